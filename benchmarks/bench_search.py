@@ -17,7 +17,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from fabula.core.essence import normalise
+from fabula.core.arrays import normalise
 from fabula.core.solver import Arrangement, Constraints, Goal, arrange
 from fabula.core.template import PAPER_KNOTS, Template
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from fabula.core.essence import normalise
+from fabula.core.arrays import normalise
 from fabula.core.template import PAPER_KNOTS
 from fabula.templates.costs import quadratic_costs
 from fabula.templates.refinement import refine

@@ -19,9 +19,8 @@ import pyarrow.parquet as pq
 from scipy.stats import wilcoxon
 
 from benchmarks.simple_orders import simple_orders
+from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Item
-from fabula.core.essence import Floats
-from fabula.core.ordering import Ints
 from fabula.core.posterior import posterior
 from fabula.evaluation.intervals import mean_interval
 from fabula.evaluation.metrics import METRICS

@@ -12,8 +12,7 @@ import numpy as np
 from ortools.sat.python import cp_model
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from fabula.core.essence import Floats
-from fabula.core.ordering import Ints
+from fabula.core.arrays import Floats, Ints
 
 SECONDS = 10.0  # for the shortest way through all
 GRAIN = 1e-5  # of distances, which CP-SAT takes as whole numbers

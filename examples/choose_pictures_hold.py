@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import train_pictures_model as pictures
 
-from fabula.core.essence import Floats
+from fabula.core.arrays import Floats
 from fabula.models.file import load_model
 from fabula.training.steps import RIDGE, Example, bits_of, learn_neighbours, neighbour_scores
 

@@ -21,9 +21,9 @@ import pyarrow.parquet as pq
 from scipy.cluster.vq import kmeans2
 
 import fabula
+from fabula.core.arrays import Floats, normalise
 from fabula.core.builtin import template, template_names
 from fabula.core.collection import Item
-from fabula.core.essence import Floats, normalise
 from fabula.core.files.atomic import write_whole
 from fabula.core.template import Template
 from fabula.evaluation.shapes import fit_shapes, smooth

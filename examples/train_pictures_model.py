@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 
+from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Item
-from fabula.core.essence import Floats
-from fabula.core.ordering import Ints
 from fabula.core.solver import Goal, arrange
 from fabula.evaluation.intervals import mean_interval
 from fabula.media.images.joins import picture_steps

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from fabula.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from fabula.core.arrays import normalise
     from fabula.core.builtin import template, template_names
     from fabula.core.collection import Collection, Item
     from fabula.core.collections import Collections
-    from fabula.core.essence import normalise
     from fabula.core.fit import fit
     from fabula.core.template import Template
     from fabula.core.template_set import TemplateSet
@@ -44,7 +44,7 @@ _HOMES = {
     "learn_templates": "templates.learn",
     "load_model": "models.file",
     "mutual_information": "evaluation.information",
-    "normalise": "core.essence",
+    "normalise": "core.arrays",
     "open": "session.open",
     "order": "session.open",
     "read_table": "sources.tables.read_table",

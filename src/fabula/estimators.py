@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fabula.core.arrays import Floats, Ints, normalise
 from fabula.core.collection import Collection, Item
-from fabula.core.essence import Floats, normalise
-from fabula.core.ordering import Ints
 from fabula.core.template import PAPER_KNOTS
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError, import_extra

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fabula.core.arrays import normalise
 from fabula.core.builtin import template
-from fabula.core.essence import normalise
 from fabula.core.fit import fit
 
 ENERGY = [0.10, 0.95, 0.40, 0.90, 0.20, 0.75, 0.30]

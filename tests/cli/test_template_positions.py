@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fabula.cli import run
-from fabula.core.essence import normalise
+from fabula.core.arrays import normalise
 from fabula.core.template_set import TemplateSet
 
 

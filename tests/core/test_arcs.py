@@ -7,7 +7,7 @@ import pytest
 from scipy.special import logsumexp
 
 from fabula.core.arcs import Arcs
-from fabula.core.ordering import positions
+from fabula.core.arrays import positions
 from fabula.core.template import PAPER_KNOTS, Template, basis
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError

@@ -5,7 +5,7 @@ import pytest
 
 from fabula.core import arcs as climbing
 from fabula.core.arcs import Arcs
-from fabula.core.essence import normalise
+from fabula.core.arrays import normalise
 from fabula.core.template import Template
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError

@@ -6,9 +6,8 @@ from types import MappingProxyType
 import numpy as np
 import pytest
 
+from fabula.core.arrays import as_ordering, inverse, normalise, positions
 from fabula.core.collection import Collection, Item
-from fabula.core.essence import normalise
-from fabula.core.ordering import as_ordering, inverse, positions
 from fabula.errors import InputError
 
 TWO = (Item("a", title="A"), Item("b", path="x/y.ogg"))

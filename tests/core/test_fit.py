@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from fabula.core.essence import normalise
+from fabula.core.arrays import normalise
 from fabula.core.fit import fit, lay
 from fabula.core.matching import match_assignment
 from fabula.core.template import PAPER_KNOTS, Template

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from fabula.core.essence import normalise
-from fabula.core.segments import as_offsets, by_length, normalise_many
+from fabula.core.arrays import as_offsets, by_length, normalise, normalise_many
 from fabula.errors import InputError
 
 

@@ -4,8 +4,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from fabula.core.arrays import normalise
 from fabula.core.collection import Collection, Item
-from fabula.core.essence import normalise
 from fabula.errors import InputError
 from fabula.evaluation import information
 from fabula.evaluation.controls import noise_features, shuffle_orders

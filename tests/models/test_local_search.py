@@ -3,7 +3,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from fabula.core.essence import normalise
+from fabula.core.arrays import normalise
 from fabula.errors import InputError
 from fabula.models.order import _neighbours, search_orderings
 

@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import check_grad
 
 from fabula.core.arcs import Arcs
-from fabula.core.essence import normalise
+from fabula.core.arrays import normalise
 from fabula.core.template import PAPER_KNOTS, Template
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError

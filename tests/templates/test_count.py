@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from fabula.core.essence import normalise
+from fabula.core.arrays import normalise
 from fabula.core.template import PAPER_KNOTS, Template
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from fabula.core.essence import normalise
+from fabula.core.arrays import normalise
 from fabula.templates.costs import quadratic_costs
 from fabula.templates.evolution import evolve
 from fabula.templates.refinement import refine

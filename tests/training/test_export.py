@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from fabula.core.essence import normalise
+from fabula.core.arrays import normalise
 from fabula.models.file import load_model, save_model
 from fabula.models.transform import Transform
 from fabula.training.config import TrainingConfig, resolve

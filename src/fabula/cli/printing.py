@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from fabula.core.essence import Floats
+    from fabula.core.arrays import Floats
     from fabula.core.template import Template
     from fabula.session.ordered import Ordered
 

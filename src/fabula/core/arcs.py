@@ -17,11 +17,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.essence import Floats, as_essence
+from fabula.core.arrays import Floats, Ints, as_essence, as_offsets, by_length, inverse
 from fabula.core.fit import Fit, as_fixed, lay
 from fabula.core.matching import match_sorted
-from fabula.core.ordering import Ints, inverse
-from fabula.core.segments import as_offsets, by_length
 from fabula.core.template import CUBIC, Template, replace_values
 from fabula.core.template_set import TemplateSet
 from fabula.core.ties import Ties, mixing

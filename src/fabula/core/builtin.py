@@ -12,7 +12,7 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.essence import Floats
+from fabula.core.arrays import Floats
 from fabula.core.template import PAPER_KNOTS, Template
 from fabula.errors import InputError
 

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fabula.core.arrays import Floats, as_ordering
 from fabula.core.display import name_some, number, table_html
-from fabula.core.essence import Floats
-from fabula.core.ordering import as_ordering
 from fabula.errors import InputError
 
 if TYPE_CHECKING:

@@ -9,11 +9,9 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fabula.core.arrays import Floats, Ints, as_offsets
 from fabula.core.collection import Collection
 from fabula.core.columns import WORDS, Cells, ItemColumns, Numbered, as_objects
-from fabula.core.essence import Floats
-from fabula.core.ordering import Ints
-from fabula.core.segments import as_offsets
 from fabula.errors import InputError
 
 

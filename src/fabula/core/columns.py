@@ -15,9 +15,8 @@ from typing import Any, Protocol, Self, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Item
-from fabula.core.essence import Floats
-from fabula.core.ordering import Ints
 
 
 class Cells(Protocol):

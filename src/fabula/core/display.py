@@ -8,7 +8,7 @@ from itertools import chain
 
 import numpy as np
 
-from fabula.core.essence import Floats
+from fabula.core.arrays import Floats
 
 _COLOURS = ("#2f6fde", "#d9822b", "#2e9e6b", "#9b59b6", "#c0392b", "#7f8c8d")
 

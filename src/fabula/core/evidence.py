@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from fabula.core.essence import Floats
+from fabula.core.arrays import Floats
 
 
 @dataclass(frozen=True, eq=False)

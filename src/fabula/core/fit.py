@@ -10,10 +10,9 @@ from operator import index
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fabula.core.arrays import Floats, Ints, as_essence, as_ordering, inverse
 from fabula.core.display import caption_html, curve_svg
-from fabula.core.essence import Floats, as_essence
 from fabula.core.matching import match_assignment, match_sorted
-from fabula.core.ordering import Ints, as_ordering, inverse
 from fabula.core.template import Template
 from fabula.core.ties import Ties, mixing
 from fabula.errors import ConstraintError, InputError

@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.core.essence import Floats
-from fabula.core.ordering import Ints
+from fabula.core.arrays import Floats, Ints
 from fabula.errors import ConstraintError
 
 

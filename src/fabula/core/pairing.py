@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabula.core.essence import Floats
+from fabula.core.arrays import Floats
 from fabula.errors import InputError
 
 _FEW = 12  # items up to which every pairing is looked at

@@ -19,9 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fabula.core.arrays import Floats, Ints
 from fabula.core.energy import Energy
-from fabula.core.essence import Floats
-from fabula.core.ordering import Ints
 from fabula.core.products import multiply
 from fabula.core.sampling import draw_orderings
 from fabula.errors import InputError

@@ -12,9 +12,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fabula.core.arrays import Floats, Ints
 from fabula.core.energy import Energy
-from fabula.core.essence import Floats
-from fabula.core.ordering import Ints
 
 HOT = 6.0  # temperature at the start
 _TURNED, _WHOLE = 0.3, 0.1  # how many of the stretches that move are turned too, and how many stretches are all

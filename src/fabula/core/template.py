@@ -17,9 +17,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fabula.core.arrays import Floats, as_essence, normalise
+from fabula.core.arrays import positions as even_positions
 from fabula.core.display import caption_html, curve_svg
-from fabula.core.essence import Floats, as_essence, normalise
-from fabula.core.ordering import positions as even_positions
 from fabula.errors import InputError
 
 CUBIC, MONOTONE = "cubic", "monotone"

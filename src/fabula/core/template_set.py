@@ -21,12 +21,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fabula.core.arrays import Floats, Ints, as_essence
+from fabula.core.arrays import positions as even_positions
 from fabula.core.display import caption_html, curve_svg, name_some
-from fabula.core.essence import Floats, as_essence
 from fabula.core.files.atomic import write_whole
 from fabula.core.fingerprints import Fingerprints
-from fabula.core.ordering import Ints
-from fabula.core.ordering import positions as even_positions
 from fabula.core.template import CUBIC, Template, as_positions
 from fabula.errors import FileError, InputError
 

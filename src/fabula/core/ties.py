@@ -11,8 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from fabula.core.essence import Floats
-from fabula.core.ordering import Ints
+from fabula.core.arrays import Floats, Ints
 
 Ties = Literal["random", "given"]
 

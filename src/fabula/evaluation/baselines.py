@@ -14,10 +14,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fabula.core.arrays import Floats, Ints, as_essence, normalise
 from fabula.core.collection import Collection
-from fabula.core.essence import Floats, as_essence, normalise
 from fabula.core.fit import fit
-from fabula.core.ordering import Ints
 from fabula.core.template import Template
 from fabula.errors import InputError
 from fabula.evaluation.metrics import METRICS, validate

@@ -17,11 +17,10 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection
 from fabula.core.display import table_html
-from fabula.core.essence import Floats
 from fabula.core.fingerprints import fingerprints_of
-from fabula.core.ordering import Ints
 from fabula.errors import InputError, SeenWarning
 from fabula.evaluation.intervals import Interval, mean_interval
 

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection
-from fabula.core.essence import Floats
-from fabula.core.ordering import Ints
 
 _NUMBER = re.compile(r"\d+", re.ASCII)
 _DIGITS = {1: "first", 2: "second", 3: "third", 4: "fourth"}  # decimal places behind which something may be hidden

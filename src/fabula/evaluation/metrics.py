@@ -28,8 +28,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.essence import Floats
-from fabula.core.ordering import Ints, as_ordering
+from fabula.core.arrays import Floats, Ints, as_ordering
 from fabula.errors import InputError
 
 _SMALL = 64  # items compared pair by pair

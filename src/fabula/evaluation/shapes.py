@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fabula.core.essence import Floats
+from fabula.core.arrays import Floats
 from fabula.core.template import Template
 from fabula.errors import InputError
 

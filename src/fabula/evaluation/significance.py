@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.essence import Floats
+from fabula.core.arrays import Floats
 from fabula.errors import InputError
 from fabula.evaluation.intervals import as_scores, batch_size, drop_missing, is_constant, mean_and_error, mean_interval
 

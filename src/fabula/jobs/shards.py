@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fabula.core.arrays import Ints
 from fabula.core.collections import Collections
-from fabula.core.ordering import Ints
 from fabula.errors import FileError, InputError
 from fabula.jobs.plan import Input, default_shards, ranges
 from fabula.jobs.task import Cut, JobRequest

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from fabula.core.arrays import Floats
 from fabula.core.collection import Collection
-from fabula.core.essence import Floats
 from fabula.errors import InputError
 
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fabula.core.arrays import Floats
 from fabula.core.collection import Collection, Item
-from fabula.core.essence import Floats
 from fabula.errors import InputError
 from fabula.media.facts import COUNT, Levelling, Preset, Telling, Unit
 from fabula.media.steps import Steps, essence_steps

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection
-from fabula.core.essence import Floats
-from fabula.core.ordering import Ints
 from fabula.errors import InputError
 
 

@@ -17,13 +17,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
+from fabula.core.arrays import Alike, Floats
 from fabula.core.collection import Collection
 from fabula.core.collections import Collections
 from fabula.core.energy import Energy
-from fabula.core.essence import Floats
 from fabula.core.evidence import Evidence
 from fabula.core.fit import Fit
-from fabula.core.segments import Alike
 from fabula.errors import ModelError
 from fabula.models.layers import Array, Shape, Tensors
 

@@ -11,15 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fabula.core.arcs import Arcs
+from fabula.core.arrays import Alike, Floats, Ints, normalise_many
 from fabula.core.collection import Collection, Item
 from fabula.core.collections import Collections
 from fabula.core.energy import Energy
-from fabula.core.essence import Floats
 from fabula.core.evidence import Evidence
 from fabula.core.files.atomic import write_whole
 from fabula.core.fit import Fit
-from fabula.core.ordering import Ints
-from fabula.core.segments import Alike, normalise_many
 from fabula.errors import InputError, ModelError
 from fabula.models.card import card_brief, card_html
 from fabula.models.config import PAIRS, Encoded, EncoderKind, LoadedEncoder, LoadedScorer, as_mapping, as_whole

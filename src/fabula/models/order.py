@@ -13,12 +13,10 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from fabula.core.arrays import Alike, Floats, Ints, normalise, positions
 from fabula.core.energy import Energy
-from fabula.core.essence import Floats, normalise
 from fabula.core.fit import Fit, as_fixed, lay
-from fabula.core.ordering import Ints, positions
 from fabula.core.posterior import Posterior, agreement, posterior
-from fabula.core.segments import Alike
 from fabula.core.solver import Arrangement, Constraints, Goal, arrange
 from fabula.core.solver.batch import ArrangedMany, arrange_many
 from fabula.core.template import Template, from_arc

@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from fabula.core.essence import Floats
+from fabula.core.arrays import Floats
 from fabula.core.fit import Fit
 from fabula.errors import InputError, ModelError
 from fabula.models.config import EncoderKind, ScorerKind, Settings

@@ -13,12 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fabula.core.arrays import Floats, Ints, as_ordering
 from fabula.core.collection import Collection
 from fabula.core.collections import Collections
 from fabula.core.energy import Energy, distance_basis, position_basis
-from fabula.core.essence import Floats
 from fabula.core.evidence import Evidence
-from fabula.core.ordering import Ints, as_ordering
 from fabula.errors import ModelError
 from fabula.models.encoders.measures import LEANINGS, MeasuresEncoder
 from fabula.models.encoders.set import TITLE, SetEncoder, SetInputs

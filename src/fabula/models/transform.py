@@ -10,11 +10,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fabula.core.arrays import Alike, Floats, by_length, normalise_many
 from fabula.core.collection import Collection
 from fabula.core.collections import Collections
-from fabula.core.essence import Floats
 from fabula.core.evidence import Evidence
-from fabula.core.segments import Alike, by_length, normalise_many
 from fabula.errors import InputError, ModelError
 from fabula.models.config import FEATURES, Encoded, EncoderKind, Settings
 from fabula.models.layers import Tensors

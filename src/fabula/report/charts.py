@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fabula.core.ordering import positions
+from fabula.core.arrays import positions
 from fabula.core.template import Template
 from fabula.report.markup import (
     GREY,

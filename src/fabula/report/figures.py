@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.essence import Floats, normalise
+from fabula.core.arrays import Floats, normalise
 from fabula.core.template import Template
 from fabula.media.facts import Ends
 from fabula.media.medium import Threads

@@ -7,7 +7,7 @@ from html import escape
 
 import numpy as np
 
-from fabula.core.essence import Floats
+from fabula.core.arrays import Floats
 
 PAGE_STYLE = """
 :root{color-scheme:light dark;--ink:#1d2330;--soft:#6b7280;--line:#e1e5ec;--page:#fff;--card:#f7f8fa;--dot:#2f6fde}

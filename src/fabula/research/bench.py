@@ -17,10 +17,9 @@ from typing import Any
 import numpy as np
 
 from fabula.core.arcs import Arcs
+from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection
-from fabula.core.essence import Floats
 from fabula.core.files.atomic import write_whole
-from fabula.core.ordering import Ints
 from fabula.errors import FabulaError, FileError, InputError, MissingExtraError
 from fabula.evaluation.information import count_seen
 from fabula.evaluation.intervals import Interval, mean_interval

@@ -33,9 +33,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fabula.core.arrays import Ints, as_ordering
 from fabula.core.collection import Collection, Item
 from fabula.core.files.atomic import write_whole
-from fabula.core.ordering import Ints, as_ordering
 from fabula.errors import FileError, InputError
 
 if TYPE_CHECKING:

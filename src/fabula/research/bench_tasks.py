@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Item
-from fabula.core.essence import Floats
 from fabula.core.fit import fit
-from fabula.core.ordering import Ints
 from fabula.core.template import Template
 from fabula.errors import InputError
 from fabula.evaluation.information import makers

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from fabula.core.arrays import Floats, normalise
 from fabula.core.collection import Collection
-from fabula.core.essence import Floats, normalise
 from fabula.core.files.atomic import check_target
 from fabula.core.fingerprints import Fingerprints
 from fabula.core.template_set import TemplateSet

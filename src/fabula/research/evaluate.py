@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fabula.core.arrays import Floats
 from fabula.core.collection import Collection
-from fabula.core.essence import Floats
 from fabula.core.fingerprints import Fingerprints, fingerprints_of
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError, import_extra

@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fabula.core.arrays import Floats
 from fabula.core.collection import Collection
 from fabula.core.energy import FUNCTIONS
-from fabula.core.essence import Floats
 from fabula.core.evidence import Evidence
 from fabula.core.fingerprints import Fingerprints
 from fabula.errors import InputError

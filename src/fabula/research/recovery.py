@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fabula.core.arrays import Floats, Ints, inverse, normalise
 from fabula.core.collection import Collection
-from fabula.core.essence import Floats, normalise
 from fabula.core.evidence import Evidence
 from fabula.core.fit import fit
-from fabula.core.ordering import Ints, inverse
 from fabula.core.template import Template
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from fabula.core.arrays import Floats
 from fabula.core.collection import Collection
-from fabula.core.essence import Floats
 from fabula.core.fit import fit
 from fabula.core.template_set import TemplateSet
 from fabula.errors import FileError, InputError, import_extra

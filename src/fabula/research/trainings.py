@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fabula.core.arrays import Floats, Ints
 from fabula.core.builtin import name_templates
 from fabula.core.collection import Collection
-from fabula.core.essence import Floats
-from fabula.core.ordering import Ints
 from fabula.core.template import PAPER_KNOTS
 from fabula.core.template_set import TemplateSet
 from fabula.evaluation.parts import Parts

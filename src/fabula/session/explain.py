@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection
-from fabula.core.essence import Floats
 from fabula.core.fit import Fit
-from fabula.core.ordering import Ints
 from fabula.media.medium import Medium, Threads
 from fabula.models.reasons import Contributions
 from fabula.session.measure import EMBEDDING

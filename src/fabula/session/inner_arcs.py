@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fabula.core.arrays import Floats, normalise
 from fabula.core.builtin import template, template_names
 from fabula.core.collection import Collection, Item
-from fabula.core.essence import Floats, normalise
 from fabula.core.template import Template
 from fabula.errors import FileError, InputError, shown
 from fabula.evaluation.shapes import ShapeFit, SmoothArc, fit_shapes, smooth_with_band

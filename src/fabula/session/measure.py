@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from fabula.core.arrays import Floats
 from fabula.core.collection import Collection, Item
-from fabula.core.essence import Floats
 from fabula.errors import FileError, InputError, import_extra, shown
 from fabula.media.extraction import Extraction, Measuring, extract
 from fabula.media.steps import Step, Steps

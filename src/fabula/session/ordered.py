@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fabula.core.arrays import Ints
 from fabula.core.collection import Collection
 from fabula.core.display import name_some
 from fabula.core.fit import Fit
-from fabula.core.ordering import Ints
 from fabula.media.facts import total
 from fabula.media.steps import Change, Steps, changes
 from fabula.session import answer

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection
 from fabula.core.energy import Energy
-from fabula.core.essence import Floats
 from fabula.core.evidence import Evidence
 from fabula.core.fit import Fit, lay
-from fabula.core.ordering import Ints
 from fabula.core.posterior import Posterior, agreement, posterior
 from fabula.core.solver import Arrangement, Constraints, Goal, arrange
 from fabula.core.solver.domains import positions_allowed

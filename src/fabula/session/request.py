@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from fabula.core.arrays import Floats, Ints
 from fabula.core.builtin import template
 from fabula.core.collection import Collection, Item
-from fabula.core.essence import Floats
-from fabula.core.ordering import Ints
 from fabula.core.pairing import pair_up
 from fabula.core.solver.constraints import Constraints
 from fabula.core.template import Template, replace_values

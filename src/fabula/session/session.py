@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from fabula.core.arrays import Floats, normalise
 from fabula.core.collection import Collection, Item
-from fabula.core.essence import Floats, normalise
 from fabula.core.template import PAPER_KNOTS, Template, from_arc
 from fabula.errors import InputError
 from fabula.media.extraction import Measuring

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fabula.core.arcs import Arcs
+from fabula.core.arrays import Floats
 from fabula.core.builtin import name_templates
-from fabula.core.essence import Floats
 from fabula.core.template import PAPER_KNOTS, basis
 from fabula.core.template_set import TemplateSet, join_essences
 from fabula.errors import InputError

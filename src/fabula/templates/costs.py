@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.essence import Floats
-from fabula.core.ordering import Ints
-from fabula.core.ordering import positions as positions_of
+from fabula.core.arrays import Floats, Ints
+from fabula.core.arrays import positions as positions_of
 from fabula.core.template import PAPER_KNOTS, basis
 from fabula.core.template_set import join_essences
 from fabula.errors import InputError

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fabula.core.essence import Floats
+from fabula.core.arrays import Floats
 from fabula.errors import InputError
 from fabula.templates.costs import TemplateCosts, as_count
 from fabula.templates.refinement import Progress

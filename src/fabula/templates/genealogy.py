@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.essence import Floats
-from fabula.core.ordering import Ints
+from fabula.core.arrays import Floats, Ints
 from fabula.core.template import Template
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError

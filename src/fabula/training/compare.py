@@ -9,8 +9,8 @@ from typing import TypeVar
 
 import numpy as np
 
+from fabula.core.arrays import Floats
 from fabula.core.collection import Collection
-from fabula.core.essence import Floats
 from fabula.evaluation.controls import keep_only
 from fabula.evaluation.information import Information, mutual_information, suppress_seen_warning
 from fabula.evaluation.parts import Parts

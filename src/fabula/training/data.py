@@ -17,8 +17,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from fabula.core.arrays import Floats
 from fabula.core.collection import Collection
-from fabula.core.essence import Floats
 from fabula.errors import InputError
 from fabula.evaluation.parts import Parts
 from fabula.models.transform import Transform, log_parts

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from fabula.core.essence import Floats
+from fabula.core.arrays import Floats
 from fabula.core.fingerprints import Fingerprints
 from fabula.evaluation.controls import noise_features, shuffle_orders
 from fabula.evaluation.information import Information, information_of, makers

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fabula.core.essence import Floats
+from fabula.core.arrays import Floats
 from fabula.core.evidence import Terms
 from fabula.models.encoders.measures import stand_out
 

@@ -14,10 +14,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection
-from fabula.core.essence import Floats
 from fabula.core.files.atomic import write_whole
-from fabula.core.ordering import Ints
 from fabula.errors import FabulaError, FileError, InputError, ModelError
 from fabula.evaluation.intervals import Interval, bootstrap
 from fabula.media.music.tracks import LOGGED

@@ -20,9 +20,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from fabula.core.arrays import Floats, Ints
 from fabula.core.energy import ALWAYS, FUNCTIONS, KERNELS, Energy, position_basis, sum_pairs
-from fabula.core.essence import Floats
-from fabula.core.ordering import Ints
 from fabula.core.sampling import Walk
 from fabula.errors import InputError
 from fabula.evaluation.information import Information, summarise_bits

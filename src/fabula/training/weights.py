@@ -14,8 +14,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from fabula.core.arrays import Floats
 from fabula.core.collection import Collection
-from fabula.core.essence import Floats
 from fabula.core.files.atomic import write_whole
 from fabula.errors import InputError, ModelError, import_extra
 from fabula.media.music.tracks import ORIENTED_BY

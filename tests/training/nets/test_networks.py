@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from fabula.core.arcs import Arcs
-from fabula.core.essence import normalise
+from fabula.core.arrays import normalise
 from fabula.core.template import Template
 from fabula.core.template_set import TemplateSet
 from fabula.training.config import TrainingConfig, resolve

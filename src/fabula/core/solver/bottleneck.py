@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.core.essence import Floats
-from fabula.core.ordering import Ints
+from fabula.core.arrays import Floats, Ints
 from fabula.core.solver.anneal import anneal, descend
 from fabula.core.solver.budget import Budget
 from fabula.core.solver.construct import construct, rebalance

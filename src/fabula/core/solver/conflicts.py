@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fabula.core.ordering import Ints
+from fabula.core.arrays import Ints
 from fabula.core.solver.budget import Budget
 from fabula.core.solver.constraints import Constraints
 from fabula.core.solver.domains import (

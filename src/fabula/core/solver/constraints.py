@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fabula.core.essence import Floats
-from fabula.core.ordering import Ints
+from fabula.core.arrays import Floats, Ints
 from fabula.core.solver.kinds import KINDS, OF_WORD, SLACK, Kind, Laid, Phrase
 from fabula.errors import ConflictError, InputError
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fabula.core.essence import Floats
-from fabula.core.ordering import Ints
+from fabula.core.arrays import Floats, Ints
 from fabula.core.solver.budget import UNLIMITED, Budget
 from fabula.core.solver.domains import Bools
 from fabula.core.solver.instance import Instance

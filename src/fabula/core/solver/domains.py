@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.core.ordering import Ints
+from fabula.core.arrays import Ints
 from fabula.core.solver.constraints import Constraints
 from fabula.core.solver.kinds import SLACK
 

@@ -16,7 +16,7 @@ from functools import cache, cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.core.essence import Floats
+from fabula.core.arrays import Floats
 from fabula.core.fit import distances
 from fabula.core.solver.constraints import Constraints
 from fabula.core.solver.domains import Bools, Units

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fabula.core.essence import Floats
+from fabula.core.arrays import Floats, Ints
 from fabula.core.matching import match_sorted
-from fabula.core.ordering import Ints
 from fabula.core.solver.budget import Budget
 from fabula.core.solver.construct import rebalance_ranks
 from fabula.core.solver.domains import side_sizes

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fabula.core.ordering import Ints
+from fabula.core.arrays import Ints
 from fabula.core.solver.constraints import Constraints
 from fabula.core.solver.domains import Units, possible_counts, side_room
 from fabula.core.solver.dp import (

@@ -13,9 +13,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from fabula.core.essence import Floats
+from fabula.core.arrays import Floats, Ints
 from fabula.core.matching import match_assignment
-from fabula.core.ordering import Ints
 from fabula.core.solver.budget import Budget
 from fabula.core.solver.constraints import Constraints
 from fabula.core.solver.domains import Bools, Units, item_positions, side_positions, side_sizes, starts_allowed, units

@@ -16,9 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from fabula.core.essence import Floats
+from fabula.core.arrays import Floats, Ints
 from fabula.core.fit import as_item
-from fabula.core.ordering import Ints
 from fabula.errors import ConflictError, InputError
 
 SLACK = 1 + 1e-12  # so that sums of lengths in another order do not break a limit

@@ -14,8 +14,7 @@ from itertools import permutations
 
 import numpy as np
 
-from fabula.core.essence import Floats
-from fabula.core.ordering import Ints
+from fabula.core.arrays import Floats, Ints
 from fabula.core.solver.budget import UNLIMITED, Budget
 from fabula.core.solver.domains import Bools
 from fabula.core.template import Template

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-from fabula.core.essence import Floats
-from fabula.core.ordering import Ints
+from fabula.core.arrays import Floats, Ints
 from fabula.core.solver.budget import UNLIMITED, Budget
 from fabula.core.solver.tsp import nearest
 

@@ -16,7 +16,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.core.essence import Floats
+from fabula.core.arrays import Floats
 from fabula.core.solver.constraints import Constraints
 from fabula.core.solver.domains import Bools, positions_allowed, settle, side_sizes, units
 from fabula.core.solver.dp import NEVER, Criterion, Longs, Side, Subsets, cap, fill, mask_of, side, subset_sums

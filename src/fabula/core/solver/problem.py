@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.essence import Floats, as_essence
+from fabula.core.arrays import Floats, Ints, as_essence
 from fabula.core.fit import distances
-from fabula.core.ordering import Ints
 from fabula.core.solver.constraints import Constraints
 from fabula.core.solver.kinds import count_alike
 from fabula.core.template import Template

@@ -12,8 +12,8 @@ from functools import partial
 
 import numpy as np
 
+from fabula.core.arrays import Ints
 from fabula.core.fit import fit
-from fabula.core.ordering import Ints
 from fabula.core.solver.anneal import anneal, descend
 from fabula.core.solver.bottleneck import least_worst
 from fabula.core.solver.budget import UNITS_PER_SECOND, Budget

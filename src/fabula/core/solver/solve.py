@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.essence import Floats
+from fabula.core.arrays import Floats
 from fabula.core.fit import fit
 from fabula.core.solver import conflicts
 from fabula.core.solver.constraints import Constraints

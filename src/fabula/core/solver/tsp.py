@@ -13,8 +13,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fabula.core.essence import Floats
-from fabula.core.ordering import Ints
+from fabula.core.arrays import Floats, Ints
 from fabula.core.solver.budget import UNLIMITED, Budget
 
 NEAR = 8  # neighbours of each item that are looked at

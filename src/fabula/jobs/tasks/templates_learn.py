@@ -17,12 +17,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from fabula.core.arrays import Floats, Ints, normalise_many
+from fabula.core.arrays import positions as even_positions
 from fabula.core.builtin import name_templates
 from fabula.core.collections import Collections
-from fabula.core.essence import Floats
-from fabula.core.ordering import Ints
-from fabula.core.ordering import positions as even_positions
-from fabula.core.segments import normalise_many
 from fabula.core.template import PAPER_KNOTS
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError

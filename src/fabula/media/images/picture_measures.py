@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from fabula.core.arrays import Floats
 from fabula.core.collection import Collection, Item
-from fabula.core.essence import Floats
 from fabula.errors import shown
 from fabula.media.facts import Fact
 from fabula.media.images.picture_files import PAGE, PDF, open_picture, pillow, render_pages

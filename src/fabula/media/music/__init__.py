@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from fabula.core.arrays import Floats
 from fabula.core.collection import Collection
-from fabula.core.essence import Floats
 from fabula.media.facts import SECONDS, Levelling, Preset, Telling
 from fabula.media.medium import Medium, Preview, Words, column, lazy, load
 from fabula.media.music import tags

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.core.essence import Floats
+from fabula.core.arrays import Floats
 from fabula.errors import FileError, InputError, shown
 from fabula.media.medium import Spec, Stop
 from fabula.media.music.decode import open_sound

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.fft
 
-from fabula.core.essence import Floats
-from fabula.core.ordering import Ints
+from fabula.core.arrays import Floats, Ints
 from fabula.media.music.loudness import Samples
 from fabula.media.music.spectra import Frames
 from fabula.media.music.tempo import weights_of

@@ -13,7 +13,7 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.core.essence import Floats
+from fabula.core.arrays import Floats
 from fabula.errors import FileError, import_extra, shown
 from fabula.media.medium import Spec, Stop, Stopped
 from fabula.media.music.decode import open_sound

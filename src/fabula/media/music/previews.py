@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.core.essence import Floats
+from fabula.core.arrays import Floats
 from fabula.errors import FileError, shown
 from fabula.media.extraction import extract_one
 from fabula.media.medium import Cover, Spec, Stop, Wave

@@ -10,7 +10,7 @@ import scipy.fft
 from scipy.signal import firwin
 from scipy.signal.windows import hann
 
-from fabula.core.essence import Floats
+from fabula.core.arrays import Floats
 from fabula.media.music.loudness import Samples
 
 TARGET_RATE = 11025.0  # Hz: beats and keys lie below 5.5 kHz

@@ -15,7 +15,7 @@ import scipy.fft
 from safetensors.numpy import load
 from scipy.ndimage import uniform_filter1d
 
-from fabula.core.essence import Floats
+from fabula.core.arrays import Floats
 from fabula.media.music.loudness import Samples
 
 # What was learned from rendered pieces: ``benchmarks/learn_ears.py`` writes the file.

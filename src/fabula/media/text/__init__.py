@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from fabula.core.arrays import Floats
 from fabula.core.collection import Collection
-from fabula.core.essence import Floats
 from fabula.errors import InputError
 from fabula.media.facts import Unit, as_number
 from fabula.media.medium import Medium, Preview, Words, column, lazy, load

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from fabula.core.arrays import Floats
 from fabula.core.collection import Collection
-from fabula.core.essence import Floats
 from fabula.core.evidence import Evidence, Terms
 from fabula.media.medium import Look, Threads, look_at_nothing
 from fabula.media.steps import Step, Steps, essence_steps

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from fabula.core.essence import Floats
-from fabula.core.ordering import Ints
+from fabula.core.arrays import Floats, Ints
 from fabula.media.text.language import LANGUAGES, language_of, without_spaces, words_of
 from fabula.media.text.text_measures import form_of
 from fabula.models.encoders.measures import closeness, stand_out

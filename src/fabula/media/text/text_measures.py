@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from fabula.core.arrays import Floats
 from fabula.core.collection import Collection, Item
-from fabula.core.essence import Floats
 from fabula.errors import FileError, shown
 from fabula.media.medium import Spec, Stop, Stopped
 from fabula.media.text.documents import Document, cut

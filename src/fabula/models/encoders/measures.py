@@ -21,12 +21,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fabula.core.arrays import Alike, Floats
 from fabula.core.collection import Collection
 from fabula.core.collections import Collections
 from fabula.core.energy import KERNELS
-from fabula.core.essence import Floats
 from fabula.core.evidence import Evidence, Terms
-from fabula.core.segments import Alike
 from fabula.errors import InputError, ModelError
 from fabula.models.config import FEATURES, PAIRS, WORDS, Encoded, EncoderKind, LoadedEncoder, Settings
 from fabula.models.layers import Shape, Tensors

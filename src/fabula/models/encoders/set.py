@@ -17,12 +17,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fabula.core.arrays import Alike, Floats, by_length
 from fabula.core.collection import Collection
 from fabula.core.collections import Collections
 from fabula.core.energy import FUNCTIONS
-from fabula.core.essence import Floats
 from fabula.core.evidence import Evidence
-from fabula.core.segments import Alike, by_length
 from fabula.errors import InputError, ModelError
 from fabula.models.config import FEATURES, TITLES, Encoded, EncoderKind, LoadedEncoder, Settings
 from fabula.models.encoders.measures import features_known

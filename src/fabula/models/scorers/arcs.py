@@ -20,9 +20,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from fabula.core.arcs import Arcs
+from fabula.core.arrays import Floats
 from fabula.core.builtin import name_templates
 from fabula.core.energy import FUNCTIONS, Energy, position_basis
-from fabula.core.essence import Floats
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError, ModelError
 from fabula.models.config import Encoded, ScorerKind, Settings, as_whole

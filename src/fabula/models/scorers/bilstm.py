@@ -23,9 +23,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fabula.core.essence import Floats
+from fabula.core.arrays import Floats
+from fabula.core.arrays import positions as even_positions
 from fabula.core.fit import Fit
-from fabula.core.ordering import positions as even_positions
 from fabula.errors import ModelError
 from fabula.models.config import ScorerKind, Settings, as_flag, as_whole, check_choice
 from fabula.models.layers import Array, Shape, Tensors, blocks, cast, last_states, linear, lstm_shapes, run_lstm

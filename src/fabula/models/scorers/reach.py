@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fabula.core.arrays import Floats
 from fabula.core.energy import KERNELS, Energy, distance_basis
-from fabula.core.essence import Floats
 from fabula.core.evidence import Evidence
 from fabula.errors import ModelError
 from fabula.models.config import Encoded, ScorerKind, Settings

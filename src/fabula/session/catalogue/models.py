@@ -6,10 +6,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Item
 from fabula.core.collections import Collections
-from fabula.core.essence import Floats
-from fabula.core.ordering import Ints
 from fabula.errors import InputError
 from fabula.media.medium import Medium
 from fabula.models.config import PAIRS

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from fabula.core.arrays import Floats, normalise
 from fabula.core.collection import Collection, Item
-from fabula.core.essence import Floats, normalise
 from fabula.errors import InputError, ModelError
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium

@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from fabula.core.arrays import Ints
 from fabula.core.files.atomic import write_whole
-from fabula.core.ordering import Ints
 from fabula.errors import FileError, shown
 from fabula.media.music.librosa_features import SIZES, STATISTICS
 

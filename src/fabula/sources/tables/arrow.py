@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fabula.core.arrays import Ints
 from fabula.core.columns import Cells, Lazy, Texts, as_objects
-from fabula.core.ordering import Ints
 from fabula.errors import FileError, import_extra
 from fabula.sources.tables.source_table import Column, Numbers, SourceTable, table_of, text_of
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fabula.core.essence import Floats
-from fabula.core.ordering import Ints
+from fabula.core.arrays import Floats, Ints
 from fabula.errors import FileError
 from fabula.sources.tables.roles import ADDED, ALBUMS, DISCS, find_column, plain
 from fabula.sources.tables.source_table import Column, SourceTable, first_wrong, numbers_of, text_of

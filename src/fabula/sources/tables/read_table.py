@@ -14,11 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Item
 from fabula.core.collections import Collections
 from fabula.core.columns import WORDS, Cells, ItemColumns, Lazy, Numbered
-from fabula.core.essence import Floats
-from fabula.core.ordering import Ints
 from fabula.errors import FileError
 from fabula.sources.playlists.entries import is_address
 from fabula.sources.tables.groups import is_one_playlist, lay_out, rows_where

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fabula.core.arrays import Floats, Ints
 from fabula.core.columns import Cells, as_objects
-from fabula.core.essence import Floats
 from fabula.core.files.encoding import Script
-from fabula.core.ordering import Ints
 from fabula.errors import FileError
 
 _TRUTH = {"true": 1.0, "false": 0.0}

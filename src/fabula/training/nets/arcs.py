@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from fabula.core.ordering import positions
+from fabula.core.arrays import positions
 from fabula.core.template import basis
 from fabula.training.config import TrainingConfig
 from fabula.training.nets.kinds import ScorerNet, TrainableScorer, Weights

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from fabula.core.essence import Floats
+from fabula.core.arrays import Floats
 from fabula.errors import InputError
 from fabula.models.own import OWN_ENCODERS, OWN_SCORERS, Encoder, Scorer, tensor_sizes, weights_of
 from fabula.training.config import TrainingConfig

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from fabula.core.arrays import Floats
 from fabula.core.collection import Collection, Item
-from fabula.core.essence import Floats
 from fabula.errors import FileError
 from fabula.media.facts import Unit, as_number, as_numbers
 from fabula.media.medium import Medium, Spec, Stop, Words

@@ -1,0 +1,204 @@
+"""Essence: one number, or a few, per item. Checking it and putting it on a common scale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fabula.errors import InputError
+
+Floats = NDArray[np.float64]
+
+
+def as_essence(essence: ArrayLike, *, name: str = "essence") -> Floats:
+    """Check an essence and return it as floats: ``(n,)``, or ``(n, d)`` with d of 2 or more.
+
+    A single column ``(n, 1)``, as an encoder with one dimension returns it, becomes ``(n,)``.
+
+    Parameters
+    ----------
+    essence
+        Array of shape (n,) or (n, d), n >= 1, finite.
+    name
+        What to call it in the error.
+
+    Examples
+    --------
+    >>> as_essence([[1], [2]])
+    array([1., 2.])
+    """
+    try:
+        values = np.asarray(essence, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must be numbers, one row per item; got {_brief(essence)}") from error
+    if values.ndim not in (1, 2) or values.shape[-1] == 0:
+        raise InputError(f"{name} must have shape (n,) or (n, d) with n and d at least 1; got {values.shape}")
+    finite = np.isfinite(values)
+    if not finite.all():
+        item = int(np.argwhere(~finite)[0, 0])
+        raise InputError(f"{name} must be finite; got {values[item]} for item {item}")
+    return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+
+
+def normalise(essence: ArrayLike) -> Floats:
+    """Z-score an essence within its collection, each dimension by itself.
+
+    A dimension in which all items are alike (to rounding) becomes zero: it says nothing about the order.
+
+    Parameters
+    ----------
+    essence
+        Array of shape (n,) or (n, d), finite.
+
+    Returns
+    -------
+    Array of shape (n,) or (n, d) with mean 0 and standard deviation 1 over the items.
+
+    Examples
+    --------
+    >>> normalise([1.0, 2.0, 3.0]).round(4)
+    array([-1.2247,  0.    ,  1.2247])
+    >>> normalise([5.0, 5.0])
+    array([0., 0.])
+    """
+    values = as_essence(essence)
+    scale = np.abs(values).max(axis=0)
+    values = values / np.where(scale > 0, scale, 1.0)  # so that squares neither overflow nor vanish
+    centred = values - values.mean(axis=0)
+    deviation = centred.std(axis=0)
+    alike = deviation <= 1e-12
+    return np.where(alike, 0.0, centred / np.where(alike, 1.0, deviation))
+
+
+def _brief(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+# Orderings: ``ordering[position] = item index``, in that direction everywhere.
+
+Ints = NDArray[np.intp]
+
+
+def positions(n: int) -> NDArray[np.float64]:
+    """Relative positions j / (n - 1) of n places, as the paper samples a template.
+
+    One place is at 0.
+
+    Examples
+    --------
+    >>> positions(3)
+    array([0. , 0.5, 1. ])
+    """
+    return np.linspace(0.0, 1.0, n) if n > 1 else np.zeros(n)
+
+
+def as_ordering(ordering: ArrayLike, n: int | None = None) -> Ints:
+    """Check that something is a permutation of 0..n-1 and return it as integers.
+
+    Examples
+    --------
+    >>> as_ordering([2, 0, 1])
+    array([2, 0, 1])
+    """
+    array = np.asarray(ordering)
+    if array.ndim != 1 or not (np.issubdtype(array.dtype, np.integer) or array.size == 0):
+        raise InputError(f"an ordering must be a list of item indices; got {array.dtype} of shape {array.shape}")
+    if n is not None and array.size != n:
+        raise InputError(f"an ordering of {n} items must have {n} entries; got {array.size}")
+    if not np.array_equal(np.sort(array), np.arange(array.size)):
+        raise InputError(
+            f"an ordering must hold each of 0..{array.size - 1} once; got {np.array2string(array, threshold=12)}"
+        )
+    return array.astype(np.intp)
+
+
+def inverse(ordering: ArrayLike) -> Ints:
+    """Place of each item: ``inverse(ordering)[item] = position``.
+
+    Examples
+    --------
+    >>> inverse([2, 0, 1])
+    array([1, 2, 0])
+    """
+    order = as_ordering(ordering)
+    place = np.empty_like(order)
+    place[order] = np.arange(order.size)
+    return place
+
+
+# Many collections in one array: the rows of all, one collection after the other, and where each begins.
+
+
+class Alike(NamedTuple):
+    """Collections of one length: their numbers (B,) and their rows (B, n)."""
+
+    numbers: Ints
+    rows: Ints
+
+
+def as_offsets(offsets: ArrayLike, rows: int) -> Ints:
+    """Check where collections begin and end in an array of so many rows.
+
+    Examples
+    --------
+    >>> as_offsets([0, 2, 5], 5)
+    array([0, 2, 5])
+    """
+    found = np.asarray(offsets)
+    if found.ndim != 1 or not len(found) or not np.issubdtype(found.dtype, np.integer):
+        raise InputError(f"offsets must be integers of shape (number of collections + 1,); got {_describe(found)}")
+    if found[0] != 0 or found[-1] != rows:
+        raise InputError(f"offsets must begin with 0 and end with the number of rows, {rows}; got {_describe(found)}")
+    empty = np.flatnonzero(np.diff(found) < 1)
+    if len(empty):
+        raise InputError(f"offsets must rise: a collection has at least one row; collection {int(empty[0])} has none")
+    return found.astype(np.intp)
+
+
+def normalise_many(values: Floats, offsets: Ints) -> Floats:
+    """Z-score rows (rows, d) within each collection, as :func:`fabula.core.arrays.normalise` does one.
+
+    Examples
+    --------
+    >>> normalise_many(np.array([[2.0], [4.0], [7.0]]), np.array([0, 2, 3])).ravel().tolist()
+    [-1.0, 1.0, 0.0]
+    """
+    if not len(values):
+        return values
+    starts, sizes = offsets[:-1], np.diff(offsets)
+    scale = np.maximum.reduceat(np.abs(values), starts)  # so that squares neither overflow nor vanish
+    scaled = values / np.repeat(np.where(scale > 0, scale, 1.0), sizes, axis=0)
+    count = sizes[:, np.newaxis]
+    centred = scaled - np.repeat(np.add.reduceat(scaled, starts) / count, sizes, axis=0)
+    middle = np.add.reduceat(centred, starts) / count  # the mean again: what rounding left of it
+    variance = np.add.reduceat((centred - np.repeat(middle, sizes, axis=0)) ** 2, starts) / count
+    deviation = np.sqrt(variance)
+    alike = deviation <= 1e-12
+    return np.where(
+        np.repeat(alike, sizes, axis=0), 0.0, centred / np.repeat(np.where(alike, 1.0, deviation), sizes, axis=0)
+    )
+
+
+def by_length(offsets: Ints, cells: int, axes: int = 2) -> Iterator[Alike]:
+    """Collections of one length n, as many at a time as have ``cells`` cells of n ** axes each, at least one.
+
+    Examples
+    --------
+    >>> [(some.numbers.tolist(), some.rows.tolist()) for some in by_length(np.array([0, 1, 3, 4]), 100)]
+    [([0, 2], [[0], [3]]), ([1], [[1, 2]])]
+    """
+    sizes = np.diff(offsets)
+    for n in np.unique(sizes).tolist():
+        numbers = np.flatnonzero(sizes == n)
+        together = max(1, cells // n**axes)
+        for at in range(0, len(numbers), together):
+            some = numbers[at : at + together]
+            yield Alike(some, offsets[some][:, np.newaxis] + np.arange(n))
+
+
+def _describe(offsets: NDArray[np.generic]) -> str:
+    return f"{np.array2string(offsets, threshold=8)} of shape {offsets.shape}"
