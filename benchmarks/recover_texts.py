@@ -29,7 +29,7 @@ from fabula.media.registry import measure_if_held
 from fabula.media.text.heads import without_common_heads
 from fabula.models.file import load_model
 from fabula.models.model import Model
-from fabula.research.proposals import looked_at
+from fabula.research.recovery import look_at
 from fabula.session.session import Asked, source_session
 from fabula.sources.source import Source
 
@@ -103,7 +103,7 @@ def other_orders(part: Part, model: Model, number: int) -> dict[str, Ints]:
     """What simple ways, and other ways to read the orders that the model draws, make of the same shuffled parts."""
     mixed, shown = shuffled(part, number)
     collection, _ = measure_if_held(shown)
-    energy = model.energy(collection, evidence=looked_at(model, collection))
+    energy = model.energy(collection, evidence=look_at(model, collection))
     found = {}
     if not energy.solvable:
         expected = posterior(energy)

@@ -22,7 +22,7 @@ import fabula
 from fabula.core.collection import Collection
 from fabula.core.energy import Energy
 from fabula.core.posterior import posterior
-from fabula.evaluation.controls import known_only
+from fabula.evaluation.controls import keep_only
 from fabula.evaluation.metrics import METRICS
 from fabula.evaluation.significance import compare_scores
 from fabula.models.model import Model
@@ -45,7 +45,7 @@ Orders = list[np.ndarray]
 def seen(albums: Sequence[Collection], case: str) -> list[Collection]:
     """The albums of which only some things are known."""
     features, titles = CASES[case]
-    return known_only(albums, features, titles=titles)
+    return keep_only(albums, features, titles=titles)
 
 
 def bits(music: Model, albums: Sequence[Collection]) -> dict[str, Any]:

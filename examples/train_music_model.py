@@ -31,7 +31,6 @@ from fabula.models.encoders.set import SetSpec
 from fabula.models.file import save_model
 from fabula.training.config import SetRecipe
 from fabula.training.data import ItemPool
-from fabula.training.export import artist_of, as_inputs, as_model, learn_inputs
 from fabula.training.loop import optimise
 from fabula.training.nets.set_net import Dropout, SetNet
 from fabula.training.sets import (
@@ -41,6 +40,7 @@ from fabula.training.sets import (
     set_fingerprint,
     set_pool,
 )
+from fabula.training.weights import artist_of, as_inputs, as_model, learn_inputs
 
 TABLES = ("albums", "albums-more", "titles")
 FEATURES = (

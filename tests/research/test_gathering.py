@@ -23,22 +23,22 @@ def test_numbered_folders_and_playlists_are_collections(tmp_path):
     (mixed / "b.m3u8").write_text("Wind.wav\nRain.wav\nSun.wav\n")
     put(tmp_path / "c", "Loose", "Free", "Wild")
     put(tmp_path / "d", "1 Alone", "2 Both")
-    found = gather(tmp_path)
-    titles = {c.id: [Path(item.path).stem for item in c.items] for c in found.collections}
+    found, notes = gather(tmp_path)
+    titles = {c.id: [Path(item.path).stem for item in c.items] for c in found}
     assert titles == {
         str(Path("b", "b.m3u8")): ["Wind", "Rain", "Sun"],
         "a": ["01 Dawn", "02 Noon", "10 Dusk"],
     }
-    assert all(c.ordered and np.isfinite(c.features).any() for c in found.collections)
-    assert [note for note in found.notes if "not numbered" in note]
+    assert all(c.ordered and np.isfinite(c.features).any() for c in found)
+    assert [note for note in notes if "not numbered" in note]
 
 
 def test_what_cannot_be_measured_is_told(tmp_path):
     put(tmp_path / "a", "1 a", "2 b", "3 c", "4 d")
     (tmp_path / "a" / "5 e.wav").write_text("no sound")
-    found = gather(tmp_path)
-    assert len(found.collections[0]) == 4
-    assert any("5 e.wav" in note for note in found.notes)
+    found, notes = gather(tmp_path)
+    assert len(found[0]) == 4
+    assert any("5 e.wav" in note for note in notes)
 
 
 def test_nothing_ordered_is_an_error(tmp_path):

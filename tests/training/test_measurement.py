@@ -7,8 +7,8 @@ from fabula.training.config import TrainingConfig, resolve
 from fabula.training.data import fit_transform, make_pool
 from fabula.training.distributed import World
 from fabula.training.essence import calibrate, encode_pool, information, validation_bits
-from fabula.training.export import build_model
 from fabula.training.nets.networks import EssenceNet
+from fabula.training.weights import build_model
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from fabula.models.own import OWN_ENCODERS, OWN_SCORERS, Encoder, Scorer, regist
 from fabula.models.scorers import SCORERS
 from fabula.training.config import preset
 from fabula.training.essence import train
-from fabula.training.export import export_onnx
+from fabula.training.weights import export_onnx
 
 
 class Gated(nn.Module):

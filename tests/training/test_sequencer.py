@@ -14,7 +14,6 @@ from fabula.training.sequencer import (
     load_sequencer,
     log_likelihoods,
     save_sequencer,
-    sequence,
     sequence_all,
     train_sequencer,
 )
@@ -71,8 +70,8 @@ def test_it_learns_a_rise_and_orders_collections_given_in_any_order(make):
     rho = []
     for album in albums[90:]:
         mixed = rng.permutation(len(album))
-        found = mixed[sequence(made, album.reordered(mixed))]
-        assert np.array_equal(found, sequence(made, album))
+        found = mixed[sequence_all(made, [album.reordered(mixed)])[0]]
+        assert np.array_equal(found, sequence_all(made, [album])[0])
         rho.append(np.corrcoef(found, np.arange(len(album)))[0, 1])
     assert np.mean(rho) > 0.7
 
@@ -107,7 +106,7 @@ def test_a_wide_beam_finds_the_likeliest_of_all_orders(make):
     albums = make(40, lengths=(5,))
     made = train_sequencer(albums[:30], albums[30:], SMALL, device="cpu")
     for album in albums[30:34]:
-        found = sequence(made, album, beam=120)
+        found = sequence_all(made, [album], beam=120)[0]
         orders = [album.reordered(list(order)) for order in permutations(range(5))]
         best = orders[int(np.argmax(log_likelihoods(made, orders)))]
         assert [i.id for i in album.reordered(found).items] == [i.id for i in best.items]
@@ -124,7 +123,7 @@ def test_one_item_and_many_lengths_together(make):
 def test_it_takes_features_that_are_arrays(make):
     albums = make(12, statistics=4)
     made = train_sequencer(albums[:9], albums[9:], SequencerConfig(width=8, heads=1, layers=1, epochs=1), device="cpu")
-    assert sorted(sequence(made, albums[0]).tolist()) == list(range(len(albums[0])))
+    assert sorted(sequence_all(made, [albums[0]])[0].tolist()) == list(range(len(albums[0])))
 
 
 def test_a_file_brings_it_back(make, tmp_path):
@@ -155,4 +154,4 @@ def test_an_empty_beam_is_refused(make):
     albums = make(6)
     made = train_sequencer(albums[:4], albums[4:], SequencerConfig(width=8, heads=1, layers=1, epochs=0), device="cpu")
     with pytest.raises(InputError, match="at least 1 beginning"):
-        sequence(made, albums[0], beam=0)
+        sequence_all(made, [albums[0]], beam=0)

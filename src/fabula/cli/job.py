@@ -206,7 +206,7 @@ def gather_(*, address: str, output: Path, partial: bool, as_json: bool) -> None
 def _options(task: str, given: dict[str, Any]) -> dict[str, Any]:
     """What the options say, as the task takes them; those not given are left out."""
     from fabula.cli.order import as_columns
-    from fabula.cli.research.recipe import as_setting, as_where, listed
+    from fabula.cli.research.recipe import as_setting, as_where, split_list
 
     options = {name: value for name, value in given.items() if value is not None and value != ()}
     if "columns" in options:
@@ -214,9 +214,9 @@ def _options(task: str, given: dict[str, Any]) -> dict[str, Any]:
     if "where" in options:
         options["where"] = as_where(options["where"])
     if "sweep" in options:
-        options["dimensions"] = [int(part) for part in listed(options.pop("sweep")) if part.isdecimal()]
+        options["dimensions"] = [int(part) for part in split_list(options.pop("sweep")) if part.isdecimal()]
     if "features" in options:
-        options["features"] = listed(options["features"])
+        options["features"] = split_list(options["features"])
     if task in _CHANGES:
         changes = dict(as_setting(text) for text in options.pop("settings", ()))
         changes |= {name: options.pop(name) for name in ("features", "seed") if name in options}

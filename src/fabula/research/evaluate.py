@@ -12,9 +12,9 @@ import numpy as np
 
 from fabula.core.arrays import Floats
 from fabula.core.collection import Collection
-from fabula.core.fingerprints import fingerprints_of
+from fabula.core.fingerprints import Fingerprints, fingerprints_of
 from fabula.core.template_set import TemplateSet
-from fabula.errors import InputError
+from fabula.errors import InputError, import_extra
 from fabula.evaluation.information import Information, makers, mutual_information, suppress_seen_warning
 from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.evaluation.metrics import score_all
@@ -23,8 +23,7 @@ from fabula.media.registry import medium_of_columns
 from fabula.models.config import PAIRS, TITLES
 from fabula.models.file import load_model
 from fabula.models.model import Model
-from fabula.research.proposals import judged_bits, measured_split, step_bits
-from fabula.research.recovery import CHANCE, METHODS, Methods, Orderings, Report, chance_scores, recover
+from fabula.research import recovery
 from fabula.research.splits import Side, Split, leak_notes, read_split
 
 if TYPE_CHECKING:
@@ -55,30 +54,14 @@ class TestRow:
 
 @dataclass(frozen=True)
 class Evaluated:
-    """What an evaluation found.
+    """What an evaluation found."""
 
-    Attributes
-    ----------
-    rows
-        Chance first, then the features from the best, then the methods that learn.
-    tests
-        Every row against chance, and the methods that learn against each other.
-    collections
-        How many were held out.
-    rule
-        How they were held out.
-    notes
-        What the user should know: what was trained on them, what gives the order away.
-    bits
-        What the model tells about their order, by scorer; none without a model.
-    """
-
-    rows: list[MethodRow]
-    tests: list[TestRow]
-    collections: int
-    rule: str = ""
-    notes: tuple[str, ...] = ()
-    bits: Mapping[str, Information] = field(default_factory=dict)
+    rows: list[MethodRow]  # chance first, then the features from the best, then the methods that learn
+    tests: list[TestRow]  # every row against chance, and the methods that learn against each other
+    collections: int  # held out
+    rule: str = ""  # how they were held out
+    notes: tuple[str, ...] = ()  # what the user should know: what was trained on them, what gives the order away
+    bits: Mapping[str, Information] = field(default_factory=dict)  # of the model, by scorer
 
     def best(self, metric: str = "spearman") -> str:
         """The method with the highest mean."""
@@ -98,45 +81,19 @@ class Evaluated:
 
 @dataclass(frozen=True)
 class EvaluationRequest:
-    """What to evaluate, as a user says it.
+    """What to evaluate, as a user says it."""
 
-    Attributes
-    ----------
-    table
-        Ordered collections, one row an item.
-    model, by
-        What gives the essence: a model (a shipped name or a file), or a column. One of them.
-    templates
-        A template file in place of the squared-error templates, which are otherwise learned from the rest.
-    sequencer
-        A file of the direct sequencer.
-    where
-        Column -> value: keep the rows that have it.
-    features
-        Columns to sort by; by default those of the model, or the one column.
-    held_out
-        The share to hold out where the table has no column split.
-    split
-        The side of the column split to measure on; by default validation.
-    search
-        On how many collections to search under the model's most detailed scorer, which is slow.
-    k
-        How many templates, and arcs where there is no model, are learned.
-    seed
-        Same seed, same figures.
-    """
-
-    table: str | Path
-    model: str | Path | None = None
-    by: str | None = None
-    templates: str | Path | None = None
-    sequencer: str | Path | None = None
-    where: Mapping[str, str] | None = None
-    features: Sequence[str] | None = None
-    held_out: float = 0.1
-    split: Side | None = None
-    search: int = 0
-    k: int = 4
+    table: str | Path  # ordered collections, one row an item
+    model: str | Path | None = None  # what gives the essence: a shipped name or a file
+    by: str | None = None  # or a column; one of them
+    templates: str | Path | None = None  # a template file in place of the squared-error templates learned from the rest
+    sequencer: str | Path | None = None  # a file of the direct sequencer
+    where: Mapping[str, str] | None = None  # column -> value: keep the rows that have it
+    features: Sequence[str] | None = None  # columns to sort by; by default those of the model, or the one column
+    held_out: float = 0.1  # share, where the table has no column split
+    split: Side | None = None  # the side of the column split to measure on; by default validation
+    search: int = 0  # on how many collections to search under the model's most detailed scorer, which is slow
+    k: int = 4  # templates, and arcs where there is no model, that are learned
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -144,34 +101,21 @@ class EvaluationRequest:
             raise InputError("what gives the essence? give a model or a column to order by, one of the two")
 
 
-def evaluate_table(request: EvaluationRequest, *, progress: Report | None = None) -> Evaluated:
-    """Order recovery on the held-out collections of a table.
-
-    Parameters
-    ----------
-    request
-        What to evaluate.
-    progress
-        Called with the name of each method before its turn.
-    """
+def evaluate_table(request: EvaluationRequest, *, progress: recovery.Report | None = None) -> Evaluated:
+    """Order recovery on the held-out collections of a table; ``progress`` is told each method before its turn."""
     model = _load_model(request)
     templates = TemplateSet.load(request.templates) if request.templates is not None else None
-    methods = Methods(
-        model, request.by, templates, _load_sequencer(request.sequencer), search=request.search, k=request.k
-    )
+    sequencer = None if request.sequencer is None else _load_sequencer(request.sequencer)
+    methods = recovery.Methods(model, request.by, templates, sequencer, request.search, request.k)
     split = read_split(request.table, where=request.where, held_out=request.held_out, side=request.split)
     if model is not None and PAIRS in model.reads:
-        split = measured_split(split)
+        split = recovery.measure_split(split)
     names = tuple(request.features or _features(model, split, str(request.by)))
-    orderings = recover(split, names, methods, seed=request.seed, progress=progress)
-    found = tabulate(
-        orderings,
-        [len(c) for c in split.held_out],
-        rule=split.rule,
-        seed=request.seed,
-        groups=makers(split.held_out),
-    )
-    notes = (*split.notes, *_notes_on_seen(request, split, model, templates), *_find_leaks(split, names, model))
+    orderings = recovery.recover(split, names, methods, seed=request.seed, progress=progress)
+    lengths, groups = [len(c) for c in split.held_out], makers(split.held_out)
+    found = tabulate(orderings, lengths, rule=split.rule, seed=request.seed, groups=groups)
+    leaks = leak_notes(split.held_out, names, titles=model is not None and TITLES in model.reads)
+    notes = (*split.notes, *_notes_on_seen(request, split, model, templates), *leaks)
     return replace(found, notes=notes, bits=_bits(model, split.held_out, request.seed, progress))
 
 
@@ -182,19 +126,20 @@ def _notes_on_seen(
     held_out = split.held_out
     if split.training is held_out:
         yield "these are the collections to train on: what is learned from them is not measured on them"
-    known = {
-        f"the model {request.model}": None if model is None else fingerprints_of(model.training),
-        f"the templates {request.templates}": None if templates is None else templates.seen,
-    }
-    for name, seen, there in zip(known, known.values(), (model, templates), strict=True):
-        if there is not None and seen is None:
+    known: dict[str, Fingerprints | None] = {}
+    if model is not None:
+        known[f"the model {request.model}"] = fingerprints_of(model.training)
+    if templates is not None:
+        known[f"the templates {request.templates}"] = templates.seen
+    for name, seen in known.items():
+        if seen is None:
             yield f"{name}: what it was learned from is not recorded, so that nobody can tell whether it has seen these"
-        elif seen is not None and (count := sum(seen.among(held_out))):
+        elif count := sum(seen.among(held_out)):
             yield f"LEAK: {name}: was learned from {count:,} of these {len(held_out):,} collections"
 
 
 def _bits(
-    model: Model | None, collections: Sequence[Collection], seed: int, progress: Report | None
+    model: Model | None, collections: Sequence[Collection], seed: int, progress: recovery.Report | None
 ) -> Mapping[str, Information]:
     """What a model tells about the order, by each of its scorers."""
     if model is None:
@@ -203,13 +148,8 @@ def _bits(
         progress("bits")
     with suppress_seen_warning():
         if not model.by_item:
-            return (step_bits if PAIRS in model.reads else judged_bits)(model, collections, seed)
+            return (recovery.step_bits if PAIRS in model.reads else recovery.set_bits)(model, collections, seed)
         return {kind: mutual_information(model, collections, seed=seed, scorer=kind) for kind in model.scorers}
-
-
-def _find_leaks(split: Split, names: Sequence[str], model: Model | None) -> tuple[str, ...]:
-    """What gives the order away of what is looked at; titles where the model reads them."""
-    return leak_notes(split.held_out, names, titles=model is not None and TITLES in model.reads)
 
 
 def _features(model: Model | None, split: Split, by: str) -> Sequence[str]:
@@ -220,11 +160,8 @@ def _features(model: Model | None, split: Split, by: str) -> Sequence[str]:
         return model.feature_names
     there = split.held_out[0].feature_names
     wanted = model.feature_names or medium_of_columns(there).columns  # a model of neighbours has none of its own
-    return [name for name in wanted if name in there and _complete(split.held_out, name)]
-
-
-def _complete(collections: Sequence[Collection], name: str) -> bool:
-    return all(np.isfinite(c.column(name)).all() for c in collections)
+    present = [name for name in wanted if name in there]
+    return [name for name in present if all(np.isfinite(c.column(name)).all() for c in split.held_out)]
 
 
 def _load_model(request: EvaluationRequest) -> Model | None:
@@ -241,7 +178,7 @@ def _load_model(request: EvaluationRequest) -> Model | None:
 
 
 def tabulate(
-    orderings: Mapping[str, Orderings],
+    orderings: Mapping[str, recovery.Orderings],
     lengths: Sequence[int],
     *,
     rule: str = "",
@@ -251,30 +188,18 @@ def tabulate(
 ) -> Evaluated:
     """Metrics of each method with intervals, and paired tests as one family.
 
-    Parameters
-    ----------
-    orderings
-        Method -> one ordering per collection in the true numbering, None where it was not asked.
-    lengths
-        Items of each collection.
-    rule
-        How the collections were held out.
-    seed, resamples
-        Of chance and of the intervals.
-    groups
-        Whom each collection is by: intervals and tests are then over groups, drawn whole.
+    ``orderings``: method -> one per collection in the true numbering, None where it was not asked; ``lengths``: its
+    items; ``groups``: whom each is by, and intervals and tests are then over groups, drawn whole.
 
-    Examples
-    --------
     >>> result = tabulate({"rise": [np.arange(5)] * 8}, [5] * 8)
     >>> [row.method for row in result.rows], result.rows[1].metrics["spearman"].mean
     (['chance', 'rise'], 1.0)
     """
-    scores = {CHANCE: chance_scores(lengths, np.random.default_rng((seed, 1)), _DRAWS)}
+    scores = {recovery.CHANCE: recovery.chance_scores(lengths, np.random.default_rng((seed, 1)), _DRAWS)}
     scores |= {method: score_all(found) for method, found in orderings.items()}
     rows = [_row(method, of, seed, resamples, groups) for method, of in scores.items()]
-    learned = [row for row in rows if row.method in METHODS]
-    plain = [row for row in rows[1:] if row.method not in METHODS]
+    learned = [row for row in rows if row.method in recovery.METHODS]
+    plain = [row for row in rows[1:] if row.method not in recovery.METHODS]
     plain.sort(key=lambda row: -row.metrics["spearman"].mean)
     tests = _tests(scores, seed, resamples, groups)
     return Evaluated([rows[0], *plain, *learned], tests, len(lengths), rule)
@@ -284,22 +209,19 @@ def _tests(
     scores: Mapping[str, Mapping[str, Floats]], seed: int, resamples: int, groups: Sequence[Hashable] | None
 ) -> list[TestRow]:
     """All against chance, those that learn against each other, by every tested metric: one family."""
-    methods = [name for name in scores if name != CHANCE]
-    pairs = [(name, CHANCE) for name in methods]
-    pairs += list(combinations([name for name in METHODS if name in scores], 2))
+    methods = [name for name in scores if name != recovery.CHANCE]
+    pairs = [(name, recovery.CHANCE) for name in methods]
+    pairs += list(combinations([name for name in recovery.METHODS if name in scores], 2))
     flat = {f"{metric}\0{name}": of[metric] for name, of in scores.items() for metric in TESTED}
     family = [(f"{metric}\0{a}", f"{metric}\0{b}") for metric in TESTED for a, b in pairs]
     if not family:
         return []
     how = ComparisonSettings(seed=seed, resamples=resamples)
-    compared = compare_scores(flat, pairs=family, settings=how, groups=groups)
-    return [_test_row(each) for each in compared]
-
-
-def _test_row(comparison: Comparison) -> TestRow:
-    metric, _, a = comparison.a.partition("\0")
-    b = comparison.b.partition("\0")[2]
-    return TestRow(metric, Comparison(a, b, *list(asdict(comparison).values())[2:]))
+    found = []
+    for each in compare_scores(flat, pairs=family, settings=how, groups=groups):
+        metric, _, a = each.a.partition("\0")
+        found.append(TestRow(metric, replace(each, a=a, b=each.b.partition("\0")[2])))
+    return found
 
 
 def _row(
@@ -317,11 +239,7 @@ def _row(
     return MethodRow(method, intervals["first"].n, intervals)
 
 
-def _load_sequencer(path: str | Path | None) -> Sequencer | None:
-    if path is None:
-        return None
-    from fabula.errors import import_extra
-
+def _load_sequencer(path: str | Path) -> Sequencer:
     import_extra("torch", extra="train", purpose="the direct sequencer")
     from fabula.training.sequencer import load_sequencer
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fabula.core.arrays import Floats
 from fabula.core.collection import Collection, Evidence
+from fabula.core.energy import FUNCTIONS
 from fabula.core.fingerprints import Fingerprints
 from fabula.errors import InputError
 from fabula.evaluation.information import Information, information_gain
@@ -19,20 +20,22 @@ from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium
 from fabula.media.registry import measure_if_held, medium_of_columns, medium_of_file
-from fabula.models.encoders.measures import closeness, stand_out
+from fabula.models.config import PAIRS
+from fabula.models.encoders.measures import closeness, measures_config, neighbour_tensors, stand_out
 from fabula.models.encoders.set import as_set
 from fabula.models.file import load_model
+from fabula.models.model import Model
 from fabula.models.transform import log_parts
 from fabula.research.recipe import Recipe
 from fabula.research.splits import Split, gather, is_folder, leak_notes, split_of, usable_features
 from fabula.training.config import NEIGHBOURS, StepRecipe, finetune_recipe, preset, recipe_for
 from fabula.training.distributed import processes, read_by_any
 from fabula.training.essence import EssenceTraining
-from fabula.training.export import load_set_model, neighbour_model, neighbour_weights, spec_for, step_model
 from fabula.training.lexicon import Lexicon, learn_lexicon
 from fabula.training.sets import BOTH, SetTraining
 from fabula.training.steps import Crossed, Example, NeighbourTraining, StepTraining, Weights, spans
 from fabula.training.trainable import Trainable, Trained, compact, round_off
+from fabula.training.weights import neighbour_weights, spec_for
 
 T = TypeVar("T")
 FEWEST = 6  # items of a collection of texts
@@ -52,42 +55,19 @@ class Gain:
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A recipe with everything decided.
-
-    Attributes
-    ----------
-    split, notes
-        Its collections, and what the user should know of them.
-    trainable
-        What can be trained, audited and compared.
-    settings
-        Every setting, as a recipe takes it; None: as the training decides them.
-    finish
-        Completes the model's card and says what was gained.
-    more
-        Further results by name, which the training leaves there.
-    """
+    """A recipe with everything decided."""
 
     split: Split
-    trainable: Trainable
-    settings: Mapping[str, Any] | None = None
-    finish: Callable[[Trained], Gain | None] = lambda done: None
-    more: dict[str, Any] = field(default_factory=dict)
+    trainable: Trainable  # what can be trained, audited and compared
+    settings: Mapping[str, Any] | None = None  # every one, as a recipe takes it; None: as the training decides
+    finish: Callable[[Trained], Gain | None] = lambda done: None  # completes the model's card and says what was gained
+    more: dict[str, Any] = field(default_factory=dict)  # further results by name, which the training leaves there
 
 
 def prepare(recipe: Recipe, *, measuring: Measuring | None = None, jobs: int = 1, least: int = 0) -> Prepared:
     """Read the collections of a recipe and decide its settings.
 
-    Parameters
-    ----------
-    recipe
-        Of any kind.
-    measuring
-        How files are measured.
-    jobs
-        Processes side by side, for steps.
-    least
-        Hold out so many collections of a small table, if it has them.
+    ``jobs``: processes side by side, for steps; ``least``: hold out so many of a small table, if it has them.
     """
     if recipe.kind == "set":
         return _prepare_sets(recipe, measuring, least)
@@ -138,7 +118,9 @@ def _prepare_sets(recipe: Recipe, measuring: Measuring | None, least: int) -> Pr
     changes = dict(recipe.changes or {})
     if "scorers" in changes:
         raise InputError("a set model always has the scorers arcs and flow: they cannot be chosen")
-    start = None if recipe.start is None else load_set_model(recipe.start)
+    start = None if recipe.start is None else load_model(recipe.start)
+    if start is not None and (start.by_item or PAIRS in start.reads):
+        raise InputError(f"{recipe.start}: only a set model can be gone on from, such as music")
     split = read_everywhere(recipe, lambda: split_of(recipe, measuring=measuring, least=least))
     names, logged = changes.pop("features", ()), changes.pop("logged", None)
     sizes = {name: changes.pop(name) for name in _SIZES if name in changes}
@@ -227,14 +209,16 @@ def _prepare_steps(recipe: Recipe, measuring: Measuring | None, jobs: int) -> Pr
     examples = [_example(one, rows, lexicon, take, pairs) for one in learned for rows in spans(len(one.features), rng)]
     whole = [_example(one, range(len(one.features)), lexicon, take, pairs) for one in held]
 
-    def export(weights: Weights, info: Information) -> Any:
+    def export(weights: Weights, info: Information) -> Model:
         bits = {"bits": info.bits, "low": info.low, "high": info.high, "collections": info.collections}
         rule = f"whole collections held out, N = {info.negatives + 1}"
         training = {"collections": len(split.training), "examples": len(examples), "settings": asdict(how)}
         training["seen"] = Fingerprints.of(split.training, names).to_dict()
         card = {"data": recipe.table.name, "collections": len(split.training), rule: bits}
-        own = (weights.arcs, weights.reach)
-        return step_model(names, taken, pairs, own, lexicon, training=training, card=card)
+        tensors = {"arcs.template": weights.arcs.T, "reach.weights": weights.reach, "lexicon.weights": lexicon.tensor}
+        single = {name: tensor.astype(np.float32) for name, tensor in tensors.items()}
+        config = measures_config(names, taken, pairs, lexicon.words)
+        return Model(config, single, training=training, card=card)
 
     settings = {"features": list(names), "logged": list(taken), **asdict(how)}
     return Prepared(split, StepTraining(examples, whole, how, export, jobs=jobs), settings)
@@ -308,8 +292,8 @@ def _prepare_neighbours(recipe: Recipe, measuring: Measuring | None) -> Prepared
     near = None if medium.proposer is None else neighbour_weights(load_model(medium.proposer), steps)
     more: dict[str, Any] = {"collections": len(own), "makers": len({one.group for one in examples})}
 
-    def export(weights: Floats, crossed: Crossed) -> Any:
-        told = _summarise(crossed, medium.proposer if near is not None else None)
+    def export(weights: Floats, crossed: Crossed) -> Model:
+        told = _summarise(crossed, gained=near is not None)
         more.update(told)
         names = [n for n in own[0].feature_names if n not in medium.codes and all(n in c.feature_names for c in own)]
         card = {
@@ -321,7 +305,8 @@ def _prepare_neighbours(recipe: Recipe, measuring: Measuring | None) -> Prepared
             "limits": "neighbours alone: which item opens or closes, and which way an order runs, is not known",
         }
         training = {"seed": seed, "negatives": negatives, "seen": Fingerprints.of(own, names).to_dict()}
-        return neighbour_model(steps, weights, training=training, card=card)
+        tensors = neighbour_tensors(np.zeros((0, FUNCTIONS)), weights)
+        return Model(measures_config((), (), steps), tensors, training=training, card=card)
 
     def finish(done: Trained) -> Gain | None:
         return Gain(str(medium.proposer), more["gained"]) if more["gained"] is not None else None
@@ -335,11 +320,11 @@ def _collect_neighbours(
     recipe: Recipe, measuring: Measuring | None
 ) -> tuple[list[Collection], Medium, tuple[str, ...]]:
     if isinstance(recipe.table, Path) and recipe.table.is_dir():
-        found = gather(recipe.table, measuring)
-        medium = medium_of_file(Path(found.collections[0].items[0].path).suffix.lower())
+        found, notes = gather(recipe.table, measuring)
+        medium = medium_of_file(Path(found[0].items[0].path).suffix.lower())
         if medium is None:
             raise InputError(f"{recipe.table}: holds nothing that can be measured")
-        return found.collections, medium, found.notes
+        return found, medium, notes
     split = split_of(recipe)
     return split.training, medium_of_columns(split.training[0].feature_names), split.notes
 
@@ -356,14 +341,11 @@ def _measure_closeness(collection: Collection, medium: Medium) -> dict[str, NDAr
     return found if any(near.any() for near in found.values()) else {}
 
 
-def _summarise(crossed: Crossed, start: str | None) -> dict[str, Interval | None]:
+def _summarise(crossed: Crossed, *, gained: bool) -> dict[str, Interval | None]:
     """Bits, the share of shuffles beaten, and the bits gained over known weights, with intervals over makers."""
-
-    def interval(values: Floats) -> Interval:
-        return mean_interval(values, np.random.default_rng(0), crossed.groups)
-
-    gained = None if start is None else interval(crossed.bits - crossed.known)
-    return {"bits": interval(crossed.bits), "beaten": interval(crossed.beaten), "gained": gained}
+    values = {"bits": crossed.bits, "beaten": crossed.beaten, "gained": crossed.bits - crossed.known}
+    found = {name: mean_interval(each, np.random.default_rng(0), crossed.groups) for name, each in values.items()}
+    return {**found, "gained": found["gained"] if gained else None}
 
 
 def _card_lines(told: Mapping[str, Interval | None], medium: Medium) -> dict[str, Any]:

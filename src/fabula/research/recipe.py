@@ -14,23 +14,17 @@ from fabula.core.collection import Collection
 from fabula.core.files.atomic import write_whole
 from fabula.errors import FileError, InputError, import_extra
 
+# essence: an encoder sees each item by itself; set: the whole collection, with titles where there are any; steps: it
+# looks into the items, as into texts, and at all pairs; neighbours: the weights of a medium's steps to the next item.
 Kind = Literal["essence", "set", "steps", "neighbours"]
 
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """Ordered collections that were read before, in place of a table.
+    """Ordered collections that were read before, in place of a table."""
 
-    Attributes
-    ----------
-    training
-        To train on; where there is no ``validation``, a share of them is held out.
-    validation
-        To hold out.
-    """
-
-    training: list[Collection]
-    validation: list[Collection] | None = None
+    training: list[Collection]  # of which a share is held out where there is no ``validation``
+    validation: list[Collection] | None = None  # to hold out
 
     @property
     def name(self) -> str:
@@ -40,38 +34,17 @@ class Given:
 
 @dataclass(frozen=True)
 class Recipe:
-    """What to train on and how, as a user says it.
+    """What to train on and how, as a user says it."""
 
-    Attributes
-    ----------
-    table
-        Ordered collections, one row an item; for a set model also a folder of folders and playlists; or collections
-        that were read before.
-    where
-        Column -> value: keep only the rows that have it.
-    preset
-        The name of a preset, such as ``"default"`` or ``"paper"``.
-    changes
-        Fields of the preset, or of a set model's recipe, to change.
-    kind
-        ``"essence"``: an encoder that sees each item by itself. ``"set"``: one that sees the whole collection, with
-        titles where there are any. ``"steps"``: one that looks into the items, as into texts, and at all pairs of them.
-        ``"neighbours"``: the weights of a medium's steps from one item to the next.
-    titles
-        The column with the titles, "" for the one that is recognised; None where titles are not to be read.
-    start
-        The set model to go on from: a shipped name or a file.
-    """
-
-    table: Path | Given
-    where: Mapping[str, str] = field(default_factory=dict)
+    table: Path | Given  # one row an item; a folder of folders and playlists; or collections read before
+    where: Mapping[str, str] = field(default_factory=dict)  # column -> value: keep only the rows that have it
     preset: str = "default"
-    changes: Mapping[str, Any] | None = None
+    changes: Mapping[str, Any] | None = None  # fields of the preset, or of a set model's recipe, to change
     device: str = "auto"
     held_out: float = 0.1
     kind: Kind = "essence"
-    titles: str | None = None
-    start: str | None = None
+    titles: str | None = None  # the column with the titles, "" for the one that is recognised; None: not read
+    start: str | None = None  # the set model to go on from: a shipped name or a file
 
 
 # Recipes as TOML files: what a run writes, a run takes, and gives the same again.
@@ -91,24 +64,7 @@ def write_recipe(path: str | Path, recipe: Recipe) -> Path:
 
 
 def recipe_text(recipe: Recipe) -> str:
-    """A recipe as TOML; :func:`parse_recipe` gives it back.
-
-    Examples
-    --------
-    >>> print(recipe_text(Recipe(Path("a.csv"), changes={"epochs": 5, "scorers": ("arcs",)})))
-    format = "fabula-recipe"
-    version = 1
-    table = "a.csv"
-    kind = "essence"
-    preset = "default"
-    device = "auto"
-    held_out = 0.1
-    <BLANKLINE>
-    [settings]
-    epochs = 5
-    scorers = ["arcs"]
-    <BLANKLINE>
-    """
+    """A recipe as TOML; :func:`parse_recipe` gives it back."""
     table = None if isinstance(recipe.table, Given) or recipe.table == NOWHERE else str(recipe.table)
     head: dict[str, Any] = {"format": FORMAT, "version": VERSION, "table": table, "kind": recipe.kind}
     head |= {"preset": recipe.preset, "titles": recipe.titles, "start": recipe.start, "device": recipe.device}
@@ -134,13 +90,7 @@ def whole_recipe(recipe: Recipe) -> Recipe:
 
 
 def read_recipe(path: str | Path) -> Recipe:
-    """Read a recipe that a run or a person wrote.
-
-    Raises
-    ------
-    FileError
-        Naming the file and the key that is unknown or wrong.
-    """
+    """Read a recipe that a run or a person wrote; errors name the file and the key that is unknown or wrong."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -163,17 +113,9 @@ def parse_recipe(text: str, where: str) -> Recipe:
         raise FileError(f"{where}: a recipe has no key {unknown[0]!r}; it has: {', '.join(_KEYS)}")
     _check_kinds(found, where)
     settings = {name: _freeze(value) for name, value in found.get("settings", {}).items()}
-    return Recipe(
-        Path(found["table"]) if "table" in found else NOWHERE,
-        found.get("where", {}),
-        found.get("preset", "default"),
-        settings,
-        found.get("device", "auto"),
-        float(found.get("held_out", 0.1)),
-        found.get("kind", "essence"),
-        found.get("titles"),
-        found.get("start"),
-    )
+    table = Path(found["table"]) if "table" in found else NOWHERE
+    said = {key: found[key] for key in ("where", "preset", "device", "kind", "titles", "start") if key in found}
+    return Recipe(table, changes=settings, held_out=float(found.get("held_out", 0.1)), **said)
 
 
 def _check_kinds(found: Mapping[str, Any], where: str) -> None:

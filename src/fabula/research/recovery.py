@@ -7,7 +7,7 @@ before it is shown to any method, and what comes back is mapped to the true numb
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -15,17 +15,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fabula.core.arrays import Floats, Ints, inverse, normalise
-from fabula.core.collection import Collection
+from fabula.core.collection import Collection, Evidence
 from fabula.core.fit import fit
 from fabula.core.template import Template
 from fabula.core.template_set import TemplateSet
+from fabula.errors import InputError
 from fabula.evaluation.baselines import random_orderings, single_features
+from fabula.evaluation.information import Information, makers, mutual_information, summarise_bits
 from fabula.evaluation.metrics import score_all
+from fabula.media.evidence import find_evidence
+from fabula.media.registry import measure_if_held
 from fabula.models.config import PAIRS
+from fabula.models.encoders.measures import as_measures
 from fabula.models.model import Model
-from fabula.models.order import search_orderings
+from fabula.models.order import Rule, likeliest, search_orderings, solvable
 from fabula.models.scorers import SCORERS, sequence_scorers
-from fabula.research.proposals import LIKELIEST, PROPOSED, judged_orderings, step_orderings
+from fabula.models.scorers.reach import MOST_DRAWN
 from fabula.research.splits import Split
 from fabula.templates.contrast import learn_arcs
 from fabula.templates.learn import learn_templates
@@ -39,17 +44,14 @@ PAPER = "squared-error templates"
 ARCS = "mixture of arcs"
 SEARCHES = {kind: f"{kind} search" for kind in sequence_scorers() if not SCORERS[kind].exact}
 DIRECT = "direct transformer"
-METHODS = (
-    SORTED,
-    PAPER,
-    ARCS,
-    *SEARCHES.values(),
-    PROPOSED,
-    LIKELIEST,
-    DIRECT,
-)  # those that learn, as results name them
+PROPOSED = "proposed order"
+LIKELIEST = "likeliest order"
+METHODS = (SORTED, PAPER, ARCS, *SEARCHES.values(), PROPOSED, LIKELIEST, DIRECT)  # those that learn, in results
 
 _MOST = 4000  # collections templates are learned from, at most
+_RULES: dict[str, Rule] = {PROPOSED: "agreeing", LIKELIEST: "likeliest"}
+_SECONDS = 0.5  # to search in, where a collection has too many items to be solved
+_NEGATIVES = 31  # of the bits of a step model
 
 Orderings = list[Ints | None]  # None where a method was not asked
 Report = Callable[[str], None]
@@ -57,56 +59,22 @@ Report = Callable[[str], None]
 
 @dataclass(frozen=True, eq=False)
 class Methods:
-    """What the ways of ordering work with.
+    """What the ways of ordering work with."""
 
-    Attributes
-    ----------
-    model, by
-        What gives the essence: a model or a column. One of them. A set or step model gives orders instead.
-    templates
-        In place of the squared-error templates, which are otherwise learned from the training collections.
-    sequencer
-        A direct sequencer, where it takes part.
-    search
-        On how many collections to search under the model's most detailed scorer, which is slow.
-    k
-        How many templates, and arcs where there is no model, are learned.
-    """
-
-    model: Model | None = None
-    by: str | None = None
-    templates: TemplateSet | None = None
-    sequencer: Sequencer | None = None
-    search: int = 0
-    k: int = 4
+    model: Model | None = None  # what gives the essence; a set or step model gives orders instead
+    by: str | None = None  # or a column; one of them
+    templates: TemplateSet | None = None  # in place of the squared-error templates learned from the rest
+    sequencer: Sequencer | None = None  # a direct sequencer, where it takes part
+    search: int = 0  # on how many collections to search under the model's most detailed scorer, which is slow
+    k: int = 4  # templates, and arcs where there is no model, that are learned
 
 
 def recover(
-    split: Split,
-    features: Sequence[str],
-    methods: Methods,
-    *,
-    seed: int = 0,
-    progress: Report | None = None,
+    split: Split, features: Sequence[str], methods: Methods, *, seed: int = 0, progress: Report | None = None
 ) -> dict[str, Orderings]:
-    """One ordering of each held-out collection from every method, none of which sees the true order.
+    """Method -> one ordering of each held-out collection in the true numbering; no method sees the true order.
 
-    Parameters
-    ----------
-    split
-        What to learn from, and what to order.
-    features
-        Those to sort by, each alone.
-    methods
-        What the methods work with.
-    seed
-        Same seed, same orderings.
-    progress
-        Called with the name of each method before its turn.
-
-    Returns
-    -------
-    Method -> orderings in the true numbering.
+    ``features`` are those to sort by, each alone; ``progress`` is called with the name of each method before its turn.
     """
     report = progress or (lambda _: None)
     rng = np.random.default_rng(seed)
@@ -114,7 +82,7 @@ def recover(
     found = sort_features(split.held_out, features, rng)
     if methods.model is not None and not methods.model.by_item:
         report(PROPOSED)
-        propose = step_orderings if PAIRS in methods.model.reads else judged_orderings
+        propose = step_orderings if PAIRS in methods.model.reads else set_orderings
         found |= propose(methods.model, split.held_out, rng)
     else:
         found |= _by_essence(split, methods, rng, seed, report)
@@ -159,35 +127,23 @@ def direct_orderings(sequencer: Sequencer, collections: Sequence[Collection], rn
     """Orderings of the direct sequencer, each collection shuffled before it sees it."""
     from fabula.training.sequencer import sequence_all
 
-    mixed = [rng.permutation(len(c)) for c in collections]
-    shown = [c.reordered(order) for c, order in zip(collections, mixed, strict=True)]
+    mixed, shown = _shuffle(collections, rng)
     return [order[placed] for order, placed in zip(mixed, sequence_all(sequencer, shown), strict=True)]
+
+
+def _shuffle(collections: Sequence[Collection], rng: np.random.Generator) -> tuple[list[Ints], list[Collection]]:
+    """An order for each collection, and the collection in that order."""
+    mixed = [rng.permutation(len(c)) for c in collections]
+    return mixed, [c.reordered(order) for c, order in zip(collections, mixed, strict=True)]
 
 
 def order_blind(
     values: Sequence[Floats], rng: np.random.Generator, propose: Callable[[Floats, Ints], Ints]
 ) -> Orderings:
-    """Ask for an ordering of each essence without giving the true order away.
+    """Ask for an ordering of each essence, (n,) or (n, d) in true order, without giving that away.
 
-    Parameters
-    ----------
-    values
-        Shape (n,) or (n, d) each, in true order.
-    rng
-        Shuffles each before it is shown.
-    propose
-        From shuffled essences, (rows,) or (rows, d), one collection after the other, and where each begins, to the
-        orderings (rows,), counted within each. :func:`each_alone` makes one from a function of a single essence.
-
-    Returns
-    -------
-    Orderings of the items in their true numbering.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> order_blind([np.array([2.0, 1.0, 3.0])], rng, lambda rows, offsets: np.argsort(rows))
-    [array([1, 0, 2])]
+    ``propose`` goes from shuffled essences, (rows,) or (rows, d), one after the other, and where each begins, to the
+    orderings (rows,), counted within each: :func:`each_alone` makes one from a function of a single essence.
     """
     mixed = [rng.permutation(len(each)) for each in values]
     offsets = np.cumsum([0, *map(len, values)])
@@ -273,8 +229,6 @@ def on_subset(orderings: Callable[[Sequence[Floats]], Orderings], values: Sequen
 def evenly_spaced(count: int, most: int) -> list[int]:
     """At most so many of ``count`` numbers from 0, evenly spread.
 
-    Examples
-    --------
     >>> evenly_spaced(10, 4)
     [0, 3, 6, 9]
     """
@@ -318,3 +272,67 @@ def fill_missing(values: ArrayLike) -> Floats:
     array = np.asarray(values, dtype=np.float64)
     known = np.isfinite(array)
     return np.where(known, array, array[known].mean() if known.any() else 0.0)
+
+
+# By a set model, which sees each collection whole: what it proposes, and the likeliest order.
+
+
+def set_orderings(model: Model, collections: Sequence[Collection], rng: np.random.Generator) -> dict[str, Orderings]:
+    """Both orderings of each collection in the true numbering, its items shuffled before the model sees them."""
+    mixed, shown = _shuffle(collections, rng)
+    found: dict[str, Orderings] = {}
+    for name, rule in _RULES.items():
+        ordered = model.order_many(shown, rule=rule, seconds=_SECONDS)
+        found[name] = [order[ordering] for order, ordering in zip(mixed, ordered, strict=True)]
+    return found
+
+
+def set_bits(model: Model, collections: Sequence[Collection], seed: int) -> dict[str, Information]:
+    """What a set model tells about the order of collections, by both scorers and by each alone."""
+    scorers = {" + ".join(model.scorers): None, **{kind: kind for kind in model.scorers}}
+    return {name: mutual_information(model, collections, seed=seed, scorer=kind) for name, kind in scorers.items()}
+
+
+# By a step model, which looks into the items themselves: what it proposes, and its bits.
+
+
+def measure_split(split: Split) -> Split:
+    """A split whose collections hold their texts or the like, measured."""
+    same = split.training is split.held_out
+    held_out = [measure_if_held(c)[0] for c in split.held_out]
+    training = held_out if same else [measure_if_held(c)[0] for c in split.training]
+    return replace(split, training=training, held_out=held_out)
+
+
+def look_at(model: Model, collection: Collection) -> Evidence:
+    """What a collection's medium finds in its items, or else in the steps between what was measured of them."""
+    found = find_evidence(collection, measure_if_held(collection)[1])
+    if not any(name in found.pairs for name in as_measures(model.encoder).pair_names):
+        raise InputError(f"{collection.id}: the model needs items that can be looked at, such as texts")
+    return found
+
+
+def step_orderings(model: Model, collections: Sequence[Collection], rng: np.random.Generator) -> dict[str, Orderings]:
+    """The ordering proposed for each collection in the true numbering, its items shuffled before they are looked at."""
+    found: Orderings = []
+    for mixed, shown in zip(*_shuffle(collections, rng), strict=True):
+        energy = model.energy(shown, evidence=look_at(model, shown))
+        found.append(mixed[likeliest(solvable(energy), seconds=_SECONDS).ordering])
+    return {PROPOSED: found}
+
+
+def step_bits(model: Model, collections: Sequence[Collection], seed: int) -> dict[str, Information]:
+    """What a step model tells about the order of collections of up to 90 items."""
+    some = [c for c in collections if len(c) <= MOST_DRAWN]
+    if not some:
+        return {}
+    rng, leads = np.random.default_rng(seed), []
+    for collection in some:
+        n, energy = len(collection), model.energy(collection, evidence=look_at(model, collection))
+        others = np.asarray(energy.score(np.argsort(rng.random((_NEGATIVES, n)), axis=1)))
+        leads.append(others - energy.score(np.arange(n)))
+    total = np.logaddexp(0.0, np.logaddexp.reduce(np.stack(leads), axis=1))
+    bits = np.log2(_NEGATIVES + 1) - total / np.log(2)
+    lengths = np.array([len(c) for c in some])
+    name = " + ".join(model.scorers) if model.reaches else "flow"
+    return {name: summarise_bits(bits, lengths, makers(some), rng, _NEGATIVES, 1)}

@@ -65,29 +65,10 @@ def read_split(
     """Read a table of ordered collections and split it.
 
     A column ``split`` is followed: trained on is what it calls train, held out what it calls validation, and test is
-    touched only where ``side`` names it. Without validation, and without the column, ``held_out`` of the collections
-    are held out: by creator where each has one, so that none is on both sides, and by the text of the id or creator
-    alone, so that the split stays the same when the table grows.
-
-    Parameters
-    ----------
-    path
-        A table with one row an item.
-    where
-        Column -> value: keep only the rows that have it. A side chosen here is taken as if it were the whole table.
-    held_out
-        The share to hold out, above 0 and below 1.
-    title
-        The column with the titles; by default the one that is recognised.
-    side
-        The side to hold out in place of validation.
-    least
-        Hold more than the share out, up to a third, until there are so many.
-
-    Raises
-    ------
-    InputError
-        When a side is empty, or the column says anything else than train, validation and test.
+    touched only where ``side`` names it; a side chosen by ``where`` is taken as if it were the whole table. Without
+    validation, and without the column, ``held_out`` of the collections are held out, more of them, up to a third, until
+    there are ``least``: by creator where each has one, so that none is on both sides, and by the text of the id or
+    creator alone, so that the split stays the same when the table grows.
     """
     found = read_table(path, where=where, title=title)
     chosen = _COLUMN in (where or {})
@@ -147,13 +128,12 @@ def _split_folder(recipe: Recipe, measuring: Measuring | None) -> Split:
     """The collections of a folder, split by who made them where many did."""
     if recipe.where:
         raise InputError(f"{recipe.table}: is a folder; rows can be chosen of a table only")
-    found = gather(cast(Path, recipe.table), measuring)
-    count = len(found.collections)
+    found, notes = gather(cast(Path, recipe.table), measuring)
+    count = len(found)
     if count < 4:
         raise InputError(f"{recipe.table}: holds {count} ordered collections; at least 4 are needed")
-    training, held_out = divide(found.collections, recipe.held_out)
-    notes = (*found.notes, *overlap(training, held_out))
-    return Split(training, held_out, f"{len(held_out)} of {count} held out", notes)
+    training, held_out = divide(found, recipe.held_out)
+    return Split(training, held_out, f"{len(held_out)} of {count} held out", (*notes, *overlap(training, held_out)))
 
 
 def check_split(split: Split, where: str) -> Split:
@@ -167,20 +147,7 @@ def check_split(split: Split, where: str) -> Split:
 
 
 def sides_of(collections: Sequence[Collection], where: str) -> dict[Side, list[Collection]]:
-    """The collections by what their column ``split`` says; nothing where there is no such column.
-
-    Parameters
-    ----------
-    collections
-        As a table gave them.
-    where
-        What to call the table in errors.
-
-    Raises
-    ------
-    InputError
-        When it says something else than train, validation and test, or says two things of one collection.
-    """
+    """The collections by what their column ``split`` says, one of :data:`SIDES`; empty without a column."""
     marks = [_marks(c) for c in collections]
     if not any(mark for own in marks for mark in own):
         return {}
@@ -225,37 +192,25 @@ def _by_column(sides: dict[Side, list[Collection]], held_out: float, side: Side 
 
 def _by_share(collections: Sequence[Collection], held_out: float, least: int) -> Split:
     share = max(held_out, min(_LARGEST_SHARE, least / len(collections)))
-    creators = _creators(collections)
+    creators = [c.creators[0] for c in collections]
     names = creators if all(creators) else [c.id for c in collections]
-    out = [share_of(name) < share for name in names]
     rule = f"{share:.0%} held out, by {'creator' if names is creators else 'collection'}"
-    kept = [c for c, away in zip(collections, out, strict=True) if not away]
-    return Split(kept, [c for c, away in zip(collections, out, strict=True) if away], rule)
-
-
-def _creators(collections: Sequence[Collection]) -> list[str]:
-    """Who made the first item of each collection."""
-    return [c.creators[0] for c in collections]
+    split = Split([], [], rule)
+    for collection, name in zip(collections, names, strict=True):
+        (split.held_out if share_of(name) < share else split.training).append(collection)
+    return split
 
 
 def overlap(training: Sequence[Collection], held_out: Sequence[Collection]) -> tuple[str, ...]:
-    """What both sides of a split share, for people: the same collections, and the same creators.
-
-    Examples
-    --------
-    >>> from fabula.core.collection import Item
-    >>> ones = [Collection(str(i), [Item("a", artist="Ana"), Item("b")], [[i], [i + 0.5]], ["x"]) for i in range(3)]
-    >>> overlap(ones[:2], ones[2:])
-    ('NOT INDEPENDENT: 1 of 1 held-out collections are by 1 who also made some that are trained on',)
-    """
+    """What both sides of a split share, for people: the same collections, and the same creators."""
     notes = []
     if training is held_out or not training:
         return ()
     twice = sum(find_shared(training, held_out))
     if twice:
         notes.append(f"LEAK: {twice:,} of {len(held_out):,} held-out collections are also among those trained on")
-    known = {creator.casefold() for creator in _creators(training)} - {""}
-    makers = [creator.casefold() for creator in _creators(held_out)]
+    known = {c.creators[0].casefold() for c in training} - {""}
+    makers = [c.creators[0].casefold() for c in held_out]
     both = [maker for maker in makers if maker in known]
     if both:
         who = f"by {len(set(both)):,} who also made some that are trained on"
@@ -264,15 +219,10 @@ def overlap(training: Sequence[Collection], held_out: Sequence[Collection]) -> t
 
 
 def usable_features(collections: Sequence[Collection]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The features that may be trained on, and notes about those left out.
+    """The features that may be trained on, at least one, and notes about those left out.
 
     A column that gives the order away (a running number) would tell the answer; one that is the same for all items
     of a collection can tell nothing.
-
-    Raises
-    ------
-    InputError
-        When none is left.
     """
     there = collections[0].feature_names
     reasons = {name: "it is the same for all items of a collection" for name in there if _same(collections, name)}
@@ -312,31 +262,11 @@ _NUMBER = re.compile(r"\s*(\d+)", re.ASCII)
 FEWEST = 3  # items: two have but one other order
 
 
-@dataclass(frozen=True, eq=False)
-class Gathered:
-    """Ordered collections, measured, and what the user should know of them."""
-
-    collections: list[Collection]
-    notes: tuple[str, ...] = ()
-
-
-def gather(folder: str | Path, measuring: Measuring | None = None) -> Gathered:
-    """Each folder of files and each playlist below a folder, as a collection in its order.
+def gather(folder: str | Path, measuring: Measuring | None = None) -> tuple[list[Collection], tuple[str, ...]]:
+    """Each folder of files and each playlist below a folder, as a collection in its order; and notes for the user.
 
     A playlist stands for the folder whose files it lists. A folder whose files are numbered neither in their tags
     nor in their names has no order of its own, and is left out; so is what has fewer than 3 items that can be measured.
-
-    Parameters
-    ----------
-    folder
-        Where to look.
-    measuring
-        How files are measured; what is in the cache is not measured again.
-
-    Raises
-    ------
-    FileError, InputError
-        When there is no such folder, or nothing in it that is ordered.
     """
     root = Path(folder)
     if not root.is_dir():
@@ -355,7 +285,7 @@ def gather(folder: str | Path, measuring: Measuring | None = None) -> Gathered:
     whole = [collection for collection in made if collection is not None]
     if not whole:
         raise InputError(f"{shown(str(folder))}: nothing in it has {FEWEST} items that can be measured")
-    return Gathered(whole, tuple(notes))
+    return whole, tuple(notes)
 
 
 def _open_all(root: Path, notes: list[str]) -> list[Source]:

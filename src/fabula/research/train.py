@@ -14,7 +14,7 @@ from fabula.core.collection import Collection
 from fabula.core.files.atomic import check_target
 from fabula.errors import InputError, import_extra
 from fabula.media.extraction import Measuring
-from fabula.models.encoders import ENCODERS
+from fabula.models.encoders import item_encoders
 from fabula.models.file import save_model
 from fabula.models.own import Encoder, Scorer, register
 from fabula.research.recipe import Given, Kind, Recipe
@@ -37,28 +37,14 @@ _ALSO: dict[str, Kind] = {"measures": "steps", "pictures": "neighbours"}  # what
 
 @dataclass(frozen=True, eq=False)
 class TrainedModel:
-    """What training gave.
+    """What training gave."""
 
-    Attributes
-    ----------
-    trained, split
-        What was learned, and from which collections.
-    settings
-        Every setting, as a recipe takes it.
-    gained
-        What it gained over the model it went on from, or is held near to; None where it began anew.
-    more
-        Further results by name, such as the share of shuffles that true orders beat.
-    first
-        Whether this process is the one that wrote the model and may print; all but one of torchrun's are not.
-    """
-
-    trained: Trained
-    split: Split
-    settings: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    gained: Gain | None = None
-    more: Mapping[str, Any] = field(default_factory=dict)
-    first: bool = True
+    trained: Trained  # what was learned
+    split: Split  # from which collections
+    settings: Mapping[str, Any] = field(default_factory=dict, repr=False)  # every one, as a recipe takes it
+    gained: Gain | None = None  # over the model it went on from, or is held near to; None: it began anew
+    more: Mapping[str, Any] = field(default_factory=dict)  # such as the share of shuffles beaten
+    first: bool = True  # whether this process wrote the model and may print; all but one of torchrun's do not
 
     @property
     def model(self) -> Model:
@@ -266,19 +252,28 @@ def train_recipe(
     checkpoint may lie on the disk of any.
     """
     import_extra("torch", extra="train", purpose="training")
+    from fabula.training.checkpoint import Checkpoint
     from fabula.training.distributed import is_first
+    from fabula.training.weights import export_onnx
 
     for target in (output, onnx):
         if target is not None and is_first():
             check_target(target)
     found = prepare_recipe(recipe, measuring=measuring, jobs=jobs)
-    kept = _place_checkpoint(output, checkpoint) if recipe.kind == "essence" else None
     if recipe.kind != "essence" and (checkpoint is not None or onnx is not None):
         raise InputError("only an essence has checkpoints and an ONNX form: leave --checkpoint and --onnx out")
-    done = _with_checkpoint(found, kept).trainable.train(progress=progress)
+    kept = None if checkpoint is None else Path(checkpoint)
+    if kept is None and output is not None and recipe.kind == "essence":
+        kept = Path(output).with_suffix(".checkpoint")
+    ready: Any = found.trainable
+    if kept is not None:
+        ready = replace(ready, checkpoint=Checkpoint(kept))
+    done: Trained = ready.train(progress=progress)
     gained = found.finish(done)
-    if is_first():
-        _write(done, output, onnx)
+    if is_first() and output is not None:
+        save_model(output, done.model)
+    if is_first() and onnx is not None:
+        export_onnx(done.model, onnx)
     if kept is not None:
         kept.unlink(missing_ok=True)
     settings = found.settings
@@ -340,18 +335,16 @@ def compare_recipe(
     from fabula.training import compare as comparing
     from fabula.training.sets import SetTraining
 
-    for note in found.split.notes if tell is not None else ():
-        tell(note)  # type: ignore[misc]
+    if tell is not None:
+        for note in found.split.notes:
+            tell(note)
     options: dict[str, Any] = {"seeds": seeds, "progress": progress}
     ready: Any = found.trainable
-    if isinstance(ready, SetTraining):
-        if dimensions:
-            return comparing.compare_dimensions(comparing.measure_sets(ready), dimensions=dimensions, **options)
-        return comparing.compare_inputs(ready, **options)
     if dimensions:
-        one = comparing.measure_essence(ready.parts, ready.config, ready.device)
-        return comparing.compare_dimensions(one, dimensions=dimensions, **options)
-    return comparing.compare_features(ready.parts, ready.config, device=ready.device, **options)
+        return comparing.compare_dimensions(ready, dimensions, **options)
+    if isinstance(ready, SetTraining):
+        return comparing.compare_inputs(ready, **options)
+    return comparing.compare_features(ready, **options)
 
 
 def rows_json(rows: Iterable[Compared]) -> list[dict[str, Any]]:
@@ -365,31 +358,6 @@ def prepare_recipe(recipe: Recipe, **options: Any) -> Prepared:
     from fabula.research.kinds import prepare
 
     return prepare(recipe, **options)
-
-
-def _with_checkpoint(found: Prepared, path: Path | None) -> Prepared:
-    from fabula.training.checkpoint import Checkpoint
-
-    if path is None:
-        return found
-    trainable: Any = found.trainable
-    return replace(found, trainable=replace(trainable, checkpoint=Checkpoint(path)))
-
-
-def _place_checkpoint(output: str | Path | None, checkpoint: str | Path | None) -> Path | None:
-    """Where a run is kept: where it was asked for, else beside the model, else nowhere."""
-    if checkpoint is not None:
-        return Path(checkpoint)
-    return None if output is None else Path(output).with_suffix(".checkpoint")
-
-
-def _write(done: Trained, output: str | Path | None, onnx: str | Path | None) -> None:
-    if output is not None:
-        save_model(output, done.model)
-    if onnx is not None:
-        from fabula.training.export import export_onnx
-
-        export_onnx(done.model, onnx)
 
 
 def _recipe(
@@ -438,13 +406,13 @@ def _kind(kind: str | None, table: Path | Given, *, implied: bool) -> tuple[Kind
     if kind is None:
         folder = isinstance(table, Path) and is_folder(table)
         return (kind_of_folder(table) if folder and not implied else "set" if implied else "essence"), None
-    if kind in ENCODERS:
+    if kind in item_encoders():
         return "essence", kind
     named = _ALSO.get(kind, kind)
     for known in get_args(Kind):
         if named == known:
             return known, None
-    legal = ", ".join([*get_args(Kind), *ENCODERS])
+    legal = ", ".join([*get_args(Kind), *item_encoders()])
     raise InputError(f"a kind of model is one of {legal}; got {kind!r}")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from scipy.special import ndtri
@@ -34,21 +35,11 @@ class AuditRow:
 
 @dataclass(frozen=True)
 class AuditReport:
-    """What an audit found.
+    """What an audit found."""
 
-    Attributes
-    ----------
-    rows
-        The real collections (``data`` is ``"real"``) and the controls.
-    trained
-        What came of the real collections; none where only controls were run.
-    notes
-        What the user should know of the data: what gives the order away is seen by no control.
-    """
-
-    rows: list[AuditRow]
-    trained: Trained | None = None
-    notes: tuple[str, ...] = ()
+    rows: list[AuditRow]  # the real collections (``data`` is ``"real"``) and the controls
+    trained: Trained | None = None  # on the real collections; None where only controls were run
+    notes: tuple[str, ...] = ()  # on the data: what gives the order away is seen by no control
 
     @property
     def controls(self) -> list[AuditRow]:
@@ -82,7 +73,10 @@ class AuditReport:
     @property
     def needed(self) -> int:
         """How many collections it takes to measure on, for every control to be judged."""
-        return max((_needed(row) for row in self.controls if self.verdict(row) == "too few"), default=0)
+        few = [row for row in self.controls if self.verdict(row) == "too few"]
+        # The width of an interval falls with the root of their number.
+        counts = [math.ceil(row.collections * ((row.high - row.bits) / HIDDEN) ** 2) for row in few]
+        return max([FEWEST, *counts]) if few else 0
 
     def card(self) -> dict[str, dict[str, float]]:
         """The controls as a model's card tells them: bits by data and scorer."""
@@ -92,33 +86,17 @@ class AuditReport:
         return bits
 
 
-def _needed(row: AuditRow) -> int:
-    """Collections by which the interval would be narrow enough: its width falls with the root of their number."""
-    half = row.high - row.bits
-    return max(FEWEST, math.ceil(row.collections * (half / HIDDEN) ** 2))
-
-
 def audit(
-    trainable: Trainable,
-    *,
-    progress: Callable[[str, Progress], None] | None = None,
-    controls_only: bool = False,
+    trainable: Trainable, *, progress: Callable[[str, Progress], None] | None = None, controls_only: bool = False
 ) -> AuditReport:
-    """Train on the real collections and on the controls of a kind; report the bits of each.
+    """Train on the real collections, unless ``controls_only``, and on the controls of a kind; report the bits of each.
 
-    Parameters
-    ----------
-    trainable
-        Data and settings; every training follows the same recipe. What is measured on must decide nothing.
-    progress
-        Called after each epoch with the name of the data and where it stands.
-    controls_only
-        Leave the real collections out.
+    Every training follows the same recipe; ``progress`` is called after each epoch with the name of the data.
     """
     rows: list[AuditRow] = []
     trained = None
     for name in (REAL, *trainable.controls)[controls_only:]:
-        done, found = audit_one(name, trainable, progress=None if progress is None else _name(progress, name))
+        done, found = audit_one(name, trainable, progress=None if progress is None else partial(progress, name))
         rows += found
         trained = done if name == REAL else trained
     return AuditReport(rows, trained)
@@ -129,7 +107,3 @@ def audit_one(name: str, trainable: Trainable, *, progress: Report | None = None
     done = (trainable if name == REAL else trainable.control(name)).train(progress=progress)
     found = done.information.items()
     return done, [AuditRow(name, scorer, i.bits, i.low, i.high, i.collections) for scorer, i in found]
-
-
-def _name(progress: Callable[[str, Progress], None], name: str) -> Report:
-    return lambda where: progress(name, where)

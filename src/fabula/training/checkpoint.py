@@ -27,25 +27,13 @@ Settings = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a run stands after an epoch.
+    """Where a run stands after an epoch."""
 
-    Parameters
-    ----------
-    epoch, epochs
-        Done, and to do in all; epoch 0 is the state before any training.
-    loss
-        Mean over the training collections, in nats, summed over scorers.
-    bits
-        On validation, by scorer.
-    seconds_left
-        If the rest goes as fast as what was done since the start or the resumption.
-    """
-
-    epoch: int
-    epochs: int
-    loss: float
-    bits: dict[str, float]
-    seconds_left: float
+    epoch: int  # done; 0 is the state before any training
+    epochs: int  # to do in all
+    loss: float  # mean over the training collections, in nats, summed over scorers
+    bits: dict[str, float]  # on validation, by scorer
+    seconds_left: float  # if the rest goes as fast as what was done since the start or the resumption
 
 
 class RunningMean:
@@ -82,8 +70,7 @@ class Run:
 
     def best_net(self) -> Any:
         """The net in the state that did best."""
-        with torch.no_grad():
-            self.net.load_state_dict(self.best)
+        self.net.load_state_dict(self.best)
         return self.net.eval()
 
 
@@ -93,17 +80,10 @@ class Checkpoint:
 
     With several processes the first alone writes it, and all look for it: after a restart another machine may be
     first, and the file lies where the last first one was.
-
-    Attributes
-    ----------
-    path
-        The file.
-    resume
-        True: take up the run in the file, which must be there. False: start anew. None: take it up if it is there.
     """
 
     path: Path
-    resume: bool | None = None
+    resume: bool | None = None  # True: take up the run in the file; False: start anew; None: take it up if it is there
 
     def content(self) -> bytes | None:
         """What the file holds; None where a run starts anew."""
@@ -118,12 +98,7 @@ class Checkpoint:
 def take_up(checkpoint: Checkpoint, run: Run, settings: Settings, data: str, world: World) -> None:
     """Bring a fresh run to the state in a checkpoint, where there is one to take up on the disk of any process.
 
-    Every process gets the same file, that with the most epochs, so all go on from the same state.
-
-    Raises
-    ------
-    FileError
-        When the file is no checkpoint, or one of other settings or other collections.
+    Every process gets the same file, that with the most epochs. One of other settings or other collections is an error.
     """
     epochs = world.gather(_count_epochs(checkpoint, alone=world.size == 1))
     content = world.share_from(epochs.index(max(epochs)), checkpoint.content)
@@ -206,9 +181,9 @@ def _restore(run: Run, tensors: dict[str, Tensor], where: Path) -> None:
         part, _, rest = name.partition(".")
         parts.setdefault(part, {})[rest] = tensor
     try:
-        _load(run.net, parts["net"])
+        run.net.load_state_dict(parts["net"])
         if run.mean.apart:
-            _load(run.mean.net, parts["mean"])
+            run.mean.net.load_state_dict(parts["mean"])
         for name, tensor in run.best.items():
             tensor.copy_(parts["best"][name])
     except (KeyError, RuntimeError) as error:
@@ -218,8 +193,3 @@ def _restore(run: Run, tensors: dict[str, Tensor], where: Path) -> None:
         number, _, moment = name.partition(".")
         moments.setdefault(int(number), {})[moment] = tensor
     run.optimizer.load_state_dict({**run.optimizer.state_dict(), "state": moments})
-
-
-def _load(net: nn.Module, tensors: dict[str, Tensor]) -> None:
-    with torch.no_grad():
-        net.load_state_dict(tensors)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -18,7 +19,7 @@ from fabula.models.model import Model
 from fabula.training.checkpoint import Progress
 from fabula.training.config import TrainingConfig
 from fabula.training.data import choose_features
-from fabula.training.essence import train
+from fabula.training.essence import EssenceTraining, train
 from fabula.training.sets import BOTH, DRAWS, SetTraining
 
 ESSENCE = "essence"
@@ -30,66 +31,31 @@ Tell = Callable[[str, int], None]
 
 @dataclass(frozen=True)
 class Compared:
-    """What one feature, or the essence, tells about the order.
+    """What one feature, or the essence, tells about the order."""
 
-    Attributes
-    ----------
-    name
-        The feature, or ``"essence"``.
-    dimensions
-        How many numbers per item.
-    bits, low, high
-        Mean over the seeds of the bits on the measured collections, and of the ends of their 95 % intervals.
-    seeds
-        The bits of each seed.
-    correlation
-        Pearson's, of the feature with the first dimension of the essence, both z-scored within each collection, over
-        all items of the measured collections; mean over the seeds. None where there is no essence to compare with.
-    """
-
-    name: str
-    dimensions: int
-    bits: float
+    name: str  # the feature, or ``"essence"``
+    dimensions: int  # numbers per item
+    bits: float  # mean over the seeds, as are the ends of the 95 % interval
     low: float
     high: float
-    seeds: tuple[float, ...]
-    correlation: float | None = None
+    seeds: tuple[float, ...]  # the bits of each
+    correlation: float | None = None  # mean of :attr:`Measured.correlations`; None without an essence
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What one run tells.
+    """What one run tells."""
 
-    Attributes
-    ----------
-    bits, low, high
-        Bits with their 95 % interval over collections.
-    correlations
-        Pearson's, of each feature with the first dimension of the essence, both z-scored within each collection.
-    """
-
-    bits: float
+    bits: float  # with the 95 % interval over collections
     low: float
     high: float
-    correlations: dict[str, float]
+    correlations: dict[str, float]  # Pearson's, of features and the essence's first dimension, z-scored by collection
 
 
 def measure(
-    parts: Parts,
-    config: TrainingConfig,
-    *,
-    device: str = "auto",
-    progress: Callable[[Progress], None] | None = None,
+    parts: Parts, config: TrainingConfig, *, device: str = "auto", progress: Callable[[Progress], None] | None = None
 ) -> Measured:
-    """Train once, with the last scorer of the recipe alone, and measure.
-
-    Parameters
-    ----------
-    parts, device, progress
-        As :func:`fabula.training.essence.train` takes them.
-    config
-        The recipe; :func:`alone` gives that of a feature.
-    """
+    """Train once, with the last scorer of the recipe alone, and measure; :func:`alone` gives that of a feature."""
     scorer = config.scorers[-1]
     recipe = replace(config, scorers=(scorer,), scorer_weights=())
     done = train(parts, recipe, device=device, progress=progress)
@@ -113,47 +79,23 @@ def summarise(
     return Compared(name, dimensions, bits, low, high, tuple(run.bits for run in runs), correlation)
 
 
-def compare_features(
-    parts: Parts, config: TrainingConfig, *, seeds: int = 5, device: str = "auto", progress: Tell | None = None
-) -> list[Compared]:
-    """Bits of the essence and of each of its features alone: the paper's Figure 1.
+def compare_features(essence: EssenceTraining, *, seeds: int = 5, progress: Tell | None = None) -> list[Compared]:
+    """Bits of the essence, first, and of each of its features alone, most bits first: the paper's Figure 1.
 
-    Parameters
-    ----------
-    parts, device
-        As :func:`fabula.training.essence.train` takes them.
-    config
-        The recipe of the essence; its last scorer is the one that measures all.
-    seeds
-        Runs of each.
-    progress
-        Called before each run with the name and the seed.
-
-    Returns
-    -------
-    The essence first, then the features, most bits first.
+    The last scorer of the recipe measures all; ``progress`` is called before each run with the name and the seed.
     """
+    parts, config, device = essence.parts, essence.config, essence.device
 
     def run(name: str, how: TrainingConfig) -> list[Measured]:
         return _repeat(name, seeds, progress, lambda s: measure(parts, replace(how, seed=how.seed + s), device=device))
 
-    essence = run(ESSENCE, config)
+    whole = run(ESSENCE, config)
     features = {name: run(name, alone(config, name)) for name in choose_features(config, parts.training)}
-    return rank(essence, features, config.dimensions)
+    return rank(whole, features, config.dimensions)
 
 
 def rank(essence_runs: Sequence[Measured], runs: Mapping[str, Sequence[Measured]], dimensions: int) -> list[Compared]:
-    """Rows of :func:`compare_features` from the runs of the essence and of each feature.
-
-    Parameters
-    ----------
-    essence_runs
-        Those of the essence, one per seed.
-    runs
-        The name of a feature, whatever it is, -> its runs.
-    dimensions
-        Of the essence.
-    """
+    """Rows of :func:`compare_features` from the runs of the essence and of each feature, one per seed."""
     essence = summarise(ESSENCE, dimensions, essence_runs)
     rows = [
         summarise(name, 1, each, float(np.mean([run.correlations[name] for run in essence_runs])))
@@ -163,50 +105,24 @@ def rank(essence_runs: Sequence[Measured], runs: Mapping[str, Sequence[Measured]
 
 
 def compare_dimensions(
-    train_one: Callable[[int, int], Measured | Information],
-    *,
-    dimensions: Sequence[int] = (1, 2, 4, 8, 16),
-    seeds: int = 5,
-    progress: Tell | None = None,
+    ready: EssenceTraining | SetTraining, dimensions: Sequence[int], *, seeds: int = 5, progress: Tell | None = None
 ) -> list[Compared]:
-    """Bits by the number of dimensions of the essence: the paper's Table 1.
+    """Bits by the number of dimensions of the essence, or of what a set model has of each item: the paper's Table 1."""
 
-    Parameters
-    ----------
-    train_one
-        Trains with so many dimensions and a seed, counted from 0, and measures: :func:`measure_essence` or
-        :func:`measure_sets`.
-    """
-    rows = []
-    for d in dimensions:
-        runs = _repeat(f"d = {d}", seeds, progress, lambda seed, d=d: train_one(d, seed))  # type: ignore[misc]
-        rows.append(summarise(ESSENCE, d, runs))
-    return rows
+    def run(d: int, seed: int) -> Measured | Information:
+        if isinstance(ready, EssenceTraining):
+            config = replace(ready.config, dimensions=d, seed=ready.config.seed + seed)
+            return measure(ready.parts, config, device=ready.device)
+        spec, recipe = replace(ready.spec, dimensions=d), replace(ready.config, seed=ready.config.seed + seed)
+        return replace(ready, spec=spec, config=recipe).train().information[BOTH]
 
-
-def measure_essence(parts: Parts, config: TrainingConfig, device: str) -> Callable[[int, int], Measured]:
-    """Trains an essence, for :func:`compare_dimensions`."""
-    return lambda d, seed: measure(parts, replace(config, dimensions=d, seed=config.seed + seed), device=device)
-
-
-def measure_sets(sets: SetTraining) -> Callable[[int, int], Information]:
-    """Trains a set model, for :func:`compare_dimensions`."""
-
-    def run(d: int, seed: int) -> Information:
-        spec, config = replace(sets.spec, dimensions=d), replace(sets.config, seed=sets.config.seed + seed)
-        return replace(sets, spec=spec, config=config).train().information[BOTH]
-
-    return run
+    return [summarise(ESSENCE, d, _repeat(f"d = {d}", seeds, progress, partial(run, d))) for d in dimensions]
 
 
 def compare_inputs(sets: SetTraining, *, seeds: int = 5, progress: Tell | None = None) -> list[Compared]:
-    """Bits of a set model by what it may see, and of its scorers alone.
+    """Bits of a set model by what it may see, all inputs first, and of its scorers alone, most bits first.
 
     One model is trained for each seed, and asked with all but some inputs hidden: it was trained to do without.
-
-    Returns
-    -------
-    All inputs first, then the scorers alone and the inputs, most bits first.
     """
 
     def run(seed: int) -> dict[str, Information]:

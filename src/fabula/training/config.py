@@ -117,21 +117,7 @@ class TrainingConfig:
 
 
 def preset(name: str, **changes: Any) -> TrainingConfig:
-    """A preset by name, with some of its fields changed.
-
-    Parameters
-    ----------
-    name
-        ``"default"``; ``"arcs"`` for a mixture of arcs alone, which a CPU trains in a minute or two; ``"paper"``
-        for the numbers of its appendix A.
-    changes
-        Fields of :class:`TrainingConfig`.
-
-    Examples
-    --------
-    >>> preset("paper", seed=3).learning_rate
-    0.0001
-    """
+    """A preset by name (``"default"``, ``"arcs"``, ``"paper"``), with some of its fields changed."""
     if name not in PRESETS:
         raise InputError(f"there is no preset {name!r}; there are: {', '.join(PRESETS)}")
     return TrainingConfig.from_dict({"preset": name, **PRESETS[name], **changes})
@@ -239,52 +225,28 @@ def _check_numbers(config: TrainingConfig) -> None:
 
 @dataclass(frozen=True)
 class SetRecipe:
-    """How a set model is trained.
+    """How a set model is trained."""
 
-    Attributes
-    ----------
-    epochs, batch, negatives
-        Passes over the collections, collections a step, and permutations each true order competes with.
-    learning_rate, decay, vector_decay, averaging
-        Of AdamW over one cycle; its weight decay, and that of the vectors of tokens and grams; and of the moving
-        average of the weights that is kept.
-    dropout, title_dropout, word_dropout
-        Shares of hidden numbers, of numbers of the titles' vectors, and of words left out.
-    feature_masking, few, untitled
-        How likely each feature is hidden in a collection; all but the ``kept`` features; all its titles.
-    kept
-        Groups of features that stay where few do, one group drawn at a time.
-    noise
-        Deviation of what is added to the features.
-    subsequences
-        How often a batch is cut to a random part of each collection, in its order.
-    taught
-        Weight of the teachers' opinion in the loss where there are teachers.
-    tokens, grams
-        By how many artists a token or gram must be used to enter the vocabulary; 0 for none.
-    seed
-        Of everything random.
-    """
-
-    epochs: int = 24
-    batch: int = 256
-    negatives: int = 1024
-    learning_rate: float = 1e-3
+    epochs: int = 24  # passes over the collections
+    batch: int = 256  # collections in a step
+    negatives: int = 1024  # permutations each true order competes with
+    learning_rate: float = 1e-3  # of AdamW over one cycle
     decay: float = 0.05
-    vector_decay: float = 0.05
-    averaging: float = 0.998
-    dropout: float = 0.2
-    title_dropout: float = 0.5
-    word_dropout: float = 0.3
-    feature_masking: float = 0.3
-    few: float = 0.25
-    untitled: float = 0.25
+    vector_decay: float = 0.05  # of the vectors of tokens and grams
+    averaging: float = 0.998  # of the moving average of the weights that is kept
+    dropout: float = 0.2  # share of hidden numbers left out
+    title_dropout: float = 0.5  # of numbers of the titles' vectors
+    word_dropout: float = 0.3  # of words
+    feature_masking: float = 0.3  # how likely each feature is hidden in a collection
+    few: float = 0.25  # all its features but a group of the ``kept``
+    untitled: float = 0.25  # all its titles
+    # Groups of features that stay where few do, one group drawn at a time.
     kept: tuple[tuple[str, ...], ...] = (("duration_ms", "loudness"), ("duration_ms", "loudness"), ("duration_ms",), ())
-    noise: float = 0.1
-    subsequences: float = 0.6
-    taught: float = 0.7
-    tokens: int = 25
-    grams: int = 0
+    noise: float = 0.1  # deviation of what is added to the features
+    subsequences: float = 0.6  # part of the batches cut to a random part of each collection, in its order
+    taught: float = 0.7  # weight of the teachers' opinion in the loss where there are teachers
+    tokens: int = 25  # artists that must use a token for it to enter the vocabulary; 0: none enters
+    grams: int = 0  # the same for a gram
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -318,8 +280,6 @@ class SetRecipe:
 def recipe_for(collections: int, features: Sequence[str], **changes: Any) -> SetRecipe:
     """The recipe for so many collections with such features: fewer must use a word that fewer could.
 
-    Examples
-    --------
     >>> recipe_for(600, ("weight",)).tokens, recipe_for(600, ("weight",), few=0.1).few
     (2, 0.1)
     """
@@ -332,42 +292,20 @@ def recipe_for(collections: int, features: Sequence[str], **changes: Any) -> Set
 
 
 def finetune_recipe(**changes: Any) -> SetRecipe:
-    """The recipe for going on from a model with some dozens of collections: small steps, little hidden.
-
-    Examples
-    --------
-    >>> finetune_recipe(epochs=4).learning_rate
-    0.0002
-    """
+    """The recipe for going on from a model with some dozens of collections: small steps, little hidden."""
     gentle = {"epochs": 12, "batch": 16, "learning_rate": 2e-4, "averaging": 0.98, "decay": 0.0, "vector_decay": 0.0}
     return SetRecipe.from_dict({**gentle, **changes})
 
 
 @dataclass(frozen=True)
 class StepRecipe:
-    """How the weights are learned.
-
-    Attributes
-    ----------
-    steps
-        Of the weights.
-    batch
-        Examples in a step.
-    chains
-        Walks per example.
-    learning_rate
-        Of Adam, on weights in units of their sums' deviation.
-    penalty
-        On the squares of these weights.
-    seed
-        Of everything that is drawn.
-    """
+    """How the weights of a model of measures and pairs are learned."""
 
     steps: int = 300
-    batch: int = 256
-    chains: int = 4
-    learning_rate: float = 0.05
-    penalty: float = 0.01
+    batch: int = 256  # examples in a step
+    chains: int = 4  # walks per example
+    learning_rate: float = 0.05  # of Adam, on weights in units of their sums' deviation
+    penalty: float = 0.01  # on the squares of these weights
     seed: int = 0
 
 

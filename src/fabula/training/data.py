@@ -30,25 +30,14 @@ _ROWS = 256  # items looked at together: few, so that they stay near the process
 
 @dataclass(frozen=True, eq=False)
 class ItemPool:
-    """Items of many collections in true order on one device.
+    """Items of many collections in true order on one device."""
 
-    Attributes
-    ----------
-    items
-        What is known of items by name, one row an item, collection after collection: ``values`` (items, f[, s]),
-        single precision, standardised; for a set model what :class:`fabula.models.encoders.set.SetInputs` has beside.
-    lengths
-        Shape (collections,), on the CPU: items of each.
-    pairs
-        Shape (sum of n^2, k): of each collection its table over pairs, row by row; None where there are none.
-    groups
-        Shape (collections,): whom it is by, as a number; what is resampled goes by it.
-    """
-
+    # What is known of items by name, one row an item, collection after collection: values (items, f[, s]), single
+    # precision, standardised; for a set model what fabula.models.encoders.set.SetInputs has beside.
     items: Mapping[str, Tensor]
-    lengths: Tensor
-    pairs: Tensor | None = None
-    groups: NDArray[np.int64] | None = None
+    lengths: Tensor  # (collections,), on the CPU: items of each
+    pairs: Tensor | None = None  # (sum of n^2, k): the table over pairs of each collection, row by row
+    groups: NDArray[np.int64] | None = None  # (collections,): whom each is by, as a number
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -76,20 +65,9 @@ class ItemPool:
         return first.to(self.device), cells.to(self.device)
 
     def gather(self, chosen: Tensor, steps: Tensor, length: int) -> dict[str, Tensor]:
-        """Some items of some collections of one length.
+        """Items ``steps`` (b, m) or (m,) of the collections ``chosen`` (b,), which have one length.
 
-        Parameters
-        ----------
-        chosen
-            Shape (b,), on the device: which collections.
-        steps
-            Shape (b, m) or (m,): which of their items, rising for the true order.
-        length
-            How many items each has.
-
-        Returns
-        -------
-        (b, m, ...) by name, and ``pairs`` (b, m, m, k) where there are any.
+        Gives (b, m, ...) by name, and ``pairs`` (b, m, m, k) where there are any.
         """
         first, cells = self._starts
         rows = first[chosen][:, None] + steps  # (b, m)
@@ -129,22 +107,11 @@ def plan_epoch(
     shortest: float = 0.0,
     fill: bool = False,
 ) -> list[Rows]:
-    """Every collection once, in shuffled batches of one length.
+    """Every collection once, in shuffled batches of one length, at most ``batch`` in each, dealt evenly.
 
-    Parameters
-    ----------
-    pool
-        What to draw from.
-    batch
-        Most collections in one batch; those of one length are dealt evenly.
-    generator
-        On the CPU; it decides everything.
-    subsequences
-        Part of the batches in which only some items of each collection are kept.
-    shortest
-        Part of the items that are kept at least; never fewer than 3 items.
-    fill
-        Repeat collections until every batch is as large as the largest; their weights make up for it.
+    ``subsequences``: part of the batches in which only some items of each collection are kept, ``shortest`` of them or
+    more, never fewer than 3. ``fill``: repeat collections until every batch is as large as the largest; their weights
+    make up for it. The generator, on the CPU, decides everything.
     """
     dealt: list[tuple[int, Tensor]] = []
     for length, chosen in pool.by_length.items():
@@ -168,8 +135,6 @@ def plan_epoch(
 def filling(pool: ItemPool, batch: int) -> float:
     """How many times more collections an epoch has when every batch is filled to the size of the largest.
 
-    Examples
-    --------
     >>> filling(ItemPool({}, torch.tensor([3] * 100 + [4] * 20)), 60)
     1.25
     """
@@ -203,15 +168,7 @@ def draw_orderings(b: int, sequences: int, n: int, generator: torch.Generator) -
 
 
 def check_collections(collections: Sequence[Collection], *, role: str) -> None:
-    """Training and validation need collections whose order is true and can be wrong.
-
-    Parameters
-    ----------
-    collections
-        What to check.
-    role
-        ``"training"``, ``"validation"`` or ``"measuring"``, for the error.
-    """
+    """Training and validation (the ``role``) need collections whose order is true and can be wrong."""
     if not len(collections):
         raise InputError(f"{role} needs at least one ordered collection; got none")
     for collection in collections:
@@ -240,18 +197,9 @@ def choose_features(config: TrainingConfig, collections: Sequence[Collection]) -
 def fit_transform(
     collections: Sequence[Collection], names: tuple[str, ...], logged: Iterable[str], bound: float = 0.0
 ) -> Transform:
-    """The transform that gives the items of these collections mean 0 and deviation 1.
+    """The transform that gives the items of the training collections mean 0 and deviation 1.
 
-    Parameters
-    ----------
-    collections
-        The training split, and only that.
-    names
-        Features, in the order the encoder will see them.
-    logged
-        Those whose logarithm is taken; names that are not among the features are passed over.
-    bound
-        The most deviations from the mean that the encoder sees; 0: any.
+    Names ``logged`` that are no features are passed over; ``bound``: the most deviations the encoder sees, 0: any.
     """
     kept = tuple(text for text in logged if log_parts(text, names)[0] in names)
     shape = collections[0].columns(names).shape[1:]

@@ -74,10 +74,6 @@ class World:
         dist.broadcast(numbers, src=0)
         return [float(value) for value in numbers.tolist()]
 
-    def from_first(self, make: Callable[[], T]) -> T:
-        """What the first process makes, for all; where it raises an error of fabula's, all raise it."""
-        return self.share_from(0, make)
-
     def share_from(self, rank: int, make: Callable[[], T]) -> T:
         """What one process makes, for all; where it raises an error of fabula's, all raise it."""
         if self.size == 1:
@@ -105,13 +101,7 @@ class World:
 
 
 def same_everywhere(world: World, data: str) -> str:
-    """The fingerprint of the collections, which must be the same in all processes.
-
-    Raises
-    ------
-    InputError
-        When two processes have read different ones: each would pull the net another way.
-    """
+    """The fingerprint of the collections; an error where two processes have read different ones."""
     said = world.gather(data)
     other = next((rank for rank, one in enumerate(said) if one != said[0]), None)
     if other is not None:
@@ -120,17 +110,7 @@ def same_everywhere(world: World, data: str) -> str:
 
 
 def read_by_any(path: Path, read: Callable[[], T], device: str) -> T:
-    """What is read of a file: by each process for itself, or for all by the first that has it on its disk.
-
-    Parameters
-    ----------
-    path
-        What is read; under torchrun not every machine needs it.
-    read
-        Reads it.
-    device
-        As :func:`join` takes it.
-    """
+    """What is read of a file: by each process for itself, or for all by the first that has it on its disk."""
     if processes() == 1:
         return read()
     with join(device) as world:
@@ -140,15 +120,10 @@ def read_by_any(path: Path, read: Callable[[], T], device: str) -> T:
 
 @contextmanager
 def join(device: str) -> Iterator[World]:
-    """Join the processes that torchrun started, or work alone.
+    """Join the processes that torchrun started, or work alone; ``device`` as :func:`pick_device` takes it.
 
     They stay joined until they end: one training follows another, and a process that opens a group anew may wait for
     ever for one that has not yet closed the last.
-
-    Parameters
-    ----------
-    device
-        ``"auto"`` (a GPU if there is one), ``"cpu"``, ``"cuda"`` or ``"cuda:1"``.
     """
     rank, size = int(os.environ.get("RANK", "0")), processes()
     chosen = pick_device(device, local_rank=int(os.environ.get("LOCAL_RANK", "0")) if size > 1 else None)
@@ -159,7 +134,7 @@ def join(device: str) -> Iterator[World]:
 
 
 def pick_device(device: str, *, local_rank: int | None = None) -> torch.device:
-    """The device a name means; with several processes on a machine, one GPU each."""
+    """The device that auto (a GPU if there is one), cpu, cuda or cuda:1 means; of several processes, one GPU each."""
     try:
         chosen = (
             torch.device("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else torch.device(device)

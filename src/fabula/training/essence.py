@@ -18,28 +18,17 @@ from fabula.evaluation.controls import noise_features, shuffle_orders
 from fabula.evaluation.information import Information, information_of, makers
 from fabula.evaluation.parts import Parts
 from fabula.models.transform import log_parts
+from fabula.training import data as pools
 from fabula.training.checkpoint import Checkpoint, Run
 from fabula.training.config import TrainingConfig, resolve
-from fabula.training.data import (
-    ItemPool,
-    Rows,
-    check_parts,
-    choose_features,
-    draw_orderings,
-    filling,
-    fingerprint,
-    fit_transform,
-    make_pool,
-    plan_epoch,
-    take,
-)
+from fabula.training.data import ItemPool, Rows, draw_orderings
 from fabula.training.distributed import World, join, same_everywhere
-from fabula.training.export import build_model, essence_signs
 from fabula.training.loop import GraphedStep, Learner, Loss, optimise, precision, seed_of
 from fabula.training.loss import info_nce, to_bits
 from fabula.training.nets.networks import EssenceNet
 from fabula.training.nets.own import check_twins
 from fabula.training.trainable import NOISE, ORDERS, Report, Trained, compact, round_off
+from fabula.training.weights import build_model, essence_signs
 from fabula.version import __version__
 
 Draw = Callable[[int, int, int, torch.Generator], Tensor]
@@ -64,7 +53,7 @@ class EssenceTraining:
     def control(self, name: str) -> EssenceTraining:
         """The same with noise in place of the features, or with shuffled orders."""
         rng, parts = np.random.default_rng((self.config.seed, len(name))), self.parts
-        check_parts(parts)
+        pools.check_parts(parts)
         if name == NOISE:
             logged = [log_parts(text, parts.training[0].feature_names)[0] for text in self.config.logged]
             return replace(self, parts=parts.map(lambda part: noise_features(part, rng, logged=logged)))
@@ -88,44 +77,18 @@ def train(
     """Train an encoder and its scorers to tell the true order of collections from others.
 
     Under ``torchrun`` every process calls this with the same arguments; all get the same result, and the first alone
-    writes the checkpoint and calls ``progress``.
-
-    Parameters
-    ----------
-    parts
-        Ordered collections of 2 items or more.
-    config
-        By default the preset ``default``.
-    device
-        ``"auto"`` (a GPU if there is one), ``"cpu"``, ``"cuda"`` or ``"cuda:1"``.
-    checkpoint
-        Where to keep the run after each epoch, and to take it up; settings and collections must be the same then.
-    progress
-        Called after each epoch.
-    card
-        More to say in the model's card, for example its controls.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fabula.core.collection import Collection, Item
-    >>> rng = np.random.default_rng(0)
-    >>> rows = np.sort(rng.normal(size=(40, 5, 1)), axis=1)  # every collection rises
-    >>> albums = [Collection(str(i), [Item(str(j)) for j in range(5)], row, ["energy"]) for i, row in enumerate(rows)]
-    >>> config = TrainingConfig(scorers=("arcs",), epochs=20, learning_rate=0.03)
-    >>> done = train(Parts(albums[:30], albums[30:]), config)
-    >>> done.information["arcs"].bits > 1
-    True
+    writes the checkpoint and calls ``progress``. ``card``: more to say in the model's card, for example its controls.
     """
     given = config or TrainingConfig()
-    check_parts(parts)
-    names = choose_features(given, parts.training)
-    transform = fit_transform(parts.training, names, given.logged, given.bound)
+    pools.check_parts(parts)
+    names = pools.choose_features(given, parts.training)
+    transform = pools.fit_transform(parts.training, names, given.logged, given.bound)
     settings = resolve(given, transform.item_shape)
     check_twins(settings, transform.item_shape)
     with join(device) as world:
-        pool, validation = (make_pool(part, transform, world.device) for part in (parts.training, parts.validation))
-        data = same_everywhere(world, fingerprint(parts.training, names))
+        pool = pools.make_pool(parts.training, transform, world.device)
+        validation = pools.make_pool(parts.validation, transform, world.device)
+        data = same_everywhere(world, pools.fingerprint(parts.training, names))
         learner = EssenceLearner(
             lambda: EssenceNet(settings, transform.item_shape), pool, validation, settings, world, data
         )
@@ -134,7 +97,7 @@ def train(
         with precision("none", world.device):
             if settings.calibrate and run.best_epoch:
                 calibrate(best, validation, settings, world)
-            shown = validation if parts.measured is None else make_pool(parts.measured, transform, world.device)
+            shown = validation if parts.measured is None else pools.make_pool(parts.measured, transform, world.device)
             found = information(best, shown, settings, groups=makers(sorted(parts.test, key=len)))
             signs = essence_signs(encode_pool(best, pool), sorted(parts.training, key=len))
     digits = ("bits", "low", "high", "ceiling", "negatives", "collections")
@@ -167,20 +130,8 @@ def _record(learner: EssenceLearner, run: Run) -> dict[str, Any]:
 class EssenceLearner(Learner):
     """Telling the true order of collections from others, by the essence of each item.
 
-    An epoch's randomness follows from seed, epoch and rank alone.
-
-    Parameters
-    ----------
-    net
-        Makes the net; called with a seeded random state.
-    pool, validation
-        What to train on, and what decides which epoch is kept.
-    config, world
-        How, its encoder decided, and with which processes.
-    data
-        Fingerprint of the training collections, kept in checkpoints.
-    draw
-        Draws the orderings to be told apart, the true one first.
+    An epoch's randomness follows from seed, epoch and rank alone. ``net`` makes the net, with a seeded random state;
+    ``data`` is the fingerprint for checkpoints; ``draw`` draws the orderings to be told apart, the true one first.
     """
 
     def __init__(
@@ -227,7 +178,7 @@ class EssenceLearner(Learner):
         self._draws = torch.Generator(world.device).manual_seed(seed_of(seed, epoch, 1 + world.rank))
         torch.manual_seed(seed_of(seed, epoch, 1 + world.size + world.rank))  # dropout
         cut = {"subsequences": config.subsequences, "shortest": config.shortest}
-        plan = plan_epoch(self.pool, config.batch, plans, fill=self.graphs, **cut)
+        plan = pools.plan_epoch(self.pool, config.batch, plans, fill=self.graphs, **cut)
         self._scale = 1.0 / max(len(batch.chosen) for batch in plan)
         return plan
 
@@ -253,7 +204,7 @@ class EssenceLearner(Learner):
         if not len(mine.chosen):
             return None
         orderings = self.draw(len(mine.chosen), self.config.sequences, batch.kept, self._draws)
-        return take(self.pool, mine, self._draws), orderings
+        return pools.take(self.pool, mine, self._draws), orderings
 
     def bits(self, net: nn.Module) -> dict[str, float]:
         """Bits by scorer on validation."""
@@ -283,8 +234,6 @@ def _decay(name: str, parameter: nn.Parameter, config: TrainingConfig) -> float:
 def learning_rate(config: TrainingConfig, step: int, steps: int) -> float:
     """The rate of a step, counted from 1: a linear rise, then constant or along a cosine to 0.
 
-    Examples
-    --------
     >>> config = TrainingConfig(learning_rate=1.0, warmup=0.5)
     >>> [round(learning_rate(config, step, 4), 3) for step in (1, 2, 3, 4)]
     [0.427, 0.5, 0.146, 0.0]
@@ -298,7 +247,7 @@ def learning_rate(config: TrainingConfig, step: int, steps: int) -> float:
 def use_graphs(pool: ItemPool, config: TrainingConfig, world: World) -> bool:
     """Whether graphs serve: on one GPU, and where filling batches up to one size costs little."""
     one_gpu = world.device.type == "cuda" and world.size == 1
-    return config.graphs and one_gpu and filling(pool, config.batch) <= _MOST_FILLING
+    return config.graphs and one_gpu and pools.filling(pool, config.batch) <= _MOST_FILLING
 
 
 def sum_losses(scores: Mapping[str, Tensor], config: TrainingConfig) -> Tensor:
@@ -341,27 +290,11 @@ def encode_pool(net: EssenceNet, pool: ItemPool) -> list[Floats]:
 
 
 def information(
-    net: EssenceNet,
-    pool: ItemPool,
-    config: TrainingConfig,
-    *,
-    draws: int = 4,
-    groups: Sequence[Hashable] | None = None,
+    net: EssenceNet, pool: ItemPool, config: TrainingConfig, *, draws: int = 4, groups: Sequence[Hashable] | None = None
 ) -> dict[str, Information]:
     """Bits with their interval on a pool, by scorer; the estimator is the one that measures finished models.
 
-    Parameters
-    ----------
-    net
-        In the state to measure.
-    pool
-        Collections not trained on.
-    config
-        Its negatives and its seed.
-    draws
-        How often negatives are drawn.
-    groups
-        Whom each collection of the pool is by, in its order; each by somebody else by default.
+    ``groups``: whom each collection of the pool is by, in its order; each by somebody else by default.
     """
     essences = encode_pool(net, pool)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,21 +20,11 @@ FOLDS = 6  # collections are judged by a lexicon learned without those of their 
 
 @dataclass(frozen=True, eq=False)
 class Lexicon:
-    """What terms say of the position.
+    """What terms say of the position."""
 
-    Attributes
-    ----------
-    words
-        Language -> its terms.
-    weights
-        Language -> shape (w, 4), learned from all collections.
-    without
-        Group -> language -> shape (w, 4), learned without the fold of that group.
-    """
-
-    words: dict[str, tuple[str, ...]]
-    weights: dict[str, Floats]
-    without: dict[str, dict[str, Floats]]
+    words: dict[str, tuple[str, ...]]  # language -> its terms
+    weights: dict[str, Floats]  # language -> (w, 4), learned from all collections
+    without: dict[str, dict[str, Floats]]  # group -> language -> (w, 4), without the fold of that group
 
     @property
     def tensor(self) -> Floats:
@@ -51,15 +41,7 @@ class Lexicon:
 
 
 def learn_lexicon(collections: Sequence[tuple[str, Terms]], *, seed: int = 0) -> Lexicon:
-    """Learn which terms stand where from whole collections in their true order.
-
-    Parameters
-    ----------
-    collections
-        Group, and the terms of the items.
-    seed
-        Of the folds.
-    """
+    """Learn which terms stand where from the terms of whole collections in their true order, each with its group."""
     words: dict[str, tuple[str, ...]] = {}
     weights: dict[str, Floats] = {}
     without: dict[str, dict[str, Floats]] = {}
@@ -69,10 +51,11 @@ def learn_lexicon(collections: Sequence[tuple[str, Terms]], *, seed: int = 0) ->
             continue
         words[language] = frequent([terms for _, terms in own])
         groups = sorted({group for group, _ in own})
-        fold = dict(zip(np.random.default_rng(seed).permutation(groups).tolist(), _cycle(len(groups)), strict=True))
-        sums = _fold_sums([(fold[group], terms) for group, terms in own], words[language])
-        weights[language] = _ridge(sum(sums.values(), _Sums.none(len(words[language]))))
-        parts = {k: _ridge(_without(sums, k)) for k in sums}
+        fold = {group: k % FOLDS for k, group in enumerate(np.random.default_rng(seed).permutation(groups).tolist())}
+        sums = _sum_folds([(fold[group], terms) for group, terms in own], words[language])
+        width = len(words[language])
+        weights[language] = _ridge(sums.values(), width)
+        parts = {k: _ridge((one for j, one in sums.items() if j != k), width) for k in sums}
         for group in groups:
             without.setdefault(group, {})[language] = parts[fold[group]]
     for group in without:
@@ -101,41 +84,19 @@ def _goals(n: int) -> Floats:
     return np.asarray(goals - goals.mean(axis=0))
 
 
-@dataclass(frozen=True, eq=False)
-class _Sums:
-    """What ridge regression needs of rows (r, w) and goals (r, 4): their products, (w, w) and (w, 4)."""
-
-    rows: Floats
-    goals: Floats
-
-    @classmethod
-    def none(cls, width: int) -> _Sums:
-        return cls(np.zeros((width, width)), np.zeros((width, 4)))
-
-    def __add__(self, other: _Sums) -> _Sums:
-        return _Sums(self.rows + other.rows, self.goals + other.goals)
-
-
-def _fold_sums(collections: Sequence[tuple[int, Terms]], words: Sequence[str]) -> dict[int, _Sums]:
-    """Fold -> the sums of its collections; the rows of all of them are never held at once."""
-    found: dict[int, _Sums] = {}
+def _sum_folds(collections: Sequence[tuple[int, Terms]], words: Sequence[str]) -> dict[int, Floats]:
+    """Fold -> products of its rows with themselves and with the goals, (w, w + 4); all rows are never held at once."""
+    width = len(words)
+    found: dict[int, Floats] = {}
     for fold, terms in collections:
         rows = _rows(terms, words)
-        sums = found.setdefault(fold, _Sums.none(len(words)))
-        sums.rows[...] += rows.T @ rows
-        sums.goals[...] += rows.T @ _goals(len(rows))
+        sums = found.setdefault(fold, np.zeros((width, width + 4)))
+        sums[:, :width] += rows.T @ rows
+        sums[:, width:] += rows.T @ _goals(len(rows))
     return found
 
 
-def _without(sums: Mapping[int, _Sums], fold: int) -> _Sums:
-    width = len(sums[fold].rows)
-    return sum((one for k, one in sums.items() if k != fold), _Sums.none(width))
-
-
-def _ridge(sums: _Sums) -> Floats:
-    """Ridge regression: shape (w, 4)."""
-    return np.asarray(np.linalg.solve(sums.rows + PENALTY * np.eye(len(sums.rows)), sums.goals))
-
-
-def _cycle(count: int) -> list[int]:
-    return [k % FOLDS for k in range(count)]
+def _ridge(folds: Iterable[Floats], width: int) -> Floats:
+    """Ridge regression from the sums (w, w + 4) of some folds, or none: shape (w, 4)."""
+    total = sum(folds, np.zeros((width, width + 4)))
+    return np.asarray(np.linalg.solve(total[:, :width] + PENALTY * np.eye(width), total[:, width:]))

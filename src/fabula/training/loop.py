@@ -32,34 +32,16 @@ class Loss:
 
 
 class Learner(ABC):
-    """What is trained, on what, and how: all that the loop asks for.
+    """What is trained, on what, and how: all that the loop asks for."""
 
-    Attributes
-    ----------
-    world
-        The processes that share each batch.
-    epochs, patience
-        How long; epochs without a better validation before it stops, 0: goes to the end.
-    size
-        What the sum of the losses of an epoch is divided by.
-    clip
-        Longest gradient; 0: any.
-    averages
-        Whether a running mean of the weights is validated and kept, rather than the weights.
-    amp
-        Products on a GPU: ``"tf32"`` or ``"none"``.
-    data, settings
-        Fingerprint of the training collections, and how they are trained on: what a checkpoint must agree with.
-    """
-
-    world: World
+    world: World  # the processes that share each batch
     epochs: int
-    size: int
-    patience: int = 0
-    clip: float = 1.0
-    averages: bool = True
-    amp: str = "none"
-    data: str = ""
+    size: int  # what the sum of the losses of an epoch is divided by
+    patience: int = 0  # epochs without a better validation before it stops; 0: goes to the end
+    clip: float = 1.0  # longest gradient; 0: any
+    averages: bool = True  # a running mean of the weights is validated and kept, rather than the weights
+    amp: str = "none"  # products on a GPU: "tf32" or "none"
+    data: str = ""  # fingerprint of the collections, which a checkpoint must agree with
     settings: Mapping[str, Any] = {}
 
     @abstractmethod
@@ -116,17 +98,7 @@ class Learner(ABC):
 def optimise(
     learner: Learner, *, checkpoint: Checkpoint | None = None, progress: Callable[[Progress], None] | None = None
 ) -> Run:
-    """Train a net; the state that does best on validation is its ``best``.
-
-    Parameters
-    ----------
-    learner
-        What to train, and with which processes.
-    checkpoint
-        Where to keep the run after each epoch, and to take it up.
-    progress
-        Called after each epoch, in the first process.
-    """
+    """Train a net; the state that does best on validation is its ``best``. Reports come from the first process."""
     world = learner.world
     cuda = [world.device] if world.device.type == "cuda" else []
     with torch.random.fork_rng(devices=cuda), precision(learner.amp, world.device):
@@ -230,16 +202,8 @@ class _Recorded:
 class GraphedStep:
     """Loss and gradients of a batch as CUDA graphs: one launch where small kernels would wait for Python.
 
-    A graph has fixed shapes, so there is one for each number of items; batches must all have one size.
-
-    Parameters
-    ----------
-    net
-        On a GPU. Its gradients get buffers that stay.
-    loss
-        From what the net gives to one number.
-    scale
-        The gradients are those of the loss times this.
+    A graph has fixed shapes, so there is one for each number of items; batches must all have one size. The gradients,
+    those of the loss times ``scale``, get buffers that stay.
     """
 
     def __init__(self, net: nn.Module, loss: Callable[[Any], Tensor], scale: float) -> None:

@@ -13,22 +13,7 @@ Number = TypeVar("Number", float, Tensor)
 
 
 def info_nce(scores: Tensor) -> Tensor:
-    """Equation 1 of the paper for each collection, in nats, with the exponential of the score as its g.
-
-    Parameters
-    ----------
-    scores
-        Shape (b, N): one row per collection, the score of the true order first.
-
-    Returns
-    -------
-    Shape (b,): the negative logarithm of the true order's share.
-
-    Examples
-    --------
-    >>> info_nce(torch.zeros(1, 8)) / math.log(8)
-    tensor([1.])
-    """
+    """Equation 1 of the paper, in nats, of scores (b, N), the true order's first: -log of its share, (b,)."""
     return torch.logsumexp(scores, dim=1) - scores[:, 0]
 
 
@@ -38,20 +23,7 @@ def log_share(logits: Tensor) -> Tensor:
 
 
 def to_bits(loss: Number, sequences: int) -> Number:
-    """Equation 2 of the paper: the bound log N - L on the information, in bits.
-
-    Parameters
-    ----------
-    loss
-        Mean of :func:`info_nce` over collections or draws.
-    sequences
-        The paper's N.
-
-    Examples
-    --------
-    >>> to_bits(0.0, 32)
-    5.0
-    """
+    """Equation 2 of the paper: the bound log N - L on the information, in bits; ``sequences`` is N."""
     return (math.log(sequences) - loss) / math.log(2)
 
 
@@ -74,18 +46,9 @@ def contrast(tables: tuple[Tensor, Tensor], orderings: Tensor) -> Tensor:
 
 
 def ordering_scores(positions: Tensor, flow: Tensor, orderings: Tensor) -> Tensor:
-    """Scores of the same orderings for every collection: linear in the tables, so thousands are one matrix product.
+    """Scores (B, N) of the same orderings (N, n) for every collection.
 
-    Parameters
-    ----------
-    positions, flow
-        Shape (B, n, n): item by position, and item by the item that follows.
-    orderings
-        Shape (N, n).
-
-    Returns
-    -------
-    Shape (B, N).
+    They are linear in the tables (B, n, n), item by position and item by the next, so thousands are one matrix product.
     """
     count, n = orderings.shape
     stands = torch.zeros((count, n * n), device=positions.device)

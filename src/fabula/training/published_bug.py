@@ -36,15 +36,7 @@ from fabula.training.trainable import Report, Trained
 
 
 class LeakingScorer(BilstmScorerNet):
-    """The paper's scorer with the first error.
-
-    Parameters
-    ----------
-    config
-        The recipe.
-    longest
-        Length -> how likely a collection of that length is the longest of its batch, as :func:`longest_of` gives it.
-    """
+    """The paper's scorer with the first error; ``longest`` as :func:`longest_of` gives it."""
 
     def __init__(self, config: TrainingConfig, longest: Mapping[int, float]) -> None:
         super().__init__(config)
@@ -64,8 +56,6 @@ class LeakingScorer(BilstmScorerNet):
 def longest_of(pool: ItemPool, batch: int) -> dict[int, float]:
     """Length -> how likely all others of a batch drawn from a pool are no longer.
 
-    Examples
-    --------
     >>> longest_of(ItemPool({}, torch.tensor([3] * 60 + [4] * 60)), 3)
     {3: 0.25, 4: 1.0}
     """
@@ -100,17 +90,10 @@ class ByItsLoss:
 
     The estimate that everything else here prints cannot be fooled by how a batch is laid out: it scores every sequence
     by itself, without padding. This one can, and shows what the controls then say.
-
-    Attributes
-    ----------
-    make_net
-        From settings, the shape of an item's features and the training collections to a net.
-    draw
-        Draws the orderings to be told apart, the true one first.
     """
 
     make_net: Callable[[TrainingConfig, tuple[int, ...], ItemPool], EssenceNet]
-    draw: Draw = draw_orderings
+    draw: Draw = draw_orderings  # draws the orderings to be told apart, the true one first
 
     def measure(
         self, parts: Parts, config: TrainingConfig, *, device: str = "cpu", progress: Report | None = None

@@ -1,4 +1,4 @@
-"""A direct sequencer to compare with."""
+"""A direct sequencer to compare with: a small transformer that, item by item, predicts what comes next."""
 
 from __future__ import annotations
 
@@ -26,22 +26,14 @@ from fabula.training.distributed import World, join
 from fabula.training.loop import Learner, Loss, optimise, seed_of
 from fabula.training.trainable import Report
 
-# The net of the direct sequencer: a set encoder without positions, and a decoder that points at the next item.
-
 LONGEST = 20.0  # the paper's longest collection, the unit of a length
+_AT_ONCE = 1 << 13  # items scored together, beams counted
 
 
 class SequencerNet(nn.Module):
     """Given the set of items and those already placed, how likely each of the others comes next.
 
-    Parameters
-    ----------
-    inputs
-        Numbers per item.
-    width, heads, layers
-        Of the transformer; as many layers in the encoder as in the decoder.
-    dropout
-        In every block.
+    A set encoder without positions, and a decoder that points at the next item.
     """
 
     def __init__(self, inputs: int, *, width: int, heads: int, layers: int, dropout: float) -> None:
@@ -64,25 +56,15 @@ class SequencerNet(nn.Module):
         return hidden
 
     def decode(self, items: Tensor, placed: Tensor) -> Tensor:
-        """Logits of the next item at every step; those placed before it have minus infinity.
+        """Logits (b, m + 1, n) of the next item at every step, from items (b, n, width) and those placed (b, m), m < n.
 
-        Parameters
-        ----------
-        items
-            Shape (b, n, width), from :meth:`encode`.
-        placed
-            Shape (b, m), m < n: the items placed first, second, ...
-
-        Returns
-        -------
-        Shape (b, m + 1, n): step j knows the first j placed items.
+        Step j knows the first j placed items; those placed before it have minus infinity.
         """
         b, n, width = items.shape
         m = placed.shape[1]
         chosen = items.gather(1, placed.unsqueeze(2).expand(b, m, width))
-        hidden = torch.cat([self.start.expand(b, 1, width), chosen], dim=1) + self.place(
-            self._positions(m + 1, n, items)
-        )
+        hidden = torch.cat([self.start.expand(b, 1, width), chosen], dim=1)
+        hidden = hidden + self.place(self._positions(m + 1, n, items))
         for block in self.decoder:
             hidden = block(hidden, items)
         logits = self.query(self.point(hidden)) @ self.key(items).transpose(1, 2) / math.sqrt(width)
@@ -141,20 +123,9 @@ class TransformerBlock(nn.Module):
         return functional.dropout(x, self.dropout, self.training)
 
 
-# A direct sequencer to compare with: a small transformer that, item by item, predicts what comes next.
-
-_AT_ONCE = 1 << 13  # items scored together, beams counted
-
-
 @dataclass(frozen=True)
 class SequencerConfig:
-    """How the direct sequencer is made and trained.
-
-    Examples
-    --------
-    >>> SequencerConfig(epochs=3).width
-    64
-    """
+    """How the direct sequencer is made and trained."""
 
     features: tuple[str, ...] = ()  # none: all that the first collection has
     logged: tuple[str, ...] = LOGGED
@@ -189,22 +160,12 @@ class SequencerConfig:
 
 @dataclass(frozen=True, eq=False)
 class Sequencer:
-    """A trained direct sequencer.
-
-    Attributes
-    ----------
-    net, transform, config
-        What it is made of.
-    bits
-        What it tells about the order of the validation collections, mean over them.
-    history
-        The same after each epoch; the first is before any training, 0 bits.
-    """
+    """A trained direct sequencer."""
 
     net: SequencerNet
     transform: Transform
     config: SequencerConfig
-    bits: float
+    bits: float  # what it tells about the order of the validation collections, mean over them
     history: tuple[float, ...] = field(repr=False)
 
 
@@ -216,30 +177,9 @@ def train_sequencer(
     device: str = "auto",
     progress: Callable[[int, int, float], None] | None = None,
 ) -> Sequencer:
-    """Train the direct sequencer to predict the next item.
+    """Train the direct sequencer to predict the next item; validation decides which epoch is kept.
 
-    Parameters
-    ----------
-    collections, validation
-        Ordered collections of 2 items or more; those of validation decide which epoch is kept.
-    config
-        How.
-    device
-        ``"auto"`` (a GPU if there is one), ``"cpu"`` or ``"cuda"``.
-    progress
-        Called as ``progress(epoch, epochs, bits)``.
-
-    Examples
-    --------
-    >>> from fabula.core.collection import Item
-    >>> rows = np.sort(np.random.default_rng(0).normal(size=(60, 4, 1)), axis=1)  # every collection rises
-    >>> albums = [Collection(str(i), [Item(str(j)) for j in range(4)], row, ["energy"]) for i, row in enumerate(rows)]
-    >>> small = SequencerConfig(width=16, layers=1, epochs=30, batch=16, learning_rate=1e-2)
-    >>> made = train_sequencer(albums[:50], albums[50:], small, device="cpu")
-    >>> made.bits > 1
-    True
-    >>> sequence(made, albums[0].reordered([2, 0, 3, 1]))
-    array([1, 3, 0, 2])
+    ``progress`` is called as ``progress(epoch, epochs, bits)``.
     """
     how = config or SequencerConfig()
     check_collections(collections, role="training")
@@ -257,26 +197,8 @@ def _tell(progress: Callable[[int, int, float], None]) -> Report:
     return lambda epoch: progress(epoch.epoch, epoch.epochs, epoch.bits["order"])
 
 
-def sequence(model: Sequencer, collection: Collection, beam: int = 8) -> Ints:
-    """The likeliest ordering of a collection that a beam search finds; it does not depend on the order given.
-
-    Equal items keep their order.
-    """
-    return sequence_all(model, [collection], beam)[0]
-
-
 def sequence_all(model: Sequencer, collections: Sequence[Collection], beam: int = 8) -> list[Ints]:
-    """Orderings of many collections, those of one length searched together.
-
-    Parameters
-    ----------
-    model
-        From :func:`train_sequencer`.
-    collections
-        With the features it was trained on.
-    beam
-        How many beginnings are kept at each step; 1 takes the likeliest next item each time.
-    """
+    """The likeliest orderings that a beam search finds, whatever the order given; equal items keep theirs."""
     if beam < 1:
         raise InputError(f"a beam keeps at least 1 beginning; got {beam}")
     out: list[Ints] = [np.zeros(len(c), dtype=np.intp) for c in collections]
@@ -340,13 +262,8 @@ def _beam_search(net: SequencerNet, features: Tensor, beam: int) -> Ints:
 
 def make_net(config: SequencerConfig, transform: Transform) -> SequencerNet:
     """The net a config describes, for items of the transform's shape."""
-    return SequencerNet(
-        math.prod(transform.item_shape),
-        width=config.width,
-        heads=config.heads,
-        layers=config.layers,
-        dropout=config.dropout,
-    )
+    sizes = {"width": config.width, "heads": config.heads, "layers": config.layers}
+    return SequencerNet(math.prod(transform.item_shape), **sizes, dropout=config.dropout)
 
 
 class SequencerLearner(Learner):
@@ -431,15 +348,7 @@ def save_sequencer(path: str | Path, model: Sequencer) -> Path:
 
 
 def load_sequencer(path: str | Path, *, device: str = "cpu") -> Sequencer:
-    """Read what :func:`save_sequencer` wrote.
-
-    Raises
-    ------
-    FileError
-        When the file cannot be read.
-    ModelError
-        When it is not a sequencer, is newer than this fabula, or its tensors do not fit its configuration.
-    """
+    """Read what :func:`save_sequencer` wrote."""
     from safetensors.torch import load
 
     try:
@@ -450,18 +359,12 @@ def load_sequencer(path: str | Path, *, device: str = "cpu") -> Sequencer:
     try:
         config = SequencerConfig(**_settings(document["config"]))
         said = document["features"]
-        transform = Transform(
-            tuple(said["names"]),
-            tuple(said["logged"]),
-            np.array(said["mean"]),
-            np.array(said["deviation"]),
-            said["bound"],
-        )
+        names, logged = tuple(said["names"]), tuple(said["logged"])
+        transform = Transform(names, logged, np.array(said["mean"]), np.array(said["deviation"]), said["bound"])
         net = make_net(config, transform)
         net.load_state_dict(load(content))
-        return Sequencer(
-            net.to(torch.device(device)).eval(), transform, config, float(document["bits"]), tuple(document["history"])
-        )
+        net = net.to(torch.device(device)).eval()
+        return Sequencer(net, transform, config, float(document["bits"]), tuple(document["history"]))
     except (FabulaError, KeyError, TypeError, ValueError, RuntimeError) as error:
         raise ModelError(f"{path}: is a broken sequencer ({' '.join(str(error).split())[:200]})") from error
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -16,7 +16,7 @@ from fabula.core.collection import Collection
 from fabula.core.fingerprints import Fingerprints, fingerprints_of
 from fabula.errors import InputError
 from fabula.evaluation.controls import keep_only, noise_features, shuffle_orders, shuffle_titles
-from fabula.evaluation.information import Information, mutual_information, suppress_seen_warning
+from fabula.evaluation.information import mutual_information, suppress_seen_warning
 from fabula.evaluation.parts import Parts
 from fabula.models.encoders.set import Array, SetInputs, SetSpec, as_set
 from fabula.models.model import Model
@@ -25,11 +25,11 @@ from fabula.training.checkpoint import Run
 from fabula.training.config import SetRecipe
 from fabula.training.data import ItemPool
 from fabula.training.distributed import World, join, same_everywhere
-from fabula.training.export import Reading, artist_of, as_inputs, as_model, as_net, learn_inputs, pick
 from fabula.training.loop import Learner, Loss, optimise, seed_of
 from fabula.training.loss import contrast, distill, log_share, permutations, table_bits
 from fabula.training.nets.set_net import Dropout, SetBatch, SetNet
 from fabula.training.trainable import NOISE, ORDERS, TITLES, Report, Trained
+from fabula.training.weights import Reading, artist_of, as_inputs, as_model, as_net, learn_inputs, pick
 
 ASIDE = 0.08  # share of the artists that decides when to stop
 BOTH = "arcs + flow"
@@ -78,13 +78,12 @@ class SetTraining:
         training, validation = self.parts.training, self.parts.validation
         options: dict[str, Any] = {"start": self.begin, "device": self.device, "progress": progress}
         done = train_sets(training, validation, self.spec, self.config, **options)
-        return replace(done, information=measure(done.model, self.parts.test, self.scorers))
-
-
-def measure(model: Model, collections: Sequence[Collection], scorers: Sequence[str]) -> dict[str, Information]:
-    """What a set model tells about the order of collections, by some of :data:`SCORERS`."""
-    with suppress_seen_warning():
-        return {name: mutual_information(model, collections, draws=DRAWS, scorer=SCORERS[name]) for name in scorers}
+        with suppress_seen_warning():
+            found = {
+                name: mutual_information(done.model, self.parts.test, draws=DRAWS, scorer=SCORERS[name])
+                for name in self.scorers
+            }
+        return replace(done, information=found)
 
 
 def train_sets(
@@ -98,27 +97,12 @@ def train_sets(
     device: str = "auto",
     progress: Report | None = None,
 ) -> Trained:
-    """Train a set model; nothing is measured on collections but those set aside.
+    """Train a set model on collections of 2 items or more in true order; of their features any may be missing.
 
-    Under ``torchrun`` every process calls this with the same arguments: each takes its share of every batch, all get
-    the same result, and the first alone calls ``progress``.
-
-    Parameters
-    ----------
-    train
-        Collections in true order, of 2 items or more. Features are taken by name; any may be missing.
-    aside
-        What decides when to stop, of other artists; by default 8 % of the artists are set aside from ``train``.
-    spec
-        What it is made of; by default all features of the first collection, and titles. With ``start``, its own.
-    recipe
-        The settings.
-    start
-        A model to go on from; kept as it is where nothing does better on what was set aside.
-    teachers
-        Models with the same inputs whose mean opinion it learns from.
-    device
-        ``"auto"`` (a GPU if there is one), ``"cpu"``, ``"cuda"`` or ``"cuda:1"``.
+    Nothing is measured but on those set ``aside``, which decide when to stop: by default 8 % of the artists. ``start``
+    is a model to go on from, kept where nothing does better on them; the mean opinion of ``teachers`` with the same
+    inputs is learned too. Under ``torchrun`` every process calls this with the same arguments: each takes its share of
+    every batch, all get the same result, and the first alone calls ``progress``.
     """
     recipe = recipe or SetRecipe()
     if not train:
@@ -182,18 +166,8 @@ def _record(
 class SetLearner(Learner):
     """InfoNCE over the tables of a set net: AdamW over one cycle, a moving average of the weights.
 
-    Parameters
-    ----------
-    net
-        On the device of the data; its weights change.
-    pool, aside
-        What is learned from, and what decides when it was best.
-    recipe, world
-        How, and the processes that share each batch.
-    teachers
-        Nets whose mean opinion it learns from as well.
-    least
-        Bits below which the net is kept as it came.
+    The net, on the device of the data, changes; it is kept as it came where no epoch has more than ``least`` bits on
+    ``aside``. The mean opinion of ``teachers`` is learned as well.
     """
 
     def __init__(
@@ -248,12 +222,9 @@ class SetLearner(Learner):
         return 1 - min(self.recipe.averaging, step / (step + 10))
 
     def plan(self, epoch: int) -> list[tuple[int, Tensor, Tensor]]:
-        """Every collection once, those of one length together, some cut to parts."""
-        return list(self._batches())
-
-    def _batches(self) -> Iterator[tuple[int, Tensor, Tensor]]:
-        """Length, numbers (B,) of collections and the items (B, m) taken of each, in random order of the batches."""
+        """Length, numbers (B,) of collections and the items (B, m) taken of each: all once, some cut to parts."""
         plan, drawn = self._plan, list[tuple[int, Tensor]]()
+        batches = []
         for n, chosen in self.pool.by_length.items():
             mixed = chosen[torch.from_numpy(plan.permutation(len(chosen)))]
             drawn.extend((n, part) for part in torch.split(mixed, self.recipe.batch))
@@ -262,7 +233,8 @@ class SetLearner(Learner):
             cut = n > 3 and plan.random() < self.recipe.subsequences
             m = int(plan.integers(max(3, n // 2), n)) if cut else n
             order = torch.from_numpy(plan.random((len(chosen), n)).argsort(1)[:, :m])
-            yield n, chosen.to(self.pool.device), order.sort(1).values.to(self.pool.device)
+            batches.append((n, chosen.to(self.pool.device), order.sort(1).values.to(self.pool.device)))
+        return batches
 
     def loss(self, net: nn.Module, batch: tuple[int, Tensor, Tensor]) -> Loss | None:
         """Mean InfoNCE of a batch, and its distance from the teachers' opinion."""
@@ -286,17 +258,7 @@ class SetLearner(Learner):
 
 
 class Masking:
-    """Draws what is hidden of each collection of a batch, so that one model serves whatever is known later.
-
-    Parameters
-    ----------
-    recipe
-        How often what is hidden.
-    features
-        The names of the columns.
-    device
-        Where the batches are.
-    """
+    """Draws what is hidden of each collection of a batch, so that one model serves whatever is known later."""
 
     def __init__(self, recipe: SetRecipe, features: Sequence[str], device: torch.device) -> None:
         self.recipe = recipe
@@ -343,24 +305,10 @@ def collection_bits(
     draws: int = 8,
     seed: int = 0,
 ) -> NDArray[np.float64]:
-    """The InfoNCE bound of each collection: its true ordering against independent uniform ones.
+    """The InfoNCE bound of each collection, (collections,) bits: its true ordering against independent uniform ones.
 
-    Parameters
-    ----------
-    tables
-        From a batch to position scores and flow scores, (B, n, n) each.
-    pool
-        The collections, in true order.
-    features
-        Columns that may be seen; all by default.
-    titles, flow
-        Whether titles may be seen, and whether flow counts.
-    negatives, draws
-        Orderings against each true one, and how often they are drawn.
-
-    Returns
-    -------
-    Shape (collections,), in bits.
+    ``tables``: from a batch to position and flow scores, (B, n, n) each. ``features``: columns that may be seen, all by
+    default; ``titles``, ``flow``: whether titles may be seen, and whether flow counts.
     """
     bits = np.zeros(len(pool))
     generator = torch.Generator(pool.device).manual_seed(seed)
@@ -385,7 +333,7 @@ def prepare(
 ) -> ItemPool:
     """Collections in true order as a pool for training or measuring; groups are artists."""
     numbers: dict[str, int] = {}
-    groups = [numbers.setdefault(artist_of(collection), len(numbers)) for collection in collections]
+    groups = [numbers.setdefault(artist_of(c), len(numbers)) for c in collections]
     return set_pool([as_inputs(c, spec, mean, deviation, vocabulary) for c in collections], groups, device=device)
 
 

@@ -30,7 +30,6 @@ from fabula.training.config import StepRecipe
 from fabula.training.distributed import World
 from fabula.training.loop import Learner, Loss, optimise
 from fabula.training.loss import info_nce
-from fabula.training.nets.loglinear import LoglinearNet
 from fabula.training.trainable import NOISE, ORDERS, Report, Trained
 
 WINDOWS = ((20, 12), (10, 15))  # items in a window, and items from one to the next
@@ -47,21 +46,11 @@ _ALONE = World(0, 1, torch.device("cpu"))
 
 @dataclass(frozen=True, eq=False)
 class Example:
-    """Some items in their true order: a whole collection, or a window of it, as if there were no other items.
+    """Some items in their true order: a whole collection, or a window of it, as if there were no other items."""
 
-    Attributes
-    ----------
-    standing
-        Shape (n, f): how far each item stands out, as the encoder of measures says it.
-    pairs
-        Shape (k, n, n): the tables over all pairs.
-    group
-        Who made it: what belongs together when collections are set aside or drawn again.
-    """
-
-    standing: Floats
-    pairs: NDArray[np.floating]
-    group: str = ""
+    standing: Floats  # (n, f): how far each item stands out, as the encoder of measures says it
+    pairs: NDArray[np.floating]  # (k, n, n): the tables over all pairs
+    group: str = ""  # who made it: what belongs together when collections are set aside or drawn again
 
     def __len__(self) -> int:
         return len(self.standing)
@@ -72,13 +61,7 @@ class Example:
 
 
 def spans(n: int, rng: np.random.Generator) -> list[range]:
-    """Which rows of a collection of n items make examples: all of them, and windows.
-
-    Examples
-    --------
-    >>> [(span.start, span.stop) for span in spans(21, np.random.default_rng(0))][0]
-    (0, 21)
-    """
+    """Which rows of a collection of n items make examples: all of them, and windows."""
     found = [range(n)] if n <= LONGEST else []
     for length, stride in WINDOWS:
         first = int(rng.integers(0, 5))
@@ -107,12 +90,8 @@ def bits_of(
 ) -> Floats:
     """Information about the order, in bits, of each of some examples: at most log2(negatives + 1). Shape (c,).
 
-    It is log2(N) + log2(share of the true order's likelihood among its N - 1 random negatives' and its own).
-
-    Parameters
-    ----------
-    scores
-        From an example and orderings (r, n) to their scores (r,), such as :meth:`Weights.score`.
+    It is log2(N) + log2(share of the true order's likelihood among its N - 1 random negatives' and its own). ``scores``
+    gives the scores (r,) of orderings (r, n) of an example, as :meth:`Weights.score` does.
     """
     found = []
     for one in examples:
@@ -150,22 +129,14 @@ class Weights:
 
 @dataclass(frozen=True, eq=False)
 class StepTraining:
-    """Examples and a recipe for a model of measures and pairs; held out are whole collections.
-
-    Attributes
-    ----------
-    export
-        Makes the model of the weights, and of what is known of those held out.
-    negatives, jobs
-        Random orders beside each true one where bits are told; processes side by side.
-    """
+    """Examples and a recipe for a model of measures and pairs; held out are whole collections."""
 
     examples: Sequence[Example]
     held_out: Sequence[Example]
     config: StepRecipe
-    export: Callable[[Weights, Information], Any]
-    negatives: int = 1023
-    jobs: int = 1
+    export: Callable[[Weights, Information], Any]  # makes the model of the weights and the bits of those held out
+    negatives: int = 1023  # random orders beside each true one where bits are told
+    jobs: int = 1  # processes side by side
     controls: tuple[str, ...] = (NOISE, ORDERS)
 
     def control(self, name: str) -> StepTraining:
@@ -192,25 +163,9 @@ def summarise(bits: Floats, examples: Sequence[Example], negatives: int, draws: 
 def learn_weights(
     examples: Sequence[Example], recipe: StepRecipe, *, jobs: int = 1, progress: Report | None = None
 ) -> Weights:
-    """The weights under which the true orders of examples are likeliest.
+    """The weights under which the true orders of examples are likeliest; the same with any number of ``jobs``.
 
-    Parameters
-    ----------
-    examples
-        Of the same features and pairs.
-    recipe
-        How.
-    jobs
-        Processes side by side; the result is the same with any number.
-    progress
-        Called after each step, which is an epoch here.
-
-    Examples
-    --------
-    >>> up = Example(np.linspace(-1.5, 1.5, 8)[:, np.newaxis], np.zeros((0, 8, 8)))
-    >>> weights = learn_weights([up] * 8, StepRecipe(steps=20, batch=8))
-    >>> bool(bits_of([up], weights.score, negatives=31, rng=np.random.default_rng(0))[0] > 2)
-    True
+    ``progress`` is called after each step, which is an epoch here.
     """
     with ExitStack() as stack:
         run: Callable[..., Any] = map
@@ -220,6 +175,26 @@ def learn_weights(
         learner = ChainLearner(examples, recipe, run)
         net = optimise(learner, progress=progress).best_net()
     return Weights.of(net.array / learner.scale, examples[0])
+
+
+class LoglinearNet(nn.Module):
+    """A scorer that is linear in sums over an ordering (items by position, pairs by distance), in double precision.
+
+    Sums (..., w) -> scores (...); ``start`` (w,): the first weights.
+    """
+
+    def __init__(self, start: NDArray[np.float64]) -> None:
+        super().__init__()
+        self.weights = nn.Parameter(torch.from_numpy(np.array(start, dtype=np.float64)))
+
+    def forward(self, sums: Tensor) -> Tensor:
+        """Scores of orderings by their sums."""
+        return sums @ self.weights
+
+    @property
+    def array(self) -> NDArray[np.float64]:
+        """The weights, (w,)."""
+        return self.weights.detach().cpu().numpy().copy()
 
 
 class ChainLearner(Learner):
@@ -369,29 +344,9 @@ def learn_neighbours(
 ) -> Floats:
     """The weights of arcs and of flow between neighbours: shape (f * 12 + k,), arcs first.
 
-    They minimise the mean of -log(share of the true order's likelihood among its negatives') plus the penalty times
-    the squares of the weights of arcs: a convex problem.
-
-    Parameters
-    ----------
-    examples
-        Of the same features and pairs.
-    negatives
-        Random orderings beside each true one.
-    penalty
-        On arcs; flow has so few weights that it needs none where collections are many.
-    near, hold
-        Weights of flow, shape (k,), that the learned ones are held near to, and how firmly; by default hardly, to none.
-    rng
-        Draws the orderings.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> up = Example(np.linspace(-1.5, 1.5, 8)[:, np.newaxis], np.zeros((0, 8, 8)))
-    >>> weights = learn_neighbours([up] * 20, negatives=15, penalty=0.01, rng=rng)
-    >>> bool(bits_of([up] * 20, neighbour_scores(weights), negatives=15, rng=rng).mean() > 3)
-    True
+    They minimise the mean of -log(share of the true order's likelihood among its negatives') plus the penalty times the
+    squares of the weights of arcs, a convex problem; those of flow, so few that they need none where collections are
+    many, are held near to ``near`` (k,) by ``hold``: by default hardly, to none.
     """
     sums = [neighbour_sums(one, np.argsort(rng.random((negatives, len(one))), axis=1)) for one in examples]
     arcs = examples[0].standing.shape[1] * FUNCTIONS
@@ -406,12 +361,8 @@ def learn_neighbours(
 class ConvexLearner(Learner):
     """InfoNCE against orders drawn once, by L-BFGS: one batch, one step that searches until it is done.
 
-    Parameters
-    ----------
-    sums
-        Shape (c, r, w): what each ordering has, the true one first.
-    ridge, centre
-        Shape (w,) each: how firmly each weight is held near to what.
+    ``sums`` (c, r, w): what each ordering has, the true one first; ``ridge``, ``centre`` (w,): how firmly weights are
+    held near to what.
     """
 
     epochs, size, clip, averages = 1, 1, 0.0, False
@@ -454,23 +405,13 @@ def neighbour_scores(weights: Floats) -> Callable[[Example, Ints], Floats]:
 
 @dataclass(frozen=True, eq=False)
 class NeighbourTraining:
-    """Examples of which the flow between neighbours is learned; each maker's are set aside in turn.
-
-    Attributes
-    ----------
-    negatives, seed
-        Random orders beside each true one in training; of everything drawn.
-    near
-        Weights of a known model, (k,), that the learned ones are held near to, the more firmly the fewer examples.
-    export
-        Makes the model of the weights and of what was found.
-    """
+    """Examples of which the flow between neighbours is learned; each maker's are set aside in turn."""
 
     examples: Sequence[Example]
-    export: Callable[[Floats, Crossed], Any]
-    negatives: int = 127
+    export: Callable[[Floats, Crossed], Any]  # makes the model of the weights and of what was found
+    negatives: int = 127  # random orders beside each true one in training
     seed: int = 0
-    near: Floats | None = None
+    near: Floats | None = None  # weights of a known model, (k,), held near the more firmly the fewer examples
     controls: tuple[str, ...] = (NOISE, ORDERS)
 
     def control(self, name: str) -> NeighbourTraining:

@@ -17,30 +17,14 @@ Report = Callable[[Progress], None]
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """What training gives.
+    """What training gives."""
 
-    Attributes
-    ----------
-    model
-        Ready to be used and saved; needs no PyTorch.
-    information
-        Bits on the measured collections (by default those of validation) with their interval, by scorer.
-    history
-        What each epoch brought.
-    config
-        The settings, with everything decided.
-    best_epoch
-        The epoch whose weights were kept; 0: nothing better than what was there before was found.
-    before
-        Bits, on the collections that decide, of the model it went on from; None where it began anew.
-    """
-
-    model: Any
-    information: dict[str, Information]
-    history: list[Progress] = field(repr=False)
-    config: Any = field(repr=False)
-    best_epoch: int = 0
-    before: float | None = None
+    model: Any  # ready to be used and saved; needs no PyTorch
+    information: dict[str, Information]  # on the measured collections (by default those of validation), by scorer
+    history: list[Progress] = field(repr=False)  # what each epoch brought
+    config: Any = field(repr=False)  # the settings, with everything decided
+    best_epoch: int = 0  # whose weights were kept; 0: nothing better than what was there before was found
+    before: float | None = None  # bits, on what decides, of the model it went on from; None: it began anew
 
 
 class Trainable(Protocol):

@@ -4,7 +4,7 @@ import sys
 import pytest
 import torch
 
-from fabula.training.nets.bilstm import Bilstm
+from fabula.training.nets.bilstm import LstmStack
 
 pytest.importorskip("triton")
 
@@ -12,27 +12,25 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-from fabula.training.kernels import lstm as fused
-from fabula.training.kernels import triton_lstm as fused_kernels
 from fabula.training.nets import bilstm
+from fabula.training.nets import triton_lstm as fused
 
 
 @pytest.fixture
 def interpreted(monkeypatch):
     """The kernels run by Triton's interpreter, which needs no GPU."""
     monkeypatch.setenv("TRITON_INTERPRET", "1")
-    spec = importlib.util.find_spec("fabula.training.kernels.triton_lstm")
+    spec = importlib.util.find_spec("fabula.training.nets.triton_lstm")
     copy = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, spec.name, copy)
     spec.loader.exec_module(copy)
-    monkeypatch.setattr(fused, "fused_kernels", copy)
 
 
 @pytest.mark.parametrize(("channels", "hidden", "layers", "m", "count"), [(7, 16, 2, 5, 4), (1, 32, 1, 70, 3)])
 @pytest.mark.parametrize("started", [False, True])
 def test_the_kernels_do_what_an_lstm_does(interpreted, channels, hidden, layers, m, count, started):
     torch.manual_seed(0)
-    net = Bilstm(channels, hidden, layers)
+    net = LstmStack(channels, hidden, layers)
     steps = torch.randn(m, count, channels, requires_grad=True)
     start = tuple(torch.randn(2 * layers, m, hidden, requires_grad=True) for _ in range(2)) if started else None
     inputs = [steps, *(start or ()), *net.parameters()]
@@ -48,7 +46,7 @@ def test_the_kernels_do_what_an_lstm_does(interpreted, channels, hidden, layers,
 
 
 def test_no_gradients_where_none_are_asked_for(interpreted):
-    net = Bilstm(3, 16, 1)
+    net = LstmStack(3, 16, 1)
     outputs, _ = net.read_fused(torch.randn(2, 4, 3))
     outputs.sum().backward(retain_graph=True)
     with pytest.raises(RuntimeError, match="once"):
@@ -58,10 +56,10 @@ def test_no_gradients_where_none_are_asked_for(interpreted):
 def test_dropout_falls_between_layers_in_training_alone(interpreted):
     torch.manual_seed(0)
     steps = torch.randn(3, 5, 2)
-    net = Bilstm(2, 16, 2, dropout=0.9).train()
+    net = LstmStack(2, 16, 2, dropout=0.9).train()
     assert not torch.equal(net.read_fused(steps)[0], net.read_fused(steps)[0])
     assert torch.allclose(net.eval().read_fused(steps)[0], net.read(steps)[0], atol=1e-6)
-    one = Bilstm(2, 16, 1, dropout=0.9).train()
+    one = LstmStack(2, 16, 1, dropout=0.9).train()
     assert torch.equal(one.read_fused(steps)[0], one.read_fused(steps)[0])
 
 
@@ -80,7 +78,7 @@ def test_what_the_kernels_cannot_do_the_library_does(monkeypatch, hidden, card, 
 def test_the_kernels_compile_and_fit_into_a_card(card, hidden, precision):
     rows, warps = fused.block(hidden, precision)
     sizes = {"H": hidden, "ROWS": rows, "PRECISION": precision}
-    for kernel, more in ((fused_kernels.forward_kernel, {"KEPT": True}), (fused_kernels.backward_kernel, {})):
+    for kernel, more in ((fused.forward_kernel, {"KEPT": True}), (fused.backward_kernel, {})):
         constants = {**sizes, **more}
         kinds = {name: "constexpr" if name in constants else "*fp32" for name in kernel.arg_names}
         source = ASTSource(kernel, {**kinds, "m": "i32", "T": "i32"}, constants)
@@ -92,7 +90,7 @@ def test_the_kernels_compile_and_fit_into_a_card(card, hidden, precision):
 @pytest.mark.parametrize("hidden", [16, 32, 64, 128])
 def test_on_a_gpu_it_reads_as_on_a_cpu(hidden):
     torch.manual_seed(0)
-    net, steps = Bilstm(7, hidden, 2), torch.randn(70, 9, 7)
+    net, steps = LstmStack(7, hidden, 2), torch.randn(70, 9, 7)
     expected = net.read(steps)
     pull = [torch.randn_like(each) for each in expected]
     wanted = torch.autograd.grad(expected, list(net.parameters()), pull)

@@ -13,8 +13,7 @@ from fabula.models.scorers import SCORERS as MODEL_SCORERS
 from fabula.training.config import TrainingConfig, resolve
 from fabula.training.essence import train
 from fabula.training.nets.kinds import ScorerNet, TrainableScorer
-from fabula.training.nets.networks import EssenceNet
-from fabula.training.nets.registry import SCORERS
+from fabula.training.nets.networks import SCORERS, EssenceNet
 
 
 class Slope:

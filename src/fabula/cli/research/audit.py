@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli.help import HeadedCommand
-from fabula.cli.research.recipe import RECIPE, named_recipe, recipe_options
+from fabula.cli.research.recipe import RECIPE, recipe_options, require_recipe
 
 if TYPE_CHECKING:
     from fabula.training.audit import AuditReport, AuditRow
@@ -44,7 +44,7 @@ def command(ctx: click.Context, /, *, controls_only: bool, published_bug: bool, 
     from fabula.cli.progress import training_bar
     from fabula.research.train import audit_recipe
 
-    recipe = named_recipe(**options)
+    recipe = require_recipe(**options)
     with training_bar("auditing") as bar:
         report = audit_recipe(
             recipe, controls_only=controls_only, published_bug=published_bug, progress=lambda name, p: bar(p, name)
@@ -74,21 +74,15 @@ def _verdict(report: AuditReport, row: AuditRow) -> str | None:
 
 
 def _show(report: AuditReport) -> None:
-    from rich.table import Table
+    from fabula.cli.printing import console, make_table, print_lines
 
-    from fabula.cli.printing import console
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("data", "scorer", "bits", "95 % interval", "n", ""):
-        table.add_column(name, justify="right" if name in ("bits", "95 % interval", "n") else "left", no_wrap=True)
+    table = make_table("data", "scorer", "bits", "95 % interval", "n", "", left=("data", "scorer", ""))
     for row in report.rows:
         bits, low, high = (f"{round(value, 3) + 0.0:.3f}" for value in (row.bits, row.low, row.high))  # no "-0.000"
         said = _SAID[_verdict(report, row)]
         table.add_row(row.data, row.scorer, bits, f"{low} to {high}", f"{row.collections:,}", said)
-    out = console()
-    out.print(table)
-    for line in _conclusion(report):
-        out.print(line, markup=False, soft_wrap=True)
+    console().print(table)
+    print_lines(*_conclusion(report))
 
 
 def _conclusion(report: AuditReport) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli.help import HeadedCommand
-from fabula.cli.research.recipe import RECIPE, named_recipe, recipe_options
+from fabula.cli.research.recipe import RECIPE, recipe_options, require_recipe
 from fabula.errors import InputError
 
 if TYPE_CHECKING:
@@ -47,17 +48,17 @@ def command(*, seeds: int, sweep: str | None, output: Path | None, as_json: bool
     if output is not None and check_target(output).suffix.lower() not in (".json", ".csv", ".svg"):
         raise InputError(f"{output}: the ending must be one of .json, .csv, .svg")
     dimensions = _dimensions(sweep)
-    recipe = named_recipe(**options)
-    count = 0
+    recipe = require_recipe(**options)
     notes: list[str] = []
+    turns = itertools.count()
     with counting_bar("comparing") as bar:
-
-        def report(name: str, seed: int) -> None:
-            nonlocal count
-            bar(count, 0, f"{name}, seed {seed}")
-            count += 1
-
-        rows = compare_recipe(recipe, seeds=seeds, dimensions=dimensions, progress=report, tell=notes.append)
+        rows = compare_recipe(
+            recipe,
+            seeds=seeds,
+            dimensions=dimensions,
+            progress=lambda name, seed: bar(next(turns), 0, f"{name}, seed {seed}"),
+            tell=notes.append,
+        )
     from fabula.training.distributed import is_first
 
     if not is_first():
@@ -104,19 +105,14 @@ def _write(rows: list[Compared], path: Path) -> None:
 
 
 def _show(rows: list[Compared], output: Path | None) -> None:
-    from rich.table import Table
+    from fabula.cli.printing import console, make_table, print_lines
 
-    from fabula.cli.printing import console
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("feature", "d", "bits", "95 % interval", "seeds", "correlation"):
-        table.add_column(name, justify="left" if name == "feature" else "right", no_wrap=True)
+    table = make_table("feature", "d", "bits", "95 % interval", "seeds", "correlation", left=("feature",))
     for row in rows:
         spread = f"{min(row.seeds):.3f} to {max(row.seeds):.3f}"
         correlation = "" if row.correlation is None else f"{row.correlation:+.2f}"
         table.add_row(row.name, str(row.dimensions), f"{row.bits:.3f}", f"{row.low:.3f} to {row.high:.3f}", spread,
                       correlation)  # fmt: skip
-    out = console()
-    out.print(table)
+    console().print(table)
     if output is not None:
-        out.print(f"written: {output}", markup=False, soft_wrap=True)
+        print_lines(f"written: {output}")

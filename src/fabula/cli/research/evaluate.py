@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -32,13 +33,7 @@ _SHOWN = ("edit", "spearman", "kendall", "first", "last", "neighbours")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Also write here: .json or .csv.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the tables.")
 def command(
-    *,
-    table: Path,
-    where: tuple[str, ...],
-    features: str | None,
-    output: Path | None,
-    as_json: bool,
-    **options: Any,
+    *, table: Path, where: tuple[str, ...], features: str | None, output: Path | None, as_json: bool, **options: Any
 ) -> None:
     """Measure how well every method recovers the true order of held-out collections.
 
@@ -56,23 +51,17 @@ def command(
       fabula evaluate playlists.csv --by energy
     """
     from fabula.cli.progress import counting_bar
-    from fabula.cli.research.recipe import as_where, listed
+    from fabula.cli.research.recipe import as_where, split_list
     from fabula.core.files.atomic import check_target, write_whole
     from fabula.research.evaluate import EvaluationRequest, evaluate_table
 
     if output is not None and check_target(output).suffix.lower() not in (".json", ".csv"):
         raise InputError(f"{output}: the ending must be one of .json, .csv")
-    names = listed(features) if features else None
-    count = 0
+    names = split_list(features) if features else None
+    request = EvaluationRequest(table, where=as_where(where), features=names, **options)
+    turns = itertools.count(1)
     with counting_bar("evaluating") as bar:
-
-        def report(name: str) -> None:
-            nonlocal count
-            count += 1
-            bar(count, 7, name)
-
-        request = EvaluationRequest(table, where=as_where(where), features=names, **options)
-        done = evaluate_table(request, progress=report)
+        done = evaluate_table(request, progress=lambda name: bar(next(turns), 7, name))
     result = done.to_dict()
     if output is not None:
         text = _csv(result) if output.suffix.lower() == ".csv" else json.dumps(result, indent=1) + "\n"
@@ -87,19 +76,15 @@ def command(
 
 def _show_bits(result: Mapping[str, Any]) -> None:
     """Print what the model tells about the order, and what the user should know."""
-    from fabula.cli.printing import console, hint
+    from fabula.cli.printing import hint, print_lines
 
-    out = console()
     for name, info in result["bits"].items():
-        out.print(
+        print_lines(
             f"{name}: {info['bits']:.3f} bits [{info['low']:.3f}, {info['high']:.3f}] of at most {info['ceiling']:.2f} "
             f"(95 % interval over {info['groups']:,} groups{hint(info['groups'])}, {info['negatives']} negatives, "
-            f"{info['collections']:,} collections)",
-            markup=False,
-            soft_wrap=True,
+            f"{info['collections']:,} collections)"
         )
-    for note in result["notes"]:
-        out.print(f"note: {note}", markup=False, soft_wrap=True)
+    print_lines(*(f"note: {note}" for note in result["notes"]))
 
 
 def show_rows(result: Mapping[str, Any]) -> None:
@@ -116,7 +101,7 @@ def show_rows(result: Mapping[str, Any]) -> None:
 
 def _show_tests(result: Mapping[str, Any]) -> None:
     """Print the paired tests of the methods that learn: effect and n beside every p."""
-    from fabula.cli.printing import console, make_table
+    from fabula.cli.printing import console, make_table, print_lines
     from fabula.research.recovery import METHODS
 
     out = console()
@@ -131,8 +116,7 @@ def _show_tests(result: Mapping[str, Any]) -> None:
         out.print()
         out.print(table)
     how = "paired t-tests over groups; effect: Cohen's d_z; p adjusted by Holm-Bonferroni"
-    how += f" over all {len(result['tests'])} tests"
-    out.print(f"{how}; {result['rule']}", markup=False, soft_wrap=True)
+    print_lines(f"{how} over all {len(result['tests'])} tests; {result['rule']}")
 
 
 def _csv(result: Mapping[str, Any]) -> str:

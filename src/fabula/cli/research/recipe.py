@@ -98,7 +98,7 @@ def as_recipe(
     )
 
 
-def named_recipe(**options: Any) -> Recipe:
+def require_recipe(**options: Any) -> Recipe:
     """What the options say, which must name what to train on."""
     from fabula.research.recipe import NOWHERE
 
@@ -111,7 +111,7 @@ def named_recipe(**options: Any) -> Recipe:
 def _changes(settings: tuple[str, ...], options: dict[str, Any]) -> dict[str, Any]:
     names = {name: options.pop(name) for name in ("features", "logged", "scorers")}
     changes: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
-    changes |= {name: tuple(listed(text)) for name, text in names.items() if text is not None}
+    changes |= {name: tuple(split_list(text)) for name, text in names.items() if text is not None}
     return changes | dict(as_setting(text) for text in settings)
 
 
@@ -143,6 +143,6 @@ def as_setting(text: str) -> tuple[str, Any]:
         return name, value
 
 
-def listed(text: str) -> list[str]:
+def split_list(text: str) -> list[str]:
     """From ``A,B`` to its parts."""
     return [part.strip() for part in text.split(",") if part.strip()]

@@ -9,7 +9,7 @@ import click
 
 from fabula.cli.printing import console
 from fabula.cli.progress import counting_bar
-from fabula.cli.research.recipe import listed
+from fabula.cli.research.recipe import split_list
 
 
 @click.command("reproduce")
@@ -42,7 +42,7 @@ def command(*, data: Path, output: Path, features: str | None, held_out: float, 
     from fabula.research.reproduce import reproduce
     from fabula.research.workspace import make_plan
 
-    names = listed(features) if features else None
+    names = split_list(features) if features else None
     out = console(err=True)
     with counting_bar("reproducing") as bar:
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from fabula.cli.help import HeadedCommand
-from fabula.cli.research.recipe import RECIPE, as_recipe, named_recipe, recipe_options
+from fabula.cli.research.recipe import RECIPE, as_recipe, recipe_options, require_recipe
 from fabula.core.files.atomic import check_target
 from fabula.errors import InputError
 
@@ -61,62 +61,38 @@ def command(*, output: Path | None, show_recipe: bool, jobs: int, **options: Any
       fabula train novels.parquet --kind steps --jobs 4 -o mine.safetensors
       fabula train exhibitions/ --kind neighbours -o mine.safetensors
     """
-    if show_recipe:
-        _show_recipe(options)
-        return
-    if output is None:
-        raise InputError("where does the model go? give -o FILE.safetensors")
-    kept = _Kept(*(options.pop(name) for name in ("checkpoint", "onnx", "history", "tensorboard", "write_recipe")))
-    recipe = named_recipe(**options)
-    if kept.recipe is not None:
-        check_target(kept.recipe)
-    if recipe.kind == "set" and (kept.checkpoint is not None or kept.onnx is not None):
-        raise InputError("a set model is trained in one go and has no ONNX form: leave --checkpoint and --onnx out")
-    found = _train(recipe, output, kept, jobs)
-    if found.first:
-        _show(found, recipe)
-        _say_written(output, replace(recipe, changes=found.settings), kept)
-
-
-@dataclass(frozen=True)
-class _Kept:
-    """What is written beside the model."""
-
-    checkpoint: Path | None
-    onnx: Path | None
-    history: str | None
-    tensorboard: str | None
-    recipe: str | None
-
-
-def _show_recipe(options: dict[str, Any]) -> None:
-    from fabula.research.recipe import recipe_text, whole_recipe
-
-    for name in ("checkpoint", "onnx", "history", "tensorboard", "write_recipe"):
-        options.pop(name)
-    click.echo(recipe_text(whole_recipe(as_recipe(**options))), nl=False)
-
-
-def _train(recipe: Recipe, output: Path, kept: _Kept, jobs: int) -> TrainedModel:
+    from fabula.cli.printing import print_lines
     from fabula.cli.progress import counting_bar, training_bar
     from fabula.media.extraction import Measuring
+    from fabula.research import recipe as recipes
     from fabula.research.logs import logging
     from fabula.research.train import train_recipe
 
+    history, tensorboard, written = (options.pop(name) for name in ("history", "tensorboard", "write_recipe"))
+    beside = {name: options.pop(name) for name in ("checkpoint", "onnx")}
+    if show_recipe:
+        click.echo(recipes.recipe_text(recipes.whole_recipe(as_recipe(**options))), nl=False)
+        return
+    if output is None:
+        raise InputError("where does the model go? give -o FILE.safetensors")
+    recipe = require_recipe(**options)
+    if written is not None:
+        check_target(written)
+    if recipe.kind == "set" and any(path is not None for path in beside.values()):
+        raise InputError("a set model is trained in one go and has no ONNX form: leave --checkpoint and --onnx out")
     with (
-        counting_bar("measuring") as measuring,
-        training_bar("training") as bar,
-        logging(bar, log=kept.history, tensorboard=kept.tensorboard) as report,
+        counting_bar("measuring") as bar,
+        training_bar("training") as epochs,
+        logging(epochs, log=history, tensorboard=tensorboard) as report,
     ):
-        return train_recipe(
-            recipe,
-            output,
-            checkpoint=kept.checkpoint,
-            onnx=kept.onnx,
-            measuring=Measuring(progress=measuring),
-            jobs=jobs,
-            progress=report,
-        )
+        measuring = Measuring(progress=bar)
+        found = train_recipe(recipe, output, **beside, measuring=measuring, jobs=jobs, progress=report)
+    if not found.first:
+        return
+    _show(found, recipe)
+    if written is not None:
+        recipes.write_recipe(written, replace(recipe, changes=found.settings))
+    print_lines(*(f"written: {path}" for path in (output, written, history, tensorboard) if path is not None))
 
 
 def _show(found: TrainedModel, recipe: Recipe) -> None:
@@ -169,14 +145,3 @@ def _gain(gained: Gain, *, short: bool) -> str:
     if bits.low > 0:
         return f"gained over {gained.start}: {more}"
     return f"no sure gain over {gained.start}: {more}, an interval that holds zero or less"
-
-
-def _say_written(output: Path, recipe: Recipe, kept: _Kept) -> None:
-    from fabula.cli.printing import console
-    from fabula.research.recipe import write_recipe
-
-    if kept.recipe is not None:
-        write_recipe(kept.recipe, recipe)
-    for path in (output, kept.recipe, kept.history, kept.tensorboard):
-        if path is not None:
-            console().print(f"written: {path}", markup=False, soft_wrap=True)

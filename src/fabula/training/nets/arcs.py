@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -43,16 +40,13 @@ class ArcsNet(ScorerNet):
         return self._bases[n]
 
 
-def _settings(config: TrainingConfig) -> dict[str, Any]:
-    return {"kind": "arcs", "k": config.arcs, "knots": len(config.knots)}
-
-
 def _flip(weights: Weights, signs: NDArray[np.float32]) -> None:
     weights["arcs.values"] = weights["arcs.values"] * signs
 
 
-def _constants(config: TrainingConfig) -> Mapping[str, NDArray[Any]]:
-    return {"arcs.knots": np.array(config.knots)}
-
-
-ARCS = TrainableScorer(ArcsNet, _settings, _flip, _constants)
+ARCS = TrainableScorer(
+    make=ArcsNet,
+    settings=lambda config: {"kind": "arcs", "k": config.arcs, "knots": len(config.knots)},
+    flip=_flip,
+    constants=lambda config: {"arcs.knots": np.array(config.knots)},
+)

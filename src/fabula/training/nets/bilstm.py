@@ -20,34 +20,17 @@ _FUSED = (16, 32, 64, 128)  # hidden units the kernels can do
 States = tuple[Tensor, Tensor]
 
 
-class Bilstm(nn.LSTM):
-    """A bidirectional LSTM over (m, steps, c), with dropout between its layers.
-
-    Parameters
-    ----------
-    channels, hidden, layers
-        Numbers per step that come in; units of each direction; layers.
-    dropout
-        Between layers, in training.
-    """
+class LstmStack(nn.LSTM):
+    """A bidirectional LSTM over (m, steps, c), with dropout between its layers."""
 
     def __init__(self, channels: int, hidden: int, layers: int, *, dropout: float = 0.0) -> None:
         between = dropout if layers > 1 else 0.0
         super().__init__(channels, hidden, layers, bidirectional=True, batch_first=True, dropout=between)
 
     def read(self, steps: Tensor, start: States | None = None) -> tuple[Tensor, Tensor]:
-        """Read sequences from both ends.
+        """Read steps (m, steps, c) from both ends, from hidden and cell states (2 layers, m, hidden) or zeros.
 
-        Parameters
-        ----------
-        steps
-            Shape (m, steps, c).
-        start
-            Hidden and cell states to start from, (2 layers, m, hidden) each; none: zeros.
-
-        Returns
-        -------
-        The last layer's outputs, (m, steps, 2 hidden), and its last states, forward's beside backward's, (m, 2 hidden).
+        Gives the last layer's outputs (m, steps, 2 hidden) and last states, forward's beside backward's, (m, 2 hidden).
         """
         if steps.is_cuda and steps.dtype == torch.float32 and _fits(steps.device, self.hidden_size):
             return self.read_fused(steps, start)
@@ -56,7 +39,7 @@ class Bilstm(nn.LSTM):
 
     def read_fused(self, steps: Tensor, start: States | None = None) -> tuple[Tensor, Tensor]:
         """:meth:`read`, layer by layer with kernels of our own."""
-        from fabula.training.kernels.lstm import FusedLayer
+        from fabula.training.nets.triton_lstm import FusedLayer
 
         nothing = steps.new_zeros(2 * self.num_layers, len(steps), self.hidden_size)
         h, c = start or (nothing, nothing)
@@ -96,7 +79,7 @@ class BilstmEncoderNet(nn.Module):
     def __init__(self, settings: Settings, item_shape: tuple[int, ...], dimensions: int, dropout: float) -> None:
         super().__init__()
         hidden, layers = settings["hidden"], settings["layers"]
-        self.lstm = Bilstm(item_shape[1], hidden, layers, dropout=dropout)
+        self.lstm = LstmStack(item_shape[1], hidden, layers, dropout=dropout)
         self.h0 = nn.Parameter(torch.zeros(2 * layers, hidden))
         self.c0 = nn.Parameter(torch.zeros(2 * layers, hidden))
         self.out = nn.Linear(2 * hidden, dimensions)
@@ -109,16 +92,12 @@ class BilstmEncoderNet(nn.Module):
         return torch.sigmoid(self.out(ends))
 
 
-def _settings(config: TrainingConfig) -> dict[str, Any]:
-    return {"kind": "bilstm", "hidden": config.encoder_hidden, "layers": config.encoder_layers}
-
-
-def _outputs(settings: Settings) -> tuple[str, ...]:
-    """The sigmoid becomes one minus itself, which z-scoring makes a change of sign."""
-    return ("encoder.out.weight", "encoder.out.bias")
-
-
-BILSTM_ENCODER = TrainableEncoder(BilstmEncoderNet, _settings, _outputs)
+BILSTM_ENCODER = TrainableEncoder(
+    make=BilstmEncoderNet,
+    settings=lambda config: {"kind": "bilstm", "hidden": config.encoder_hidden, "layers": config.encoder_layers},
+    # The sigmoid becomes one minus itself, which z-scoring makes a change of sign.
+    outputs=lambda settings: ("encoder.out.weight", "encoder.out.bias"),
+)
 
 
 # The paper's scorer.
@@ -136,7 +115,7 @@ class BilstmScorerNet(ScorerNet):
         self.positions, self.readout, self.dropout = config.scorer_positions, config.readout, config.readout_dropout
         self.start = nn.Parameter(torch.randn(channels))
         self.end = nn.Parameter(torch.randn(channels))
-        self.lstm = Bilstm(channels, hidden, config.scorer_layers)
+        self.lstm = LstmStack(channels, hidden, config.scorer_layers)
         self.out = nn.Linear(2 * hidden, 1)
         nn.init.zeros_(self.out.weight)  # it starts from no opinion
         nn.init.zeros_(self.out.bias)
@@ -167,7 +146,7 @@ class BilstmScorerNet(ScorerNet):
         return list(self.out.parameters())
 
 
-def _settings_bilstm(config: TrainingConfig) -> dict[str, Any]:
+def _settings(config: TrainingConfig) -> dict[str, Any]:
     return {
         "kind": "bilstm",
         "hidden": config.scorer_hidden,
@@ -183,4 +162,4 @@ def _flip(weights: Weights, signs: NDArray[np.float32]) -> None:
         weights[f"bilstm.{name}"][..., : len(signs)] *= signs  # (..., c): the channels of the essence come first
 
 
-BILSTM_SCORER = TrainableScorer(BilstmScorerNet, _settings_bilstm, _flip)
+BILSTM_SCORER = TrainableScorer(BilstmScorerNet, _settings, _flip)

@@ -1,4 +1,4 @@
-"""What every kind of encoder that is trained says of itself."""
+"""What every kind of encoder and of scorer that is trained says of itself."""
 
 from __future__ import annotations
 
@@ -15,35 +15,18 @@ from fabula.training.config import TrainingConfig
 Settings = Mapping[str, Any]  # the encoder's part of a model's configuration
 
 
-def as_they_are(settings: dict[str, Any], weights: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings that say all there is to say."""
-    return settings
-
-
 @dataclass(frozen=True)
 class TrainableEncoder:
-    """One kind of encoder, with the tensors of the kind of the same name in :mod:`fabula.models.encoders`.
+    """One kind of encoder, with the tensors of the kind of the same name in :mod:`fabula.models.encoders`."""
 
-    Attributes
-    ----------
-    make
-        ``make(settings, item_shape, dimensions, dropout)``: a net from items (m, f[, s]) to essence (m, d).
-    settings
-        What the model file will say of it.
-    outputs
-        ``outputs(settings)``: the tensors whose first axis is the essence's dimensions; all change sign where a
-        dimension is turned upside down. None: nothing can be turned.
-    describe
-        ``describe(settings, weights)``: the settings with what only the trained weights can tell.
-    """
-
+    # From settings, item shape, dimensions and dropout to a net from items (m, f[, s]) to essence (m, d).
     make: Callable[[Settings, tuple[int, ...], int, float], nn.Module]
-    settings: Callable[[TrainingConfig], dict[str, Any]]
+    settings: Callable[[TrainingConfig], dict[str, Any]]  # what the model file will say of it
+    # The tensors whose first axis is the essence's dimensions: all change sign where one is turned upside down.
     outputs: Callable[[Settings], tuple[str, ...]] | None
-    describe: Callable[[dict[str, Any], Mapping[str, Any]], dict[str, Any]] = as_they_are
+    # The settings with what only the trained weights can tell.
+    describe: Callable[[dict[str, Any], Mapping[str, Any]], dict[str, Any]] = lambda settings, weights: settings
 
-
-# What every kind of scorer that is trained says of itself.
 
 Weights = dict[str, NDArray[Any]]
 
@@ -56,32 +39,14 @@ class ScorerNet(nn.Module):
         raise NotImplementedError
 
 
-def no_constants(config: TrainingConfig) -> Mapping[str, NDArray[Any]]:
-    """No tensors beside those that are trained."""
-    return {}
-
-
 @dataclass(frozen=True)
 class TrainableScorer:
-    """One kind of scorer, with the tensors of the kind of the same name in :mod:`fabula.models.scorers`.
-
-    Attributes
-    ----------
-    make
-        The net.
-    settings
-        What the model file will say of it.
-    flip
-        ``flip(weights, signs)``: change the weights in place, so that every score stays when the dimensions of the
-        essence with a sign of -1 are turned upside down.
-    constants
-        Tensors of the model file that are not trained.
-    describe
-        ``describe(settings, weights)``: the settings with what only the trained weights can tell.
-    """
+    """One kind of scorer, with the tensors of the kind of the same name in :mod:`fabula.models.scorers`."""
 
     make: Callable[[TrainingConfig], ScorerNet]
-    settings: Callable[[TrainingConfig], dict[str, Any]]
+    settings: Callable[[TrainingConfig], dict[str, Any]]  # what the model file will say of it
+    # Change weights in place, so that every score stays when dimensions with a sign of -1 are turned upside down.
     flip: Callable[[Weights, NDArray[np.float32]], None]
-    constants: Callable[[TrainingConfig], Mapping[str, NDArray[Any]]] = no_constants
-    describe: Callable[[dict[str, Any], Mapping[str, NDArray[Any]]], dict[str, Any]] = as_they_are
+    constants: Callable[[TrainingConfig], Mapping[str, NDArray[Any]]] = lambda config: {}  # not trained
+    # The settings with what only the trained weights can tell.
+    describe: Callable[[dict[str, Any], Mapping[str, Any]], dict[str, Any]] = lambda settings, weights: settings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -44,12 +45,8 @@ class MlpNet(nn.Module):
         return essence + self.skip(items) if self.has_skip else essence
 
 
-def _gelu_tanh(x: Tensor) -> Tensor:
-    return functional.gelu(x, approximate="tanh")
-
-
 _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "gelu_tanh": _gelu_tanh,
+    "gelu_tanh": partial(functional.gelu, approximate="tanh"),
     "relu": torch.relu,
     "tanh": torch.tanh,
 }
@@ -74,15 +71,8 @@ def _outputs(settings: Settings) -> tuple[str, ...]:
 MLP = TrainableEncoder(MlpNet, _settings, _outputs)
 
 
-# The features as they are.
-
-
-def _make(settings: Settings, item_shape: tuple[int, ...], dimensions: int, dropout: float) -> nn.Module:
-    return nn.Identity()
-
-
-def _settings_identity(config: TrainingConfig) -> dict[str, Any]:
-    return {"kind": "identity"}
-
-
-IDENTITY = TrainableEncoder(_make, _settings_identity, None)
+IDENTITY = TrainableEncoder(  # the features as they are
+    make=lambda settings, item_shape, dimensions, dropout: nn.Identity(),
+    settings=lambda config: {"kind": "identity"},
+    outputs=None,
+)

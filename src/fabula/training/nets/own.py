@@ -1,8 +1,7 @@
-"""The net of an encoder of one's own, wrapped so that its essence can be turned upside down."""
+"""Nets of one's own, wrapped so that the loop can turn, scale and silence them, and compared with their twins."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -54,9 +53,6 @@ def as_module(net: Any, what: str) -> nn.Module:
     return net
 
 
-# The net of a scorer of one's own, wrapped so that the loop can turn, scale and silence it.
-
-
 class OwnScorerNet(ScorerNet):
     """A scorer's net between signs of the dimensions and a scale, which are no parameters."""
 
@@ -91,31 +87,20 @@ def own_scorer(part: Scorer) -> TrainableScorer:
     def flip(weights: Weights, signs: NDArray[np.float32]) -> None:
         weights[f"{part.kind}.signs"] = weights[f"{part.kind}.signs"] * signs
 
-    def describe(settings: dict[str, Any], weights: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-        return {**settings, "tensors": tensor_sizes(part.kind, weights)}
-
     return TrainableScorer(
         make=lambda config: OwnScorerNet(part, config.dimensions),
         settings=lambda config: {"kind": part.kind},
         flip=flip,
-        describe=describe,
+        describe=lambda settings, weights: {**settings, "tensors": tensor_sizes(part.kind, weights)},
     )
 
-
-# Comparing the nets of one's own with their twins in NumPy.
 
 TOLERANCE = 1e-5  # by which net and twin may differ, by the size of what they give
 _ITEMS = 7  # tried
 
 
 def check_twins(config: TrainingConfig, item_shape: tuple[int, ...]) -> None:
-    """Compare each net of one's own with its twin, before any time is spent on training.
-
-    Raises
-    ------
-    InputError
-        When the two differ by more than rounding.
-    """
+    """Compare each net of one's own with its twin, before any time is spent: they may differ by rounding."""
     rng = np.random.default_rng(0)
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(0)

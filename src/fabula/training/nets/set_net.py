@@ -34,17 +34,7 @@ class Dropout(NamedTuple):
 
 
 class SetNet(nn.Module):
-    """Encoder, arcs and flow; its tensors have the names of the model file.
-
-    Parameters
-    ----------
-    spec
-        What it is made of.
-    seed
-        Of its first weights.
-    dropout
-        What is left out while training.
-    """
+    """Encoder, arcs and flow; its tensors have the names of the model file."""
 
     def __init__(self, spec: SetSpec, seed: int = 0, dropout: Dropout | None = None) -> None:
         super().__init__()

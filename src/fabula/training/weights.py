@@ -16,22 +16,18 @@ from torch import Tensor, nn
 
 from fabula.core.arrays import Floats
 from fabula.core.collection import Collection
-from fabula.core.energy import FUNCTIONS
 from fabula.core.files.atomic import write_whole
 from fabula.errors import InputError, ModelError, import_extra
 from fabula.media.music.tracks import ORIENTED_BY
 from fabula.models.config import PAIRS
-from fabula.models.encoders.measures import as_measures, measures_config, neighbour_tensors
+from fabula.models.encoders.measures import as_measures
 from fabula.models.encoders.set import OFFSET, Array, SetInputs, SetSpec, as_set, set_inputs, standardise
-from fabula.models.file import load_model
 from fabula.models.model import Model
 from fabula.models.titles import Title, Vocabulary, fold, learn_vocabulary, read_titles
 from fabula.models.transform import Transform, log_parts
 from fabula.training.config import TrainingConfig
-from fabula.training.lexicon import Lexicon
 from fabula.training.nets.kinds import Weights
-from fabula.training.nets.networks import zscore
-from fabula.training.nets.registry import trainable_encoder, trainable_scorer
+from fabula.training.nets.networks import trainable_encoder, trainable_scorer, zscore
 from fabula.training.nets.set_net import Dropout, SetNet
 
 
@@ -56,21 +52,7 @@ def build_model(
     training: Mapping[str, Any] | None = None,
     card: Mapping[str, Any] | None = None,
 ) -> Model:
-    """The model of a trained net, with dimensions of its essence turned upside down where ``signs`` (d,) says -1.
-
-    Parameters
-    ----------
-    state
-        The net's tensors by name.
-    config
-        How it was trained, its encoder decided.
-    transform
-        Fitted on the training split.
-    signs
-        As :func:`essence_signs` gives them; frozen features keep theirs.
-    training, card
-        For the model file.
-    """
+    """The model of a trained net, with dimensions of its essence turned upside down where ``signs`` (d,) says -1."""
     weights = {name: tensor.detach().float().cpu().numpy() for name, tensor in state.items()}
     for name in config.scorers:
         weights |= trainable_scorer(name).constants(config)
@@ -80,15 +62,7 @@ def build_model(
 
 
 def essence_signs(essences: Sequence[Floats], collections: Sequence[Collection]) -> NDArray[np.float32]:
-    """Shape (d,): -1 for each dimension of the essence that falls with :data:`ORIENTED_BY`, else 1.
-
-    Parameters
-    ----------
-    essences
-        Shape (n, d) for each collection, z-scored.
-    collections
-        The same ones; those without that feature say nothing.
-    """
+    """Shape (d,): -1 where the essences (n, d) of collections fall with :data:`ORIENTED_BY`, else 1."""
     total = np.zeros(essences[0].shape[1])
     for essence, collection in zip(essences, collections, strict=True):
         if ORIENTED_BY in collection.feature_names:
@@ -116,10 +90,6 @@ def export_onnx(model: Model, path: str | Path) -> Path:
     """Write a model's encoder as ONNX: ``features`` (n, f[, s]) of one collection -> ``essence`` (n, d), z-scored.
 
     The input transform is inside. Needs the package ``onnx``.
-
-    Returns
-    -------
-    The path written.
     """
     import io
 
@@ -213,30 +183,6 @@ def as_net(model: Model, dropout: Dropout | None = None) -> SetNet:
     return net
 
 
-def step_model(
-    features: Sequence[str],
-    logged: Sequence[str],
-    pairs: Sequence[str],
-    weights: tuple[Floats, Floats],
-    lexicon: Lexicon,
-    *,
-    training: Mapping[str, Any],
-    card: Mapping[str, Any],
-) -> Model:
-    """The model of weights of arcs (f + 4, 12) and of reach (k, 7), and of a lexicon."""
-    tensors = {"arcs.template": weights[0].T, "reach.weights": weights[1], "lexicon.weights": lexicon.tensor}
-    single = {name: tensor.astype(np.float32) for name, tensor in tensors.items()}
-    return Model(measures_config(features, logged, pairs, lexicon.words), single, training=training, card=card)
-
-
-def neighbour_model(
-    pairs: Sequence[str], flow: Floats, *, training: Mapping[str, Any], card: Mapping[str, Any]
-) -> Model:
-    """The model of weights of flow between neighbours alone, (k,)."""
-    tensors = neighbour_tensors(np.zeros((0, FUNCTIONS)), flow)
-    return Model(measures_config((), (), pairs), tensors, training=training, card=card)
-
-
 def neighbour_weights(model: Model, pairs: Sequence[str]) -> Floats | None:
     """The weights of flow between neighbours of a model, (k,); None where it is of other pairs, or of more."""
     if PAIRS not in model.reads or model.reaches:
@@ -247,14 +193,6 @@ def neighbour_weights(model: Model, pairs: Sequence[str]) -> Floats | None:
     return np.asarray([model.tensors["reach.weights"][known.index(name), 0] for name in pairs])
 
 
-def load_set_model(name: str) -> Model:
-    """A set model to go on from: a shipped name or a file."""
-    model = load_model(name)
-    if model.by_item or PAIRS in model.reads:
-        raise InputError(f"{name}: only a set model can be gone on from, such as music")
-    return model
-
-
 # How a set model reads collections.
 
 Reading = tuple[SetSpec, Array, Array, Vocabulary]  # what a set model must know to read items
@@ -263,8 +201,6 @@ Reading = tuple[SetSpec, Array, Array, Vocabulary]  # what a set model must know
 def spec_for(features: Sequence[str], *, titles: bool, logged: Sequence[str] = (), **sizes: int) -> SetSpec:
     """A specification for columns of any names: where there is a key with its mode, it stands on the circle of fifths.
 
-    Examples
-    --------
     >>> spec_for(("key", "mode", "weight"), titles=False).circle
     'key'
     """
@@ -275,14 +211,9 @@ def spec_for(features: Sequence[str], *, titles: bool, logged: Sequence[str] = (
 
 
 def learn_inputs(collections: Sequence[Collection], spec: SetSpec, *, tokens: int, grams: int) -> Reading:
-    """What a model must know to read items: the specification with its vocabulary's sizes, mean, deviation, vocabulary.
+    """What a set model must know to read items, from those to train on; with its vocabulary's sizes in the spec.
 
-    Parameters
-    ----------
-    collections
-        Those to train on.
-    tokens, grams
-        By how many artists a token or gram must be used.
+    ``tokens``, ``grams``: by how many artists a token or gram must be used.
     """
     features = np.concatenate([pick(collection, spec.features) for collection in collections])
     mean, deviation = _learn_transform(features, spec) if spec.features else (np.zeros(0, np.float32),) * 2

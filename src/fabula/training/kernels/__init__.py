@@ -1,1 +1,0 @@
-"""LSTM kernels for a GPU."""
