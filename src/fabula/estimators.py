@@ -62,8 +62,6 @@ class TemplateLearner(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transformer
     n_features_in_
         Items of a collection; not there where they differ.
 
-    Examples
-    --------
     >>> X = [[0, 1, 2, 3], [0, 1, 2, 4], [0, 1, 2, 3.1], [3, 2, 1, 0], [4, 2, 1, 0]]
     >>> learner = TemplateLearner(n_templates=2).fit(X)
     >>> learner.labels_.tolist(), round(learner.inertia_, 3)
@@ -166,8 +164,6 @@ class EssenceEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     n_features_in_
         Columns of ``X``.
 
-    Examples
-    --------
     >>> rng = np.random.default_rng(0)
     >>> X = (rng.normal(size=(80, 5, 2)) + np.linspace(0, 3, 5)[:, np.newaxis]).reshape(400, 2)  # 80 that rise
     >>> groups = np.repeat(np.arange(80), 5)

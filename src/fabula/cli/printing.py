@@ -31,8 +31,6 @@ def console(*, err: bool = False) -> Console:
 def hint(groups: int) -> str:
     """What to say of an interval over so few that it may not hold what it should.
 
-    Examples
-    --------
     >>> hint(12), hint(200)
     ('; over 12 only: take it for a hint', '')
     """

@@ -137,8 +137,6 @@ def shape_of(template: Template) -> str:
 def name_templates(knots: ArrayLike, values: ArrayLike) -> list[Template]:
     """Templates with knots (q,) and values (k, q[, d]), named by what they do; equal names are numbered.
 
-    Examples
-    --------
     >>> [t.name for t in name_templates([0, 1], [[-1, 1], [1, -1], [-2, 1]])]
     ['rise 1', 'fall', 'rise 2']
     """

@@ -16,8 +16,6 @@ _COLOURS = ("#2f6fde", "#d9822b", "#2e9e6b", "#9b59b6", "#c0392b", "#7f8c8d")
 def table_html(heads: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = "", more: str = "") -> str:
     """A table with texts escaped; the caption stands above it, ``more`` in a last row.
 
-    Examples
-    --------
     >>> table_html(["a"], [["<b>"]])
     '<table><tr><th>a</th></tr><tr><td>&lt;b&gt;</td></tr></table>'
     """
@@ -64,8 +62,6 @@ def curve_svg(
 def number(value: float) -> str:
     """A number in a few digits; nothing where it is missing.
 
-    Examples
-    --------
     >>> number(0.123456), number(201000.4), number(float("nan"))
     ('0.1235', '201000', '')
     """
@@ -78,8 +74,6 @@ def number(value: float) -> str:
 def name_some(names: Sequence[str], most: int = 6) -> str:
     """Some names of a list, and how many more there are.
 
-    Examples
-    --------
     >>> name_some(["a", "b", "c"], 2)
     'a, b, and 1 more'
     """

@@ -136,8 +136,6 @@ def fit(
 def lay(essence: ArrayLike, ordering: ArrayLike, template: Template) -> Fit:
     """A given ordering beside a template, as a :class:`Fit` that claims nothing.
 
-    Examples
-    --------
     >>> lay([0.0, 1.0], [1, 0], Template([0, 1], [0, 1])).worst
     1.0
     """

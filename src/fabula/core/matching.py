@@ -19,8 +19,6 @@ from fabula.errors import ConstraintError
 def match_sorted(values: Floats, targets: Floats) -> Ints:
     """Lay numbers (n,) on targets (n,), exactly optimal in both senses; equal values keep their given order.
 
-    Examples
-    --------
     >>> match_sorted(np.array([3.0, 1.0, 2.0]), np.array([0.0, 5.0, 9.0]))
     array([1, 2, 0])
     """
@@ -42,8 +40,6 @@ def match_assignment(cost: Floats, *, floor: float = 0.0) -> Ints:
     Of all assignments the largest deviation is as small as can be, ``floor`` (of items fixed elsewhere) at least; of
     those, the sum is. A ConstraintError names items that share too few positions, where there is no assignment.
 
-    Examples
-    --------
     >>> match_assignment(np.array([[0.0, 2.0], [1.0, np.inf]]))
     array([1, 0])
     """

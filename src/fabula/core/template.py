@@ -156,8 +156,6 @@ def from_arc(essence: ArrayLike, *, name: str = "", description: str = "") -> Te
 
     A knot stands at every position of the collection, so a collection laid on its own template gets its own order.
 
-    Examples
-    --------
     >>> from_arc([1, 3, 2]).at([0, 0.5, 1]).round(3)
     array([-1.225,  1.225,  0.   ])
     """

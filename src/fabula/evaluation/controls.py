@@ -42,8 +42,6 @@ def shuffle_titles(collections: Sequence[Collection], rng: np.random.Generator) 
 
     Who has which title tells nothing then; how many titles of which kind there are still does not tell the order.
 
-    Examples
-    --------
     >>> from fabula.core.collection import Item
     >>> c = Collection("1", [Item("a", "Intro"), Item("b", "Outro")], [[1.0], [2.0]], ["energy"])
     >>> sorted(item.title for item in shuffle_titles([c], np.random.default_rng(0))[0].items)
@@ -60,8 +58,6 @@ def shuffle_titles(collections: Sequence[Collection], rng: np.random.Generator) 
 def keep_only(collections: Sequence[Collection], features: Names[str], *, titles: bool) -> list[Collection]:
     """The same collections of which nothing but some features, and titles or not, is known.
 
-    Examples
-    --------
     >>> from fabula.core.collection import Item
     >>> c = Collection("1", [Item("a", "Intro")], [[1.0, 2.0]], ["energy", "valence"])
     >>> keep_only([c], ["valence"], titles=False)[0].features, keep_only([c], [], titles=False)[0].items[0].title

@@ -165,8 +165,6 @@ def info_nce_bits(truth: Floats, others: Floats) -> Floats:
 
     Scores are those of the true orders (b,) and of random ones (b, draws, negatives).
 
-    Examples
-    --------
     >>> info_nce_bits(np.array([0.0]), np.zeros((1, 2, 3)))
     array([0.])
     """
@@ -182,8 +180,6 @@ def table_bits(tables: Sequence[TablePair], *, negatives: int, draws: int, rng: 
 
     Scores are sums over an ordering, so that a permutation costs but a gather; no essence is scored again.
 
-    Examples
-    --------
     >>> sure = 9.0 * np.eye(5), np.zeros((5, 5))
     >>> bool(table_bits([sure] * 4, negatives=31, draws=4, rng=np.random.default_rng(0)).min() > 3)
     True
@@ -234,8 +230,6 @@ def information_of(
     ``negatives``, ``draws`` and ``seed`` are those of :func:`mutual_information`; ``groups`` says whom each collection
     is by, each by somebody else by default.
 
-    Examples
-    --------
     >>> rising = lambda sequences: 9 * sequences[:, :, 0] @ np.arange(sequences.shape[1])
     >>> info = information_of(rising, [np.arange(5.0)[:, np.newaxis]] * 20)
     >>> 4 < info.bits < info.ceiling

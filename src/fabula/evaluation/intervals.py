@@ -81,8 +81,6 @@ def mean_interval(
 def mean_and_error(values: Floats, groups: Sequence[Hashable] | None = None) -> tuple[float, float]:
     """A mean, and its standard error where the values of one group go together.
 
-    Examples
-    --------
     >>> mean_and_error(np.array([1.0, 3.0])), mean_and_error(np.array([1.0, 1.0, 3.0, 3.0]), ["a", "a", "b", "b"])
     ((2.0, 1.0), (2.0, 1.0))
     """

@@ -71,8 +71,6 @@ def find_leaks(
     changes of scale hide nothing. A column may follow the order for a good reason (somebody sorted by it); that, too,
     is told. Features that are arrays are not looked at; of more than 1,000 collections every so-manieth is.
 
-    Examples
-    --------
     >>> from fabula.core.collection import Item
     >>> rows = [[[float(j), 0.5] for j in range(6)] for _ in range(5)]
     >>> items = [Item(str(j)) for j in range(6)]

@@ -163,8 +163,6 @@ METRICS = {each.__name__: each for each in (edit, spearman, kendall, first, last
 def score_all(orderings: Sequence[Ints | None]) -> dict[str, Floats]:
     """Every metric of many orderings, (number,) each, those of one length at once; NaN where there is no ordering.
 
-    Examples
-    --------
     >>> score_all([np.array([0, 1, 2]), None, np.array([0, 2, 1])])["position"].round(2)
     array([1.  ,  nan, 0.33])
     """

@@ -39,8 +39,6 @@ class SmoothArc:
 def smooth(values: Floats, span: int, points: int = POINTS) -> Floats:
     """Means (..., p) of values (..., m), NaN left out, over p sliding windows of so many pieces, whole ones alone.
 
-    Examples
-    --------
     >>> smooth(np.array([1.0, 2, 3, 4]), 2).tolist()
     [1.5, 2.5, 3.5]
     """

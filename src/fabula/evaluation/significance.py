@@ -84,8 +84,6 @@ def compare_scores(
     same, ``groups`` says whom each is by: errors and intervals are then over groups, drawn whole. P-values are adjusted
     over all pairs.
 
-    Examples
-    --------
     >>> result = compare_scores({"arcs": [0.5, 0.4, 0.6], "random": [0.1, 0.2, 0.1]}, baseline="random")[0]
     >>> result.a, result.n, round(result.difference, 3), round(result.effect, 2), round(result.p, 3)
     ('arcs', 3, 0.367, 2.4, 0.053)

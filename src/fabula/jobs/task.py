@@ -17,88 +17,47 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class JobRequest:
-    """What a job is asked to do.
+    """What a job is asked to do."""
 
-    Attributes
-    ----------
-    inputs
-        Paths or addresses.
-    options
-        Every option of the task, by name.
-    shards
-        Into how many shards to cut it; None: as the task finds good.
-    model
-        The model's name, "" where there is none.
-    """
-
-    inputs: tuple[str, ...]
-    options: Mapping[str, Any]
-    shards: int | None = None
-    model: str = ""
+    inputs: tuple[str, ...]  # Paths or addresses
+    options: Mapping[str, Any]  # Every option of the task, by name
+    shards: int | None = None  # Into how many shards to cut it; None: as the task finds good
+    model: str = ""  # The model's name, "" where there is none
 
 
 @dataclass(frozen=True)
 class Cut:
-    """How a job is cut.
+    """How a job is cut."""
 
-    Attributes
-    ----------
-    inputs, shards, items, options
-        As :class:`fabula.jobs.plan.JobPlan` has them.
-    beside
-        Name -> content of files to keep beside the plan.
-    """
-
+    # inputs, shards, items, options: As :class:`fabula.jobs.plan.JobPlan` has them
     inputs: tuple[Input, ...]
     shards: tuple[Any, ...]
     items: int
     options: Mapping[str, Any] = field(default_factory=dict)
+    # Name -> content of files to keep beside the plan
     beside: Mapping[str, bytes] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)
 class Round:
-    """One pass over shards that do not wait for each other; most tasks have one.
+    """One pass over shards that do not wait for each other; most tasks have one."""
 
-    Attributes
-    ----------
-    number
-        From 0.
-    shards
-        How many it has; none: the rounds before were all.
-    state
-        What the rounds before came to, as JSON holds it.
-    """
-
-    number: int
-    shards: int
-    state: Mapping[str, Any] = field(default_factory=dict)
+    number: int  # From 0
+    shards: int  # How many it has; none: the rounds before were all
+    state: Mapping[str, Any] = field(default_factory=dict)  # What the rounds before came to, as JSON holds it
 
 
 class JobTask(ABC):
     """A kind of work.
 
     A task must give the same rows for the same shard, whoever does it and however often.
-
-    Attributes
-    ----------
-    name
-        As it is called on the command line.
-    options
-        The options it takes, with what they are where nothing is said.
-    model
-        Whether it needs a model (True), takes one (None) or has none (False).
-    items
-        What its items are called.
-    rounds
-        Whether there are rounds beyond the first.
     """
 
-    name: ClassVar[str]
-    options: ClassVar[Mapping[str, Any]] = {}
-    model: ClassVar[bool | None] = False
-    items: ClassVar[str] = "items"
-    rounds: ClassVar[bool] = False
+    name: ClassVar[str]  # As it is called on the command line
+    options: ClassVar[Mapping[str, Any]] = {}  # The options it takes, with what they are where nothing is said
+    model: ClassVar[bool | None] = False  # Whether it needs a model (True), takes one (None) or has none (False)
+    items: ClassVar[str] = "items"  # What its items are called
+    rounds: ClassVar[bool] = False  # Whether there are rounds beyond the first
 
     @abstractmethod
     def cut(self, asked: JobRequest) -> Cut:

@@ -16,24 +16,13 @@ from fabula.errors import InputError
 
 @dataclass(frozen=True)
 class Fact:
-    """One thing that is known of the items.
+    """One thing that is known of the items."""
 
-    Attributes
-    ----------
-    name
-        What it is called, as a heading.
-    texts
-        What is shown of each item; "" where nothing is known.
-    cells
-        Name of a column -> one value per item: what a table gets of it, besides the features.
-    coloured
-        Whether the texts are colours as pages write them, ``#rrggbb``, with a space between two.
-    """
-
-    name: str
-    texts: tuple[str, ...]
+    name: str  # What it is called, as a heading
+    texts: tuple[str, ...]  # What is shown of each item; "" where nothing is known
+    # Name of a column -> one value per item: what a table gets of it, besides the features
     cells: Mapping[str, Sequence[str | float]] = field(default_factory=dict)
-    coloured: bool = False
+    coloured: bool = False  # Whether the texts are colours as pages write them, ``#rrggbb``, with a space between two
 
 
 @dataclass(frozen=True, eq=False)

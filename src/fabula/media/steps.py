@@ -14,26 +14,16 @@ from fabula.errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One part of a step.
+    """One part of a step."""
 
-    Attributes
-    ----------
-    name, unit
-        What is compared, and in what.
-    measured
-        Shape (n, n), not negative: from each item to each as its follower; or a function that measures it, each time it
-        is asked for, where many items make many large tables.
-    weight
-        How much it counts beside the others; 0: only where it is asked for by name.
-    certainty
-        How sure each distance is, 0 to 1, shape (n, n); None: all of them are.
-    """
-
+    # name, unit: What is compared, and in what
     name: str
     unit: str
+    # Shape (n, n), not negative: from each item to each as its follower; or a function that measures it, each time it
+    # is asked for, where many items make many large tables
     measured: Floats | Callable[[], Floats]
-    weight: float = 1.0
-    certainty: Floats | None = None
+    weight: float = 1.0  # How much it counts beside the others; 0: only where it is asked for by name
+    certainty: Floats | None = None  # How sure each distance is, 0 to 1, shape (n, n); None: all of them are
 
     @property
     def distance(self) -> Floats:

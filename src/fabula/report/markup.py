@@ -154,8 +154,6 @@ def ticks(low: float, high: float) -> list[float]:
 def shorten(words: str, most: int = 18) -> str:
     """At most so many characters, the last an ellipsis where some are left out.
 
-    Examples
-    --------
     >>> shorten("a long title", 7)
     'a long…'
     """

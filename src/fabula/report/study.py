@@ -122,8 +122,6 @@ def _cell(tag: str, words: str, *, right: bool) -> str:
 def format_cell(value: Any, digits: int = 3) -> str:
     """A cell as a person reads it; small probabilities keep their exponent.
 
-    Examples
-    --------
     >>> format_cell(0.12345), format_cell(1e-9), format_cell(None), format_cell("a")
     ('0.123', '1e-09', '', 'a')
     """

@@ -15,8 +15,6 @@ _HEIGHTS = "▁▂▃▄▅▆▇█"
 def curve_lines(template: Template, *, width: int = 56, height: int = 10) -> list[str]:
     """Draw a scalar template in braille: ``height`` lines of ``width`` characters.
 
-    Examples
-    --------
     >>> print("\\n".join(curve_lines(Template([0, 1], [0, 1]), width=4, height=2)))
     ⠀⠀⡠⠊
     ⡠⠊⠀⠀

@@ -149,8 +149,6 @@ def run_program(
 def command_of(method: str) -> list[str]:
     """The program and its arguments; a Python function becomes a program that asks it.
 
-    Examples
-    --------
     >>> command_of("python mine.py --fast")
     ['python', 'mine.py', '--fast']
     >>> command_of("mine:order")[1:]

@@ -260,8 +260,6 @@ class Workspace:
 def plain(value: Any) -> Any:
     """Values as JSON can hold them; NaN and infinities become None.
 
-    Examples
-    --------
     >>> plain({"a": (np.float64(1.0), float("nan"))})
     {'a': [1.0, None]}
     """

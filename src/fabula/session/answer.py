@@ -95,8 +95,6 @@ def as_json(ordered: Ordered, *, explain: bool = True) -> dict[str, Any]:
 def gap_text(gap: float) -> str:
     """How much better another ordering could be, in per cent.
 
-    Examples
-    --------
     >>> gap_text(0.031), gap_text(0.0002)
     ('3.1 %', 'less than 0.1 %')
     """
@@ -151,8 +149,6 @@ def beside_text(proposal: Proposal, chosen: Fit) -> str:
 def times_text(times: float) -> str:
     """How many times, in words.
 
-    Examples
-    --------
     >>> times_text(4.26), times_text(36.2), times_text(12345.0)
     ('4.3 times', '36 times', 'over 1,000 times')
     """

@@ -99,8 +99,6 @@ def along(vectors: Floats) -> Floats:
 
     The component has no direction of its own: it is turned so that its largest weight is positive.
 
-    Examples
-    --------
     >>> along(np.array([[0.0, 1], [2, 1], [4, 1]])).tolist()
     [-2.0, 0.0, 2.0]
     """
@@ -113,8 +111,6 @@ def along(vectors: Floats) -> Floats:
 def embedding_step(vectors: Floats) -> Step:
     """How far vectors are apart: 100 less their cosines in per cent, shape (n, n).
 
-    Examples
-    --------
     >>> embedding_step(np.array([[1.0, 0], [0, 2]])).distance.tolist()
     [[0.0, 100.0], [100.0, 0.0]]
     """

@@ -76,8 +76,6 @@ class Request:
     smooth_by
         The steps that count, by name, with their weights; by default those of the medium.
 
-    Examples
-    --------
     >>> Request(first="Intro", sides=2).sides
     2
     """
@@ -137,8 +135,6 @@ _POINT = re.compile(r"\s*([-+.\deE]+)\s*:\s*([-+.\deE]+)\s*")
 def find_template(text: str, known: Sequence[Template] = (), *, files: bool = True) -> Template:
     """A template by name (a built-in or a known one), from a file (``FILE#2``: its second), or drawn as points.
 
-    Examples
-    --------
     >>> find_template("0:0,1:1").at(0.25).item()
     0.25
     """
@@ -282,8 +278,6 @@ def _ends(request: Request, items: tuple[Item, ...]) -> dict[tuple[int, int], in
 def side_name(side: int) -> str:
     """What a side is called: A, B, C, ...
 
-    Examples
-    --------
     >>> side_name(0), side_name(27)
     ('A', 'AB')
     """
@@ -412,8 +406,6 @@ _TIMES = (1.0, 10.0, 100.0)  # weights tried, as multiples of what all else is a
 def crossings(labels: Sequence[Hashable | None]) -> Floats:
     """1 where a step leads from one strand to another, else 0: shape (n, n); an item without one is a strand alone.
 
-    Examples
-    --------
     >>> crossings(["a", "a", "b"]).tolist()
     [[0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [1.0, 1.0, 0.0]]
     """

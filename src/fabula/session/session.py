@@ -76,8 +76,6 @@ class Session:
     stored
         The items with the files in which they really lie, whatever they are shown as; empty where nothing may be read.
 
-    Examples
-    --------
     >>> session = session_of([Item("a"), Item("b"), Item("c")], [3.0, 1.0, 2.0])
     >>> session.order(template="steady-rise").ordering
     array([1, 2, 0])
@@ -169,11 +167,6 @@ class Session:
         ----------
         request
             What is asked for; or the same by name, as :class:`Request` has it.
-
-        Raises
-        ------
-        InputError
-            When wishes cannot hold, in one line that names them.
         """
         asked = _request(request, wishes)
         if asked.spreads:

@@ -26,23 +26,13 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 
 @dataclass(frozen=True)
 class Opening:
-    """How a source is to be opened.
+    """How a source is to be opened."""
 
-    Attributes
-    ----------
-    collection
-        Which collection of a source of several, by id or title.
-    columns
-        Role -> name of the column, for tables whose headings are not recognised.
-    recursive
-        Whether to go into folders within folders.
-    within
-        Folders that links inside a folder must not lead out of; None where they may lead anywhere.
-    """
-
-    collection: str | None = None
+    collection: str | None = None  # Which collection of a source of several, by id or title
+    # Role -> name of the column, for tables whose headings are not recognised
     columns: tuple[tuple[str, str], ...] = ()
-    recursive: bool = True
+    recursive: bool = True  # Whether to go into folders within folders
+    # Folders that links inside a folder must not lead out of; None where they may lead anywhere
     within: tuple[Path, ...] | None = None
 
     def may_read(self, path: str) -> bool:
@@ -55,33 +45,17 @@ class Opening:
 
 @dataclass(frozen=True)
 class Reader:
-    """A kind of source.
+    """A kind of source."""
 
-    Attributes
-    ----------
-    name
-        What it is called, as in "a playlist".
-    open
-        From what the user named (one or more paths or addresses) to a source.
-    endings
-        Of files it opens, one at a time.
-    schemes
-        Of addresses it opens, such as ``"subsonic"`` for ``subsonic://...``.
-    several
-        Whether what it opens may hold several collections.
-    takes
-        Whether a file of an ending that others have, too, is for this reader.
-    folders
-        Whether a folder is one of its own, and none of items.
-    """
-
-    name: str
+    name: str  # What it is called, as in "a playlist"
+    # From what the user named (one or more paths or addresses) to a source
     open: Callable[[Sequence[str], Opening], Source]
-    endings: tuple[str, ...] = ()
-    schemes: tuple[str, ...] = ()
-    several: bool = False
+    endings: tuple[str, ...] = ()  # Of files it opens, one at a time
+    schemes: tuple[str, ...] = ()  # Of addresses it opens, such as ``"subsonic"`` for ``subsonic://...``
+    several: bool = False  # Whether what it opens may hold several collections
+    # Whether a file of an ending that others have, too, is for this reader
     takes: Callable[[str], bool] = lambda path: True
-    folders: Callable[[str], bool] | None = None
+    folders: Callable[[str], bool] | None = None  # Whether a folder is one of its own, and none of items
 
 
 @cache

@@ -37,37 +37,19 @@ class SeveralCollectionsError(InputError):
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A collection and where it came from.
+    """A collection and where it came from."""
 
-    Attributes
-    ----------
-    path
-        The file, folder or address; the first one where there are several.
-    collection
-        The items in the order given.
-    medium
-        The kind of media they are.
-    folder
-        Where the items' relative paths start from.
-    files
-        Whether the items are files, which can be measured.
-    playlist, table
-        Kept where the items come from one, so that writing it back changes nothing but the order.
-    rows
-        For each item its entry of the playlist or row of the table; empty where there is neither.
-    notes
-        What the user should know of the reading.
-    """
-
-    path: Path
-    collection: Collection
-    medium: Medium
-    folder: Path = Path()
-    files: bool = False
+    path: Path  # The file, folder or address; the first one where there are several
+    collection: Collection  # The items in the order given
+    medium: Medium  # The kind of media they are
+    folder: Path = Path()  # Where the items' relative paths start from
+    files: bool = False  # Whether the items are files, which can be measured
+    # playlist, table: Kept where the items come from one, so that writing it back changes nothing but the order
     playlist: Playlist | None = None
     table: SourceTable | None = None
+    # For each item its entry of the playlist or row of the table; empty where there is neither
     rows: tuple[int, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # What the user should know of the reading
 
     @property
     def title(self) -> str:

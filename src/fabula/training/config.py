@@ -35,8 +35,6 @@ class TrainingConfig:
     dimensions
         How many numbers the essence of an item has.
 
-    Examples
-    --------
     >>> TrainingConfig(scorers=("arcs",), epochs=5).batch
     256
     """

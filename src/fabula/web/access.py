@@ -38,8 +38,6 @@ _ONWARD = (
 def split_host(host: str) -> tuple[str, str] | None:
     """Name and port of a ``Host`` header, the name in small letters; None where it is not one.
 
-    Examples
-    --------
     >>> split_host("LOCALHOST:80"), split_host("[::1]:8377"), split_host("127.0.0.1")
     (('localhost', '80'), ('[::1]', '8377'), ('127.0.0.1', ''))
     >>> split_host("127.0.0.1:x@evil"), split_host("[::1]evil"), split_host("127.0.0.1:80:80")

@@ -33,8 +33,6 @@ def json_response(data: Any, status: int = 200) -> Response:
 def write_json(data: Any) -> str:
     """JSON text, plain ASCII; a number that is none is written as null.
 
-    Examples
-    --------
     >>> write_json({"gap": float("inf"), "a": [1.5]})
     '{"gap":null,"a":[1.5]}'
     """

@@ -131,8 +131,6 @@ class _Receiving:
 def clean_name(name: str) -> str:
     r"""A name that came from elsewhere, without what leads out of a folder; for people, never for opening a file.
 
-    Examples
-    --------
     >>> clean_name("../../x.mp3"), clean_name("C:\\x\\a\nb.ogg"), clean_name("/")
     ('x.mp3', 'x/a\\nb.ogg', 'unnamed')
     """

@@ -51,8 +51,6 @@ def list_phrases(
 def check(constraints: Constraints) -> None:
     """Raise a ConflictError with a smallest set of constraints that cannot all hold, where a simple rule shows it.
 
-    Examples
-    --------
     >>> check(Constraints(3, fixed={0: 2}, before=[(0, 1), (1, 2)]))
     Traceback (most recent call last):
     fabula.errors.ConflictError: these cannot all hold: item 2 fixed at position 1; item 1 before item 2

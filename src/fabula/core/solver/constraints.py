@@ -310,8 +310,6 @@ def _within(position: int, m: int) -> int:
 def ordinal(position: int) -> str:
     """A position in words, counted from 1 as people do.
 
-    Examples
-    --------
     >>> ordinal(0), ordinal(-1), ordinal(-2)
     ('position 1', 'the last position', 'position 2 from the end')
     """
@@ -388,15 +386,6 @@ class Constraints:
         The most all may hold. What fits worst is left out, as few items as possible; what ``fixed``, ``together``,
         ``before`` and ``ends`` name is never left out.
 
-    Raises
-    ------
-    ConflictError
-        When runs contradict each other.
-    InputError
-        When a constraint is malformed. Whether they can all hold is told when an ordering is asked for.
-
-    Examples
-    --------
     >>> kept = Constraints(4, fixed={-1: 0}, together=[(2, 1)], apart=["x", None, None, "x"])
     >>> kept.apart.tolist(), kept.broken([3, 2, 1, 0])
     ([0, -1, -1, 0], [])

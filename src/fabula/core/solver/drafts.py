@@ -28,8 +28,6 @@ PRICES = 10  # on lengths that are tried
 def deal(lengths: Floats, sides: int) -> list[Ints]:
     """Which items each side gets: the longest first, always to the side that holds least.
 
-    Examples
-    --------
     >>> [one.tolist() for one in deal(np.array([5.0, 1.0, 2.0, 2.0]), 2)]
     [[0], [1, 2, 3]]
     """

@@ -48,8 +48,6 @@ class Goal:
 
     Made by :meth:`template` or :meth:`table`; of a number of items alone, positions cost nothing.
 
-    Examples
-    --------
     >>> goal = Goal.template([0.5, 2.0], Template([0, 1], [0, 1]))
     >>> goal.costs(2)
     array([[0.5, 0.5],
@@ -104,8 +102,6 @@ class Goal:
         whole
             The same by the number of all positions, those of every side: each side has those where it stands.
 
-        Examples
-        --------
         >>> Goal.table([[0.0, 1.0], [2.0, 0.0]]).costs(2)
         array([[0., 1.],
                [2., 0.]])
@@ -191,44 +187,24 @@ class Bounds:
 
 @dataclass(frozen=True, eq=False)
 class Arrangement:
-    """An ordering under constraints.
+    """An ordering under constraints."""
 
-    Attributes
-    ----------
-    ordering
-        Shape (m,): the items kept, ``ordering[position] = item index``.
-    left_out
-        The items left out, rising.
-    sides
-        How many items stand on each side; empty for one side.
-    targets
-        Shape (m,) or (m, d): the template at each position; None for a goal given as a table.
-    deviations
-        Shape (m,): distance of each position's item from its target; None for a goal given as a table.
-    objective
-        The sum of deviations; with flow, the sum of their squares plus flow; for a table, the sum of its costs plus
-        flow.
-    bound
-        No ordering has a smaller objective, and, where the largest deviation comes first, one that is not larger.
-    gap
-        How much better another ordering could be at most, as a part of what was reached: of the neighbours that are
-        alike, of the largest deviation and of the objective, the largest gap. 0 where the ordering is the best.
-    exact
-        Whether no other ordering does better.
-    violations
-        How many neighbours carry the same label.
-    """
-
-    ordering: Ints
-    left_out: Ints
-    sides: tuple[int, ...]
+    ordering: Ints  # Shape (m,): the items kept, ``ordering[position] = item index``
+    left_out: Ints  # The items left out, rising
+    sides: tuple[int, ...]  # How many items stand on each side; empty for one side
+    # Shape (m,) or (m, d): the template at each position; None for a goal given as a table
     targets: Floats | None = field(repr=False)
+    # Shape (m,): distance of each position's item from its target; None for a goal given as a table
     deviations: Floats | None = field(repr=False)
+    # The sum of deviations; with flow, the sum of their squares plus flow; for a table, the sum of its costs plus flow
     objective: float
+    # No ordering has a smaller objective, and, where the largest deviation comes first, one that is not larger
     bound: float
+    # How much better another ordering could be at most, as a part of what was reached: of the neighbours that are
+    # alike, of the largest deviation and of the objective, the largest gap. 0 where the ordering is the best.
     gap: float
-    exact: bool
-    violations: int = 0
+    exact: bool  # Whether no other ordering does better
+    violations: int = 0  # How many neighbours carry the same label
 
     @property
     def worst(self) -> float | None:
@@ -349,8 +325,6 @@ UNITS_PER_SECOND = 1_000_000.0
 class Budget:
     """Units that may be spent, with an end; parts of it spend from the same purse and end sooner.
 
-    Examples
-    --------
     >>> whole = Budget.of_seconds(2e-6)
     >>> half = whole.part(0.5)
     >>> half.spend(1.5)

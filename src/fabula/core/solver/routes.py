@@ -30,8 +30,6 @@ LOOK = 12.0  # the work of looking at one item
 def route(link: Floats, rng: np.random.Generator, budget: Budget = UNLIMITED) -> Ints:
     """A short way (n,) that visits every item once, by symmetric links (n, n) of any sign; the budget is spent at most.
 
-    Examples
-    --------
     >>> x = np.array([0.0, 3.0, 1.0, 2.0, 5.0])
     >>> route(np.abs(x - x[:, np.newaxis]), np.random.default_rng(0))
     array([0, 2, 3, 1, 4])

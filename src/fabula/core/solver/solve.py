@@ -58,15 +58,6 @@ def arrange(
         How much to search: what so many seconds do on one core of a usual machine. The same number gives the same
         ordering on any machine and under any load.
 
-    Raises
-    ------
-    ConflictError
-        When the constraints cannot all hold, naming those that take part.
-    InputError
-        On a malformed argument.
-
-    Examples
-    --------
     >>> from fabula.core.template import Template
     >>> goal = Goal.template([-1.0, 0.0, 1.0], Template([0, 1], [-1, 1]))
     >>> found = arrange(goal, constraints=Constraints(3, before=[(2, 0)]))
@@ -158,8 +149,6 @@ def arrange_many(places: ArrayLike, flow: ArrayLike | None = None, *, seconds: f
     are searched for, ``seconds`` each. Of orderings that cost the same any may come out; items that nothing tells apart
     keep their order.
 
-    Examples
-    --------
     >>> arrange_many([[[1.0, 0.0], [0.0, 1.0]]], [[[0.0, 0.0], [0.5, 0.0]]]).orderings
     array([[1, 0]])
     """

@@ -21,13 +21,7 @@ _NOTHING = Item("")
 
 
 def check_arrays(model: Model, name: str) -> Model:
-    """The model, where it works on arrays.
-
-    Raises
-    ------
-    InputError
-        When it looks into the items themselves.
-    """
+    """The model, where it works on arrays."""
     if PAIRS in model.reads:
         raise InputError(f"{name} looks into the items themselves: order one collection at a time", field="model")
     return model

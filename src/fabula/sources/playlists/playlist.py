@@ -28,8 +28,6 @@ __all__ = ["PLAYLIST_ENDINGS", "Entry", "Playlist", "collection_of", "playlist_o
 def read_playlist(path: str | os.PathLike[str]) -> Playlist:
     """Read a playlist; the format is told by the ending of the name.
 
-    Examples
-    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder) / "mix.m3u8"
