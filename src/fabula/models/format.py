@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from fabula.errors import FabulaError, ModelError
 from fabula.models.encoders.measures import measures_config, neighbour_tensors
-from fabula.models.encoders.set import SetSpec, as_set, stored_as
+from fabula.models.encoders.set import SetSpec, as_set, set_dtype
 from fabula.models.scorers import dtype_of
 from fabula.models.titles import Vocabulary
 from fabula.models.transform import Transform
@@ -127,7 +127,7 @@ def _write_essence(model: Model) -> tuple[Header, Stored]:
 
 
 def _read_set(header: Header, tensors: Stored) -> ModelParts:
-    _check_dtypes(tensors, stored_as)
+    _check_dtypes(tensors, set_dtype)
     known = {key: header["vocabulary"].get(key) for key in ("tokens", "grams")}
     if not all(isinstance(entries, list) for entries in known.values()):
         raise ModelError('the header\'s "vocabulary" must list "tokens" and "grams"')
@@ -148,7 +148,7 @@ def _write_set(model: Model) -> tuple[Header, Stored]:
         "features": {"names": list(spec.features), "logged": list(spec.logged)},
         "vocabulary": {"tokens": list(vocabulary.tokens), "grams": list(vocabulary.grams)},
     }
-    return header, {name: tensor.astype(stored_as(name)) for name, tensor in model.tensors.items()}
+    return header, {name: tensor.astype(set_dtype(name)) for name, tensor in model.tensors.items()}
 
 
 _STEP_NAMES = {"arcs": "arcs.template", "reach": "reach.weights", "lexicon": "lexicon.weights"}  # in the file: here

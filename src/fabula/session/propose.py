@@ -221,11 +221,15 @@ def along_arcs(task: OrderTask, most: int) -> list[Proposal]:
         fits = arcs.order(task.essence, alternatives=most, fixed=task.constraints.fixed, ties="given")
         return [Proposal(fit) for fit in fits]
     free = arcs.order(task.essence, alternatives=max(most, len(arcs.templates)), ties="given")
-    found: dict[bytes, Proposal] = {}
-    for number, fit in enumerate(free):
-        proposal = _under_arc(task, fit, _OTHERS if number else _FIRST)
-        found.setdefault(proposal.fit.ordering.tobytes(), proposal)
-    return sorted(found.values(), key=lambda proposal: -(proposal.fit.score or 0.0))[:most]
+    return distinct([_under_arc(task, fit, _OTHERS if number else _FIRST) for number, fit in enumerate(free)], most)
+
+
+def distinct(found: Sequence[Proposal], most: int) -> list[Proposal]:
+    """Different orderings, the likeliest first."""
+    kept: dict[bytes, Proposal] = {}
+    for proposal in found:
+        kept.setdefault(proposal.fit.ordering.tobytes(), proposal)
+    return sorted(kept.values(), key=lambda proposal: -(proposal.fit.score or 0.0))[:most]
 
 
 def _under_arc(task: OrderTask, fit: Fit, seconds: float) -> Proposal:

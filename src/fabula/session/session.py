@@ -213,7 +213,7 @@ class Session:
         if templates is None and not asked.flip and self.model is not None and self.model.arcs is not None:
             return propose.along_arcs(task, asked.alternatives)
         own = templates or self.templates
-        return _distinct(
+        return propose.distinct(
             [propose.along_template(task, one.flipped() if asked.flip else one) for one in own], asked.alternatives
         )
 
@@ -285,14 +285,6 @@ def _request(request: Request | None, wishes: dict[str, Any]) -> Request:
     except TypeError as error:
         known = ", ".join(Request.__dataclass_fields__)
         raise InputError(f"nothing is called {', '.join(map(repr, wishes))}; there are: {known}") from error
-
-
-def _distinct(found: Sequence[Proposal], most: int) -> list[Proposal]:
-    """Different orderings, the likeliest first."""
-    kept: dict[bytes, Proposal] = {}
-    for proposal in found:
-        kept.setdefault(proposal.fit.ordering.tobytes(), proposal)
-    return sorted(kept.values(), key=lambda proposal: -(proposal.fit.score or 0.0))[:most]
 
 
 def _check_sides(asked: Request, ordering: Sequence[int], task: OrderTask) -> tuple[int, ...]:

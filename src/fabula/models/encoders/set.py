@@ -433,9 +433,9 @@ def _load(settings: Settings, tensors: Mapping[str, Any], inputs: Any) -> SetEnc
     return SetEncoder(spec, tensors, vocabulary)
 
 
-def stored_as(name: str) -> str:
+def set_dtype(name: str) -> str:
     """Vectors of words in half precision, all else in single."""
     return "float16" if name.endswith(".vectors") else "float32"
 
 
-SET = EncoderKind(1, _shapes, load=_load, stored=stored_as, used="float32")
+SET = EncoderKind(1, _shapes, load=_load, stored=set_dtype, used="float32")
