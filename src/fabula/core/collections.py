@@ -94,9 +94,7 @@ class Collections(Sequence[Collection]):
         if feature_names is None:
             _check_same(collections)
         names = collections[0].feature_names if feature_names is None else tuple(feature_names)
-        blocks = [
-            c.features if c.feature_names == names else _pick(c.features, c.feature_names, names) for c in collections
-        ]
+        blocks = [pick_features(c.features, c.feature_names, names) for c in collections]
         return cls(
             np.concatenate(blocks) if blocks else np.zeros((0, len(names))),
             np.cumsum([0, *map(len, collections)]),
@@ -126,7 +124,7 @@ class Collections(Sequence[Collection]):
         array([[nan, 0.5],
                [nan, 0.7]])
         """
-        return _pick(self.features, self.feature_names, names)
+        return pick_features(self.features, self.feature_names, names)
 
     def under(self, features: NDArray[np.floating[Any]], feature_names: Sequence[str]) -> Collections:
         """The same collections with other features (rows, f)."""
@@ -259,7 +257,7 @@ def _check_same(collections: Sequence[Collection]) -> None:
             raise InputError(f"collections {first.id!r} and {other.id!r} must have the same features")
 
 
-def _pick(features: NDArray[Any], there: Sequence[str], wanted: Sequence[str]) -> NDArray[np.floating[Any]]:
+def pick_features(features: NDArray[Any], there: Sequence[str], wanted: Sequence[str]) -> NDArray[np.floating[Any]]:
     """Columns of features (rows, f, ...) by name, NaN for a name that is not there."""
     if tuple(there) == tuple(wanted):
         return features

@@ -41,7 +41,7 @@ class Model:
     config
         What it is made of, as :mod:`fabula.models.config` says.
     tensors
-        The weights by name. They are checked against the configuration by name and shape.
+        The weights by name; one that is missing, unknown, of another shape or not finite is an error.
     inputs
         What turns items into numbers first: a :class:`Transform` where each item is encoded by itself, the
         :class:`fabula.models.titles.Vocabulary` of an encoder that reads titles; None where there is none.
@@ -49,11 +49,6 @@ class Model:
         What it was trained on and how: data fingerprint, seeds, preset.
     card
         What it is for and how it did.
-
-    Raises
-    ------
-    ModelError
-        When a tensor is missing, unknown, of another shape or not finite.
 
     Examples
     --------
@@ -173,12 +168,8 @@ class Model:
 
         Returns
         -------
-        Shape (n, d). A dimension in which all items are alike is zero, so a single item gets zeros.
-
-        Raises
-        ------
-        InputError
-            When this model has no essence.
+        Shape (n, d). A dimension in which all items are alike is zero, so a single item gets zeros. A model that has
+        no essence is an error.
         """
         return self.encode_many([self._one(features, titles, album, artists)], raw=raw)
 

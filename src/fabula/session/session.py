@@ -76,6 +76,8 @@ class Session:
     stored
         The items with the files in which they really lie, whatever they are shown as; empty where nothing may be read.
 
+    Examples
+    --------
     >>> session = session_of([Item("a"), Item("b"), Item("c")], [3.0, 1.0, 2.0])
     >>> session.order(template="steady-rise").ordering
     array([1, 2, 0])
@@ -161,12 +163,9 @@ class Session:
         )
 
     def order(self, request: Request | None = None, **wishes: Any) -> Ordered:
-        """Order the collection.
+        """Order the collection as a request asks, or the same by name, as :class:`Request` has it.
 
-        Parameters
-        ----------
-        request
-            What is asked for; or the same by name, as :class:`Request` has it.
+        Wishes that cannot hold are an error that names them in one line.
         """
         asked = _request(request, wishes)
         if asked.spreads:

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fabula.core.arrays import Alike, Floats
 from fabula.core.collection import Collection, Evidence, Terms
-from fabula.core.collections import Collections
+from fabula.core.collections import Collections, pick_features
 from fabula.core.energy import KERNELS
 from fabula.errors import InputError, ModelError
 from fabula.models.config import FEATURES, PAIRS, WORDS, Encoded, EncoderKind, LoadedEncoder, Settings
@@ -102,13 +102,9 @@ class MeasuresEncoder:
 
     def measure(self, collection: Collection, evidence: Evidence) -> Floats:
         """How far each item stands out, in deviations: shape (n, f + 4), 0 where something is not known."""
-        n = len(collection)
-        there = [name for name in self.feature_names if name in collection.feature_names]
-        features = np.full((n, len(self.feature_names)), np.nan)
-        if there:
-            features[:, [self.feature_names.index(name) for name in there]] = collection.columns(there)
-        measured = stand_out(features, np.isin(self.feature_names, self.logged))
-        return np.concatenate([measured, self.lean(evidence.terms, n)], axis=1)
+        features = pick_features(collection.features, collection.feature_names, self.feature_names)
+        measured = stand_out(np.asarray(features, dtype=np.float64), np.isin(self.feature_names, self.logged))
+        return np.concatenate([measured, self.lean(evidence.terms, len(collection))], axis=1)
 
     def lean(self, terms: Terms | None, n: int) -> Floats:
         """What the terms of each of n items say of its position, in deviations: shape (n, 4)."""
