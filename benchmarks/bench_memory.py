@@ -16,10 +16,10 @@ import time
 import numpy as np
 
 from fabula.core.collection import Collection, Item
-from fabula.evaluation.parts import Parts
-from fabula.training.config import preset
+from fabula.evaluation.controls import Parts
 from fabula.training.distributed import pick_device
-from fabula.training.essence import train
+from fabula.training.item_models import train
+from fabula.training.recipes import preset
 
 SHAPE = (75, 7)
 

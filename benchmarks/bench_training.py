@@ -14,12 +14,12 @@ from itertools import product
 import numpy as np
 import torch
 
-from fabula.training.config import TrainingConfig, preset, resolve
 from fabula.training.data import ItemPool
 from fabula.training.distributed import World, pick_device
-from fabula.training.essence import EssenceLearner
+from fabula.training.item_models import EssenceLearner
 from fabula.training.loop import precision, run_epoch, start_run
 from fabula.training.nets.networks import EssenceNet
+from fabula.training.recipes import TrainingConfig, preset, resolve
 
 SHAPE = (75, 7)
 

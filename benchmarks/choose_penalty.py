@@ -17,8 +17,8 @@ from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.models.file import load_model
 from fabula.research.kinds import prepare
 from fabula.research.recipe import Recipe
-from fabula.training.config import StepRecipe
-from fabula.training.steps import LONGEST, Example, StepTraining, bits_of, learn_weights, noise
+from fabula.training.recipes import StepRecipe
+from fabula.training.step_models import LONGEST, Example, StepTraining, bits_of, learn_weights, noise
 
 SIZES = {"windows of 10": (10, 10), "windows of 20": (20, 20), "longer": (21, LONGEST)}
 

@@ -23,7 +23,7 @@ from fabula.media.registry import measure_if_held
 from fabula.models.encoders.measures import as_measures
 from fabula.models.file import load_model
 from fabula.models.model import Model
-from fabula.training.steps import LONGEST, Example, Weights, bits_of
+from fabula.training.step_models import LONGEST, Example, Weights, bits_of
 
 FEWEST = 6
 RESAMPLES = 2000

@@ -15,16 +15,15 @@ from torch import Tensor
 
 from benchmarks.planted import MORE_PLANTS, PLANTS, Plant, Sides, healthy
 from fabula.core.collection import Collection, Item
-from fabula.evaluation.controls import noise_features, shuffle_orders
+from fabula.evaluation.controls import Parts, noise_features, shuffle_orders
 from fabula.evaluation.leaks import find_leaks
-from fabula.evaluation.parts import Parts
 from fabula.research.splits import overlap
 from fabula.training.audit import AuditReport, AuditRow, audit
-from fabula.training.config import TrainingConfig, preset
-from fabula.training.essence import EssenceTraining
+from fabula.training.item_models import EssenceTraining
 from fabula.training.nets.bilstm import BilstmScorerNet
 from fabula.training.nets.networks import EssenceNet
 from fabula.training.published_bug import ByItsLoss
+from fabula.training.recipes import TrainingConfig, preset
 
 ALL = "all"
 NULL = preset("arcs", epochs=12, batch=32, widths=(16,), draws=2)

@@ -12,7 +12,7 @@ import sys
 from importlib.resources import files
 from pathlib import Path
 
-from fabula.core.files.atomic import write_whole
+from fabula.core.files import write_whole
 from fabula.research.bench import make_card
 from fabula.research.bench_tasks import FAMILIES, family_task
 

@@ -18,7 +18,7 @@ import numpy as np
 import fabula
 from fabula.core.arcs import Arcs
 from fabula.core.arrays import Floats
-from fabula.core.files.atomic import write_whole
+from fabula.core.files import write_whole
 from fabula.core.template import Template
 from fabula.evaluation.metrics import spearman
 from fabula.evaluation.significance import compare_scores

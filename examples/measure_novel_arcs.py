@@ -24,7 +24,7 @@ import fabula
 from fabula.core.arrays import Floats, normalise
 from fabula.core.builtin import template, template_names
 from fabula.core.collection import Item
-from fabula.core.files.atomic import write_whole
+from fabula.core.files import write_whole
 from fabula.core.template import Template
 from fabula.evaluation.shapes import fit_shapes, smooth
 from fabula.media.text.text_measures import FELT, pieces_of

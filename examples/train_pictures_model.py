@@ -26,7 +26,15 @@ from fabula.media.images.picture_measures import MEASURES
 from fabula.models.encoders.measures import closeness, measures_config, neighbour_tensors
 from fabula.models.file import save_model
 from fabula.models.model import Model
-from fabula.training.steps import Example, bits_of, learn_neighbours, neighbour_scores, noise, share_beaten, shuffle
+from fabula.training.step_models import (
+    Example,
+    bits_of,
+    learn_neighbours,
+    neighbour_scores,
+    noise,
+    share_beaten,
+    shuffle,
+)
 
 SEED, FOLDS, FEWEST = 18, 10, 4
 STEPS = ("colour", "tone", "detail", "subject", "format")

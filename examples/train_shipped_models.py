@@ -20,13 +20,13 @@ import numpy as np
 
 from fabula.core.collection import Collection, Item
 from fabula.errors import InputError, import_extra
-from fabula.evaluation.parts import Parts
+from fabula.evaluation.controls import Parts
 from fabula.models.file import save_model
 from fabula.models.model import Model
 from fabula.training.audit import audit
 from fabula.training.checkpoint import Progress
-from fabula.training.config import TrainingConfig, preset
-from fabula.training.essence import EssenceTraining, train
+from fabula.training.item_models import EssenceTraining, train
+from fabula.training.recipes import TrainingConfig, preset
 from fabula.training.trainable import Trained
 
 FEATURES = (

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from fabula.core.collection import Collection, Item
     from fabula.core.collections import Collections
     from fabula.core.fit import fit
-    from fabula.core.template import Template
-    from fabula.core.template_set import TemplateSet
+    from fabula.core.template import Template, TemplateSet
     from fabula.errors import FabulaError
     from fabula.evaluation.information import mutual_information
     from fabula.evaluation.metrics import evaluate
@@ -36,7 +35,7 @@ _HOMES = {
     "Item": "core.collection",
     "Model": "models.model",
     "Template": "core.template",
-    "TemplateSet": "core.template_set",
+    "TemplateSet": "core.template",
     "audit": "research.train",
     "compare": "research.train",
     "evaluate": "evaluation.metrics",

@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fabula.core.arrays import Floats, Ints, normalise
 from fabula.core.collection import Collection, Item
-from fabula.core.template import PAPER_KNOTS
-from fabula.core.template_set import TemplateSet
+from fabula.core.template import PAPER_KNOTS, TemplateSet
 from fabula.errors import InputError, import_extra
 from fabula.evaluation.information import mutual_information
 from fabula.models.model import Model

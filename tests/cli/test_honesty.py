@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from fabula.core.template_set import TemplateSet
+from fabula.core.template import TemplateSet
 from fabula.models.file import load_model
 
 pytest.importorskip("torch")
@@ -139,7 +139,7 @@ def test_a_column_called_essence_can_be_compared(fabula, albums):
 
 def test_a_stale_checkpoint_says_what_can_be_done(fabula, albums, tmp_path):
     from fabula.training.checkpoint import FORMAT, VERSION
-    from fabula.training.config import preset
+    from fabula.training.recipes import preset
 
     out = tmp_path / "m.safetensors"
     from safetensors.numpy import save

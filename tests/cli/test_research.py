@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fabula.core.template_set import TemplateSet
+from fabula.core.template import TemplateSet
 from fabula.models.file import load_model
 
 pytest.importorskip("torch")

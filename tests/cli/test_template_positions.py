@@ -9,7 +9,7 @@ import pytest
 
 from fabula.cli import run
 from fabula.core.arrays import normalise
-from fabula.core.template_set import TemplateSet
+from fabula.core.template import TemplateSet
 
 
 @pytest.fixture(params=["lists", "rows"])

@@ -8,8 +8,7 @@ from scipy.special import logsumexp
 
 from fabula.core.arcs import Arcs
 from fabula.core.arrays import positions
-from fabula.core.template import PAPER_KNOTS, Template, basis
-from fabula.core.template_set import TemplateSet
+from fabula.core.template import PAPER_KNOTS, Template, TemplateSet, basis
 from fabula.errors import InputError
 
 

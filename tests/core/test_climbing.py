@@ -6,8 +6,7 @@ import pytest
 from fabula.core import arcs as climbing
 from fabula.core.arcs import Arcs
 from fabula.core.arrays import normalise
-from fabula.core.template import Template
-from fabula.core.template_set import TemplateSet
+from fabula.core.template import Template, TemplateSet
 from fabula.errors import InputError
 
 SIZES = (1, 2, 7, 3, 7, 12, 2, 5)

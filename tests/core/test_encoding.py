@@ -6,9 +6,9 @@ import codecs
 
 import pytest
 
-from fabula.core.files.encoding import Script, decode, find_mark
+from fabula.core.files import Script, decode, find_mark
 from fabula.errors import FileError
-from fabula.media.text.text_bytes import decode as decode_document
+from fabula.media.text.documents import decode as decode_document
 from fabula.sources.tables.read_table import read_table
 
 MARKS = {

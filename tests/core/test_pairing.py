@@ -6,8 +6,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from fabula.core.pairing import pair_up
 from fabula.errors import InputError
+from fabula.session.request import pair_up
 
 
 def _costs(n: int, rng: np.random.Generator) -> np.ndarray:

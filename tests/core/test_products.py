@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from fabula.core import products
-from fabula.core.products import multiply
+from fabula.core import energy as products
+from fabula.core.energy import multiply
 
 
 @pytest.mark.parametrize("shape", [(3, 4, 5), (700, 90, 32), (5000, 20, 20), (2, 600, 30, 30)])

@@ -5,8 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from fabula.core.template import PAPER_KNOTS, Template
-from fabula.core.template_set import TemplateSet
+from fabula.core.template import PAPER_KNOTS, Template, TemplateSet
 from fabula.errors import FileError, InputError
 
 

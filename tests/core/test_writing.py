@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from fabula.core.files.atomic import write_whole
+from fabula.core.files import write_whole
 from fabula.errors import FileError
 
 
@@ -51,7 +51,7 @@ def test_killed_while_writing_the_old_file_is_whole(tmp_path, stop):
     path = tmp_path / "out.m3u8"
     old, size = b"old" * 1000, 3_000_000
     script = (
-        "import sys; from fabula.core.files.atomic import write_whole\n"
+        "import sys; from fabula.core.files import write_whole\n"
         f"for i in range(10**6): print(i, flush=True); write_whole(sys.argv[1], bytes([65 + i % 26]) * {size})"
     )
     for writes in (1, 2, 4):

@@ -5,8 +5,7 @@ import pytest
 
 from fabula.core.collection import Collection, Item
 from fabula.core.fit import fit
-from fabula.core.template import Template
-from fabula.core.template_set import TemplateSet
+from fabula.core.template import Template, TemplateSet
 from fabula.errors import InputError
 from fabula.evaluation.baselines import (
     best_scores,

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import fabula
-from fabula.core.template_set import TemplateSet
+from fabula.core.template import TemplateSet
 from fabula.errors import FileError, InputError, ModelError
 from fabula.jobs.open_job import gather, plan_job
 from fabula.jobs.shards import read_shard

@@ -15,7 +15,7 @@ from fabula.models.model import Model
 from fabula.models.order import solvable
 from fabula.models.reasons import explain
 from fabula.session.propose import Likelihood
-from fabula.training.steps import Example, Weights, sums_of
+from fabula.training.step_models import Example, Weights, sums_of
 
 N = 6
 

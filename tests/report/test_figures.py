@@ -6,8 +6,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from fabula.core.template import Template
-from fabula.core.template_set import TemplateSet
+from fabula.core.template import Template, TemplateSet
 from fabula.report.charts import (
     Arc,
     ArcPanel,

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from fabula.core.collection import Collection, Item
-from fabula.core.template import Template
-from fabula.core.template_set import TemplateSet
+from fabula.core.template import Template, TemplateSet
 from fabula.errors import InputError
 from fabula.evaluation.metrics import METRICS
 from fabula.evaluation.significance import t_test

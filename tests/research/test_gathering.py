@@ -5,7 +5,7 @@ import pytest
 import soundfile
 
 from fabula.errors import FileError, InputError
-from fabula.evaluation.parts import divide
+from fabula.evaluation.controls import divide
 from fabula.research.splits import gather
 
 

@@ -7,8 +7,7 @@ import pytest
 
 from fabula.core.arcs import Arcs
 from fabula.core.fit import fit
-from fabula.core.template import Template
-from fabula.core.template_set import TemplateSet
+from fabula.core.template import Template, TemplateSet
 from fabula.research.recovery import closest_fits, each_alone, order_blind
 
 

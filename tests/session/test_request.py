@@ -9,8 +9,7 @@ import pytest
 
 import fabula
 from fabula.core.collection import Item
-from fabula.core.template import Template
-from fabula.core.template_set import TemplateSet
+from fabula.core.template import Template, TemplateSet
 from fabula.errors import InputError
 from fabula.session.request import find_item, find_template, strands_apart
 from fabula.session.session import open_session, session_of

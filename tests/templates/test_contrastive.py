@@ -9,8 +9,7 @@ from scipy.optimize import check_grad
 
 from fabula.core.arcs import Arcs
 from fabula.core.arrays import normalise
-from fabula.core.template import PAPER_KNOTS, Template
-from fabula.core.template_set import TemplateSet
+from fabula.core.template import PAPER_KNOTS, Template, TemplateSet
 from fabula.errors import InputError
 from fabula.templates import contrast as module
 from fabula.templates.contrast import ContrastSettings, contrast, contrast_features, info_nce, information, learn_arcs

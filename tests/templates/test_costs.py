@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import CubicSpline
 
-from fabula.core.template import PAPER_KNOTS, Template
-from fabula.core.template_set import TemplateSet
+from fabula.core.template import PAPER_KNOTS, Template, TemplateSet
 from fabula.errors import InputError
 from fabula.templates import costs as module
 from fabula.templates.costs import as_count, quadratic_costs

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from fabula.core.arrays import normalise
-from fabula.core.template import PAPER_KNOTS, Template
-from fabula.core.template_set import TemplateSet
+from fabula.core.template import PAPER_KNOTS, Template, TemplateSet
 from fabula.errors import InputError
 from fabula.templates.contrast import contrast_features, information
 from fabula.templates.learn import CountRow, CountTable, choose_count, temper

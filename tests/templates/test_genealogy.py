@@ -5,8 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from fabula.core.template import Template
-from fabula.core.template_set import TemplateSet
+from fabula.core.template import Template, TemplateSet
 from fabula.errors import InputError
 from fabula.templates.genealogy import trace_genealogy
 from fabula.templates.learn import learn_templates

@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fabula.core.template import Template
-from fabula.core.template_set import TemplateSet
+from fabula.core.template import Template, TemplateSet
 from fabula.errors import InputError
 from fabula.templates.learn import METHODS, learn_templates
 

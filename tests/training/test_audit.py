@@ -3,12 +3,12 @@ from dataclasses import replace
 import pytest
 
 from fabula.errors import InputError
-from fabula.evaluation.parts import Parts
+from fabula.evaluation.controls import Parts
 from fabula.training.audit import AuditReport, AuditRow
 from fabula.training.audit import audit as audit_trainable
-from fabula.training.config import TrainingConfig, preset
-from fabula.training.essence import EssenceTraining
+from fabula.training.item_models import EssenceTraining
 from fabula.training.published_bug import PublishedBug
+from fabula.training.recipes import TrainingConfig, preset
 
 QUICK = TrainingConfig(widths=(16,), batch=64, learning_rate=2e-2, epochs=4, scorer_hidden=8, scorer_layers=1)
 LEAKY = preset(

@@ -4,7 +4,7 @@ import pytest
 
 from fabula.core.template import PAPER_KNOTS
 from fabula.errors import InputError
-from fabula.training.config import TrainingConfig, preset, resolve
+from fabula.training.recipes import TrainingConfig, preset, resolve
 
 
 def test_the_paper_preset_has_the_numbers_of_appendix_a():

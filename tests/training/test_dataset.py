@@ -6,8 +6,8 @@ from fabula.core.collection import Collection, Item
 from fabula.errors import InputError
 from fabula.models.transform import Transform
 from fabula.training import data as gathering
-from fabula.training.config import TrainingConfig
 from fabula.training.data import check_collections, choose_features, fingerprint, fit_transform, make_pool
+from fabula.training.recipes import TrainingConfig
 
 
 @pytest.mark.parametrize("block", [1, 11, 4096])

@@ -20,10 +20,10 @@ import os, sys
 import numpy as np
 import torch
 from fabula.core.collection import Collection, Item
-from fabula.evaluation.parts import Parts
+from fabula.evaluation.controls import Parts
 from fabula.models.file import save_model
-from fabula.training.config import TrainingConfig
-from fabula.training.essence import train
+from fabula.training.recipes import TrainingConfig
+from fabula.training.item_models import train
 
 torch.set_num_threads(1)
 rng = np.random.default_rng(0)

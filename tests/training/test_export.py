@@ -5,8 +5,8 @@ import torch
 from fabula.core.arrays import normalise
 from fabula.models.file import load_model, save_model
 from fabula.models.transform import Transform
-from fabula.training.config import TrainingConfig, resolve
 from fabula.training.nets.networks import EssenceNet
+from fabula.training.recipes import TrainingConfig, resolve
 from fabula.training.weights import build_model, essence_signs, export_onnx
 
 KINDS = [

@@ -6,12 +6,12 @@ import torch
 
 from fabula.errors import FileError
 from fabula.training.checkpoint import Checkpoint
-from fabula.training.config import TrainingConfig, preset, resolve
 from fabula.training.data import ItemPool, draw_orderings, fit_transform, make_pool
 from fabula.training.distributed import World
-from fabula.training.essence import EssenceLearner, sum_losses, use_graphs, validation_bits, validation_losses
+from fabula.training.item_models import EssenceLearner, sum_losses, use_graphs, validation_bits, validation_losses
 from fabula.training.loop import GraphedStep, optimise
 from fabula.training.nets.networks import EssenceNet
+from fabula.training.recipes import TrainingConfig, preset, resolve
 
 SMALL = TrainingConfig(widths=(8,), scorer_hidden=4, epochs=6, batch=8, negatives=7, learning_rate=1e-2, dropout=0.1)
 ALONE = World(0, 1, torch.device("cpu"))
@@ -82,7 +82,7 @@ def test_an_interruption_leaves_the_last_whole_epoch(make, tmp_path, monkeypatch
     def broken(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("fabula.training.essence.info_nce", broken)
+    monkeypatch.setattr("fabula.training.item_models.info_nce", broken)
     with pytest.raises(KeyboardInterrupt):
         run_of(make, config, checkpoint=Checkpoint(path, resume=False))
     assert path.read_bytes() == before

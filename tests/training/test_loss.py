@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from fabula.training.config import TrainingConfig
-from fabula.training.essence import sum_losses
+from fabula.training.item_models import sum_losses
 from fabula.training.loss import info_nce, to_bits
+from fabula.training.recipes import TrainingConfig
 
 
 def by_hand(scores: np.ndarray) -> list[float]:

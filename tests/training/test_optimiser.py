@@ -5,10 +5,10 @@ import pytest
 import torch
 
 from fabula.training.checkpoint import RunningMean
-from fabula.training.config import TrainingConfig, preset, resolve
-from fabula.training.essence import learning_rate
+from fabula.training.item_models import learning_rate
 from fabula.training.loop import precision
 from fabula.training.nets.networks import EssenceNet
+from fabula.training.recipes import TrainingConfig, preset, resolve
 
 
 def test_the_rate_rises_then_falls_along_a_cosine():

@@ -10,13 +10,13 @@ from torch import nn
 import fabula
 from fabula.core.collection import Collection, Item
 from fabula.errors import InputError, ModelError
-from fabula.evaluation.parts import Parts
+from fabula.evaluation.controls import Parts
 from fabula.models.encoders import ENCODERS
 from fabula.models.file import save_model
 from fabula.models.own import OWN_ENCODERS, OWN_SCORERS, Encoder, Scorer, register
 from fabula.models.scorers import SCORERS
-from fabula.training.config import preset
-from fabula.training.essence import train
+from fabula.training.item_models import train
+from fabula.training.recipes import preset
 from fabula.training.weights import export_onnx
 
 

@@ -2,10 +2,10 @@ from functools import partial
 
 import torch
 
-from fabula.training.config import TrainingConfig, resolve
 from fabula.training.data import ItemPool
 from fabula.training.nets.networks import EssenceNet
 from fabula.training.published_bug import double_truth, leaking_net, longest_of
+from fabula.training.recipes import TrainingConfig, resolve
 
 
 def score(make_net, essence: torch.Tensor, orderings: torch.Tensor) -> torch.Tensor:

@@ -5,9 +5,9 @@ from click.testing import CliRunner
 from fabula.cli import cli
 from fabula.core.collection import Terms
 from fabula.models.file import load_model
-from fabula.training.config import StepRecipe
 from fabula.training.lexicon import learn_lexicon
-from fabula.training.steps import (
+from fabula.training.recipes import StepRecipe
+from fabula.training.step_models import (
     Example,
     bits_of,
     learn_neighbours,

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from fabula.errors import InputError
+from fabula.evaluation.controls import Parts
 from fabula.evaluation.information import mutual_information
-from fabula.evaluation.parts import Parts
 from fabula.models.file import load_model, save_model
-from fabula.training.config import TrainingConfig
-from fabula.training.essence import train
+from fabula.training.item_models import train
+from fabula.training.recipes import TrainingConfig
 
 QUICK = {"widths": (16,), "batch": 64, "learning_rate": 2e-2, "epochs": 6, "scorer_hidden": 8, "scorer_layers": 1}
 

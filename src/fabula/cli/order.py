@@ -14,7 +14,7 @@ from fabula.cli.help import HeadedCommand
 from fabula.cli.printing import print_lines, print_ordered
 from fabula.cli.progress import counting_bar
 from fabula.cli.restore import restore_version
-from fabula.core.files.atomic import check_target
+from fabula.core.files import check_target
 from fabula.errors import InputError
 from fabula.sources.playlists.formats import PLAYLIST_ENDINGS
 

@@ -20,8 +20,7 @@ from numpy.typing import ArrayLike
 from fabula.core.arrays import Floats, Ints, as_essence, as_offsets, by_length, inverse
 from fabula.core.fit import Fit, as_fixed, lay
 from fabula.core.matching import Ties, match_sorted, mixing
-from fabula.core.template import CUBIC, Template, replace_values
-from fabula.core.template_set import TemplateSet
+from fabula.core.template import CUBIC, Template, TemplateSet, replace_values
 from fabula.errors import InputError
 
 _CELLS = 30_000  # items that climb at a time, times the starts: what they need stays in the cache
@@ -264,11 +263,9 @@ def _rank(rows: Floats, template: Template, pinned: dict[int, int]) -> Iterator[
 
 
 def _rank_scalar(values: Floats, goals: Floats) -> Iterator[Ints]:
-    """Orderings by falling ``sum_j goals[j] * values[ordering[j]]``, exactly, without repeating a sequence.
-
-    In ranks the best ordering is sorted. Undoing an inversion of neighbours never lowers the sum, so every ordering
-    is reached from the best by steps down, and a heap gives them in order.
-    """
+    """Orderings by falling ``sum_j goals[j] * values[ordering[j]]``, exactly, without repeating a sequence."""
+    # In ranks the best ordering is sorted. Undoing an inversion of neighbours never lowers the sum, so every ordering
+    # is reached from the best by steps down, and a heap gives them in order.
     best = match_sorted(values, goals)
     positions = np.argsort(goals, kind="stable")
     start = best[positions]  # items by rank of their position

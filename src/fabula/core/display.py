@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fabula.core.arrays import Floats
+if TYPE_CHECKING:
+    from fabula.core.arrays import Floats
+
 
 _COLOURS = ("#2f6fde", "#d9822b", "#2e9e6b", "#9b59b6", "#c0392b", "#7f8c8d")
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -237,3 +238,31 @@ def sum_pairs(pairs: NDArray[np.floating], orderings: np.ndarray) -> Floats:
     basis = distance_basis(n)[:, second - first]  # (7, pairs)
     found = [flat[:, order[first] * n + order[second]] @ basis.T for order in orderings]
     return np.stack(found) if found else np.zeros((0, k, KERNELS))
+
+
+# Matrix products that stay on one thread where they are small.
+
+_PIECE = 1 << 18  # multiplications up to which OpenBLAS takes one thread
+_STEP = 16  # rows or columns that a piece has a multiple of, so that equal rows are computed alike
+_MOST = 64  # pieces; a product beyond is worth all cores
+
+Matrix = NDArray[np.floating[Any]]
+
+
+def multiply(rows: Matrix, matrix: Matrix, out: Matrix | None = None) -> Matrix:
+    """The product (m, k) by (k, n) -> (m, n), or of each of B such, (B, m, k) by (B, k, n) -> (B, m, n)."""
+    m, k, n = *rows.shape[-2:], matrix.shape[-1]
+    work = m * k * n
+    if work <= _PIECE or work > _MOST * _PIECE or k * n > _PIECE:
+        return np.asarray(np.matmul(rows, matrix, out=out))
+    found = np.empty((*rows.shape[:-1], n), dtype=np.result_type(rows, matrix)) if out is None else out
+    step, width = _PIECE // (k * n) // _STEP * _STEP, max(1, _PIECE // (m * k) // _STEP) * _STEP
+    each = [(rows, matrix, found)] if rows.ndim == 2 else zip(rows, matrix, found, strict=True)
+    for left, right, into in each:
+        if step:
+            for at in range(0, m, step):
+                np.matmul(left[at : at + step], right, out=into[at : at + step])
+        else:  # few long rows: some columns at a time
+            for at in range(0, n, width):
+                into[:, at : at + width] = np.matmul(left, right[:, at : at + width])
+    return found

@@ -90,10 +90,8 @@ def assign_least(cost: Floats) -> tuple[Ints, Ints]:
 
 
 def _shortage(allowed: NDArray[np.bool_]) -> ConstraintError:
-    """Items that share too few positions (a violator of Hall's condition).
-
-    A largest matching leaves an item out; the items reached from it by alternating paths have one position too few.
-    """
+    """Items that share too few positions (a violator of Hall's condition)."""
+    # A largest matching leaves an item out; the items reached from it by alternating paths have one position too few.
     position = assign_least((~allowed).astype(np.float64))[1]
     matched = allowed[np.arange(len(allowed)), position]
     owner = np.full(len(allowed), -1)

@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.arrays import Floats, Ints
-from fabula.core.energy import Energy
-from fabula.core.products import multiply
+from fabula.core.energy import Energy, multiply
 from fabula.core.sampling import draw_orderings
 from fabula.errors import InputError
 
@@ -198,11 +197,9 @@ def _fill(found: _Summed, positions: Floats, flow: Floats, some: Ints, precision
 
 
 def _scale(positions: Floats, flow: Floats) -> tuple[Floats, Floats, Floats]:
-    """Likelihoods of positions and neighbours that neither vanish nor run over, and the logarithm taken out (B,).
-
-    What is taken out of a row of flow is added where the item is not last, of a column where it is not first. Of
-    positions the prices of the best assignment are taken out, so that it is 1 all along and nothing is more.
-    """
+    """Likelihoods of positions and neighbours that neither vanish nor run over, and the logarithm taken out (B,)."""
+    # What is taken out of a row of flow is added where the item is not last, of a column where it is not first. Of
+    # positions the prices of the best assignment are taken out, so that it is 1 all along and nothing is more.
     n = positions.shape[1]
     place, follow = positions.astype(np.float64), np.where(np.eye(n, dtype=bool), -np.inf, flow)
     for axis, span in ((2, slice(None, -1)), (1, slice(1, None))):
@@ -284,12 +281,11 @@ def _above_zero(sums: Sums) -> Sums:
 
 
 class _Steps(NamedTuple):
-    """How many subsets of each size there are, and where the cells of one size come from in those of the size beside.
+    """How many subsets of each size there are, and where cells of one size come from in the size beside."""
 
-    ``joining[c]`` (subsets of c + 1, n): the cell of the subset of c without an item, for each of its items;
-    ``going[c]`` (subsets of c, n): the cell of the subset of c + 1 with an item, for each it does not hold. Elsewhere
-    the cell behind the last, which is zero.
-    """
+    # ``joining[c]`` (subsets of c + 1, n): the cell of the subset of c without an item, for each of its items;
+    # ``going[c]`` (subsets of c, n): the cell of the subset of c + 1 with an item, for each it does not hold. Elsewhere
+    # the cell behind the last, which is zero.
 
     sizes: list[int]
     joining: list[Ints]

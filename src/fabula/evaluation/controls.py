@@ -7,13 +7,16 @@ bits above zero mean a leak.
 
 from __future__ import annotations
 
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Sequence
 from collections.abc import Collection as Names
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from fabula.core.collection import Collection
+from fabula.errors import InputError
 
 
 def noise_features(
@@ -71,3 +74,67 @@ def keep_only(collections: Sequence[Collection], features: Names[str], *, titles
         items = c.items if titles else tuple(replace(item, title="") for item in c.items)
         out.append(replace(c, items=items, features=values, title=c.title if titles else ""))
     return out
+
+
+# Ordered collections by what they are for: to train on, to decide by, to measure on.
+
+_MAKERS = 10  # from so many on, collections are set apart by who made them
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Three sets of ordered collections, none of which shares a collection with another."""
+
+    training: Sequence[Collection]  # what a model learns from
+    validation: Sequence[Collection]  # what decides, for instance which epoch is kept
+    # What a result is measured on, and decides nothing. None: the validation collections, on which results come out a
+    # little too high, since they decide.
+    measured: Sequence[Collection] | None = None
+
+    @property
+    def test(self) -> Sequence[Collection]:
+        """The collections a result is measured on."""
+        return self.validation if self.measured is None else self.measured
+
+    def map(self, change: Callable[[Sequence[Collection]], Sequence[Collection]]) -> Parts:
+        """The same parts with each changed, in their order."""
+        training, validation = change(self.training), change(self.validation)
+        return Parts(training, validation, None if self.measured is None else change(self.measured))
+
+    def nest(self, share: float = 0.1) -> Parts:
+        """The same with something to measure on that decides nothing.
+
+        Where nothing is set apart for it, a share of the training collections decides, and what was to decide is
+        measured on; a single training collection is left as it is.
+        """
+        if self.measured is not None or len(self.training) < 2:
+            return self
+        learned, aside = divide(self.training, share)
+        return Parts(learned, aside, self.validation) if learned else self
+
+
+def divide(collections: Sequence[Collection], share: float) -> tuple[list[Collection], list[Collection]]:
+    """Some collections, and about a share of them apart: at least one, and five where there are ten or more.
+
+    They go by who made them where at least ten did, else each by itself; which ones depends on the names alone.
+    """
+    if not 0 < share < 1:
+        raise InputError(f"the share to hold out must lie between 0 and 1; got {share}")
+    makers = [c.creators[0] for c in collections]
+    by_maker = all(makers) and len(set(makers)) >= _MAKERS
+    names = [maker if by_maker else c.id for maker, c in zip(makers, collections, strict=True)]
+    wanted = max(round(share * len(names)), min(5, len(names) // 2), 1)
+    apart: set[str] = set()
+    times, taken = Counter(names), 0
+    for name in sorted(times, key=share_of):
+        if taken >= wanted:
+            break
+        apart.add(name)
+        taken += times[name]
+    sides = [(c, name in apart) for c, name in zip(collections, names, strict=True)]
+    return [c for c, out in sides if not out], [c for c, out in sides if out]
+
+
+def share_of(text: str) -> float:
+    """A number in [0, 1) that depends on the text alone."""
+    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()[:6], "big") / 2**48

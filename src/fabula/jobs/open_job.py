@@ -11,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fabula.core.files.atomic import check_target, whole_file
+from fabula.core.files import check_target, whole_file
 from fabula.errors import InputError, import_extra, shown
 from fabula.jobs.plan import MODEL, Input, JobPlan, check_plan, digest, find_inputs, read_plan, write_plan
 from fabula.jobs.shard_parts import FAILURE, Manifest, manifests, part_schema, read_part, total_digest

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.core.products import multiply
+from fabula.core.energy import multiply
 
 Array = NDArray[np.floating[Any]]
 Tensors = Mapping[str, Array]

@@ -15,7 +15,7 @@ from fabula.core.arrays import Alike, Floats, Ints, normalise_many
 from fabula.core.collection import Collection, Evidence, Item
 from fabula.core.collections import Collections
 from fabula.core.energy import Energy
-from fabula.core.files.atomic import write_whole
+from fabula.core.files import write_whole
 from fabula.core.fit import Fit
 from fabula.errors import InputError, ModelError
 from fabula.models.card import card_brief, card_html

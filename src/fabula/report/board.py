@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from fabula.core.files.atomic import write_whole
+from fabula.core.files import write_whole
 from fabula.report.charts import Bar, bars_figure
 from fabula.report.markup import html_page, html_table
 from fabula.research.bench import SHOWN, BenchCard, BenchRow

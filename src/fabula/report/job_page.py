@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 
-from fabula.core.files.atomic import write_whole
+from fabula.core.files import write_whole
 from fabula.jobs.status import Standing, duration
 from fabula.report.markup import html_page, html_table
 

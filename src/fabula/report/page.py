@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fabula.core.files.atomic import write_whole
+from fabula.core.files import write_whole
 from fabula.core.fit import Fit
 from fabula.media.medium import Threads
 from fabula.report import figures

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from fabula.core.arrays import positions
-from fabula.core.files.atomic import check_target, write_whole
+from fabula.core.files import check_target, write_whole
 from fabula.errors import InputError, import_extra
 from fabula.report.figures import Drawing, arc_figure, inner_figure
 from fabula.report.markup import html_page, html_table, shorten

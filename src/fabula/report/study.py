@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from fabula.core.files.atomic import write_whole
+from fabula.core.files import write_whole
 from fabula.core.template import Template
 from fabula.errors import FileError
 from fabula.report import charts

@@ -19,12 +19,12 @@ import numpy as np
 from fabula.core.arcs import Arcs
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection
-from fabula.core.files.atomic import write_whole
+from fabula.core.files import write_whole
 from fabula.errors import FabulaError, FileError, InputError, MissingExtraError
+from fabula.evaluation.controls import divide
 from fabula.evaluation.information import count_seen
 from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.evaluation.metrics import METRICS, score_all, spearman
-from fabula.evaluation.parts import divide
 from fabula.models.config import PAIRS, TITLES
 from fabula.models.file import load_model, shipped_models
 from fabula.models.model import Model

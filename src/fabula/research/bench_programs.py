@@ -35,7 +35,7 @@ import numpy as np
 
 from fabula.core.arrays import Ints, as_ordering
 from fabula.core.collection import Collection, Item
-from fabula.core.files.atomic import write_whole
+from fabula.core.files import write_whole
 from fabula.errors import FileError, InputError
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import numpy as np
 
 from fabula.core.arrays import Floats, normalise
 from fabula.core.collection import Collection
-from fabula.core.files.atomic import check_target
+from fabula.core.files import check_target
 from fabula.core.fingerprints import Fingerprints
-from fabula.core.template_set import TemplateSet
+from fabula.core.template import TemplateSet
 from fabula.errors import InputError
 from fabula.models.file import load_essence_model
 from fabula.research.splits import Side, sides_of

@@ -13,7 +13,7 @@ import numpy as np
 from fabula.core.arrays import Floats
 from fabula.core.collection import Collection
 from fabula.core.fingerprints import Fingerprints, fingerprints_of
-from fabula.core.template_set import TemplateSet
+from fabula.core.template import TemplateSet
 from fabula.errors import InputError, import_extra
 from fabula.evaluation.information import Information, makers, mutual_information, suppress_seen_warning
 from fabula.evaluation.intervals import Interval, mean_interval

@@ -28,12 +28,12 @@ from fabula.models.model import Model
 from fabula.models.transform import log_parts
 from fabula.research.recipe import Recipe
 from fabula.research.splits import Split, gather, is_folder, leak_notes, split_of, usable_features
-from fabula.training.config import NEIGHBOURS, StepRecipe, finetune_recipe, preset, recipe_for
 from fabula.training.distributed import processes, read_by_any
-from fabula.training.essence import EssenceTraining
+from fabula.training.item_models import EssenceTraining
 from fabula.training.lexicon import Lexicon, learn_lexicon
+from fabula.training.recipes import NEIGHBOURS, StepRecipe, finetune_recipe, preset, recipe_for
 from fabula.training.sets import BOTH, SetTraining
-from fabula.training.steps import Crossed, Example, NeighbourTraining, StepTraining, Weights, spans
+from fabula.training.step_models import Crossed, Example, NeighbourTraining, StepTraining, Weights, spans
 from fabula.training.trainable import Trainable, Trained, compact, round_off
 from fabula.training.weights import neighbour_weights, spec_for
 

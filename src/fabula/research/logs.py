@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from fabula.core.files.atomic import check_target
+from fabula.core.files import check_target
 from fabula.errors import FileError, import_extra
 
 if TYPE_CHECKING:

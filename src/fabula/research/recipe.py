@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from fabula.core.collection import Collection
-from fabula.core.files.atomic import write_whole
+from fabula.core.files import write_whole
 from fabula.errors import FileError, InputError, import_extra
 
 # essence: an encoder sees each item by itself; set: the whole collection, with titles where there are any; steps: it
@@ -78,7 +78,7 @@ def recipe_text(recipe: Recipe) -> str:
 def whole_recipe(recipe: Recipe) -> Recipe:
     """A recipe with every setting of its preset, as far as it does not depend on the data. Needs PyTorch."""
     import_extra("torch", extra="train", purpose="training")
-    from fabula.training.config import NEIGHBOURS, SetRecipe, StepRecipe, finetune_recipe, preset
+    from fabula.training.recipes import NEIGHBOURS, SetRecipe, StepRecipe, finetune_recipe, preset
 
     changes = dict(recipe.changes or {})
     if recipe.kind == "essence":

@@ -17,8 +17,7 @@ from numpy.typing import ArrayLike
 from fabula.core.arrays import Floats, Ints, inverse, normalise
 from fabula.core.collection import Collection, Evidence
 from fabula.core.fit import fit
-from fabula.core.template import Template
-from fabula.core.template_set import TemplateSet
+from fabula.core.template import Template, TemplateSet
 from fabula.errors import InputError
 from fabula.evaluation.baselines import random_orderings, single_features
 from fabula.evaluation.information import Information, makers, mutual_information, summarise_bits

@@ -14,7 +14,7 @@ import numpy as np
 from fabula.core.arrays import Floats
 from fabula.core.collection import Collection
 from fabula.core.fit import fit
-from fabula.core.template_set import TemplateSet
+from fabula.core.template import TemplateSet
 from fabula.errors import FileError, InputError, import_extra
 from fabula.evaluation.baselines import best_scores, random_proposals, shuffle_proposals, template_proposals
 from fabula.evaluation.intervals import bootstrap

@@ -15,8 +15,8 @@ import numpy as np
 from fabula.core.collection import Collection
 from fabula.core.fingerprints import find_shared
 from fabula.errors import FileError, InputError, shown
+from fabula.evaluation.controls import Parts, divide, share_of
 from fabula.evaluation.leaks import Finding, find_leaks
-from fabula.evaluation.parts import Parts, divide, share_of
 from fabula.media.extraction import Extraction, Measuring, extract
 from fabula.media.registry import item_endings
 from fabula.research.recipe import Recipe

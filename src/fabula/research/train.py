@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from fabula.core.collection import Collection
-from fabula.core.files.atomic import check_target
+from fabula.core.files import check_target
 from fabula.errors import InputError, import_extra
 from fabula.media.extraction import Measuring
 from fabula.models.encoders import item_encoders
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from fabula.training.audit import AuditReport
     from fabula.training.checkpoint import Progress
     from fabula.training.compare import Compared
-    from fabula.training.config import TrainingConfig
+    from fabula.training.recipes import TrainingConfig
     from fabula.training.trainable import Trained
 
 Data = str | Path | Sequence[Collection] | tuple[Sequence[Collection], Sequence[Collection]]
@@ -84,8 +84,8 @@ def preset(name: str = "default", **changes: Any) -> TrainingConfig:
     name
         ``"default"``; ``"arcs"``, light enough for a CPU; ``"paper"`` for the numbers of its appendix A.
     changes
-        Fields of :class:`fabula.training.config.TrainingConfig`, such as ``epochs=20`` or ``dimensions=4``. ``encoder``
-        and ``scorers`` also take an :class:`Encoder` and :class:`Scorer` of one's own, which are registered.
+        Fields of :class:`fabula.training.recipes.TrainingConfig`, such as ``epochs=20`` or ``dimensions=4``.
+        ``encoder`` and ``scorers`` take an :class:`Encoder` and :class:`Scorer` of one's own, which is registered.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def preset(name: str = "default", **changes: Any) -> TrainingConfig:
     (5, ('arcs',))
     """
     import_extra("torch", extra="train", purpose="training")
-    from fabula.training import config as training
+    from fabula.training import recipes as training
 
     return training.preset(name, **_name_parts(changes))
 
@@ -305,7 +305,7 @@ def prepare_audit(recipe: Recipe, *, published_bug: bool = False) -> Prepared:
     if published_bug and recipe.kind != "essence":
         raise InputError("--published-bug is about the bilstm of the paper, not about set models")
     found = prepare_recipe(recipe, least=MEASURED)
-    from fabula.training.essence import EssenceTraining
+    from fabula.training.item_models import EssenceTraining
     from fabula.training.published_bug import PublishedBug
     from fabula.training.sets import SCORERS, SetTraining
 
@@ -390,7 +390,7 @@ def _recipe(
 
 def _essence_settings(config: Any, changes: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """The preset of an essence and all its settings."""
-    from fabula.training.config import TrainingConfig
+    from fabula.training.recipes import TrainingConfig
 
     whole = preset(config, **changes) if isinstance(config, str) else config
     if not isinstance(whole, TrainingConfig):

@@ -16,9 +16,8 @@ import numpy as np
 from fabula.core.arrays import Floats, Ints
 from fabula.core.builtin import name_templates
 from fabula.core.collection import Collection
-from fabula.core.template import PAPER_KNOTS
-from fabula.core.template_set import TemplateSet
-from fabula.evaluation.parts import Parts
+from fabula.core.template import PAPER_KNOTS, TemplateSet
+from fabula.evaluation.controls import Parts
 from fabula.models.file import load_essence_model, save_model
 from fabula.models.model import Model
 from fabula.research.recovery import direct_orderings, evenly_spaced, scalar_essences, search_scorer, searchable
@@ -27,7 +26,7 @@ from fabula.templates.learn import learn_templates
 
 if TYPE_CHECKING:
     from fabula.training.compare import Measured
-    from fabula.training.config import TrainingConfig
+    from fabula.training.recipes import TrainingConfig
 
 PAPER_TABLE = {1: 1.924, 2: 1.936, 4: 1.957, 8: 1.950, 16: 1.975}  # what Table 1 of the paper says
 DATA = ("real", "noise features", "shuffled orders")
@@ -80,7 +79,7 @@ def control(workspace: Workspace, name: str) -> list[dict[str, Any]]:
 
     def work() -> Any:
         from fabula.training.audit import audit_one
-        from fabula.training.essence import EssenceTraining
+        from fabula.training.item_models import EssenceTraining
 
         parts = fewer(study.parts, plan.most)
         return audit_one(name, EssenceTraining(parts, config, plan.device), progress=workspace.epochs_of(stage))[1]
@@ -162,7 +161,7 @@ def _train_stage(
     path = workspace.model_path(name)
 
     def work() -> Any:
-        from fabula.training.essence import train
+        from fabula.training.item_models import train
 
         parts = Parts(training, workspace.study.development)
         done = train(parts, config, device=workspace.plan.device, progress=workspace.epochs_of(name))

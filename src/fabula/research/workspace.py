@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fabula.core.collection import Collection
-from fabula.core.files.atomic import write_whole
+from fabula.core.files import write_whole
 from fabula.errors import FabulaError, InputError
-from fabula.evaluation.parts import Parts
+from fabula.evaluation.controls import Parts
 from fabula.media.music.tracks import FEATURES, KEPT_ROWS
 from fabula.models.config import PRESETS
 from fabula.research.splits import read_split, usable_features
@@ -33,7 +33,7 @@ from fabula.sources.tables.storage import TABLE_ENDINGS, is_table_folder, read_c
 from fabula.version import __version__
 
 if TYPE_CHECKING:
-    from fabula.training.config import TrainingConfig
+    from fabula.training.recipes import TrainingConfig
 
 _DEVELOPMENT = 10  # one part in so many of a training side decides which epoch is kept
 
@@ -203,7 +203,7 @@ def make_plan(
 
 
 def _config(name: str, changes: dict[str, Any]) -> TrainingConfig:
-    from fabula.training.config import preset
+    from fabula.training.recipes import preset
 
     return preset(changes.pop("preset", name), **changes)
 
@@ -249,7 +249,7 @@ class Workspace:
         return json.loads(json.dumps(result))
 
     def epochs_of(self, stage: str) -> Callable[[Any], None]:
-        """Tells the epochs of a training that is a stage, as :func:`fabula.training.essence.train` reports them."""
+        """Tells the epochs of a training that is a stage, as :func:`fabula.training.item_models.train` reports them."""
         return lambda where: self.report(stage, f"epoch {where.epoch} of {where.epochs}")
 
     def model_path(self, name: str) -> Path:

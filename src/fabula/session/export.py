@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabula.core.collection import Collection
-from fabula.core.files.atomic import check_target, write_whole
+from fabula.core.files import check_target, write_whole
 from fabula.errors import FileError, InputError, shown
 from fabula.media.extraction import Measuring
 from fabula.media.facts import Levelling

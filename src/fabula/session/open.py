@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fabula.core.collection import Collection, Item
-from fabula.core.files.atomic import check_target
+from fabula.core.files import check_target
 from fabula.errors import FileError, InputError, ModelError
 from fabula.media.extraction import Measuring
 from fabula.media.registry import find_medium, medium_of_columns

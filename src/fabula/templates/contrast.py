@@ -17,8 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from fabula.core.arcs import Arcs
 from fabula.core.arrays import Floats
 from fabula.core.builtin import name_templates
-from fabula.core.template import PAPER_KNOTS, basis
-from fabula.core.template_set import TemplateSet, join_essences
+from fabula.core.template import PAPER_KNOTS, TemplateSet, basis, join_essences
 from fabula.errors import InputError
 from fabula.templates.costs import as_count
 from fabula.templates.refinement import Progress

@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike
 
 from fabula.core.arrays import Floats, Ints
 from fabula.core.arrays import positions as positions_of
-from fabula.core.template import PAPER_KNOTS, basis
-from fabula.core.template_set import join_essences
+from fabula.core.template import PAPER_KNOTS, basis, join_essences
 from fabula.errors import InputError
 
 _CELLS = 1 << 19  # floats held at once: what a core's cache holds, and a bound on memory

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fabula.core.arrays import Floats, Ints
-from fabula.core.template_set import TemplateSet
+from fabula.core.template import TemplateSet
 from fabula.errors import InputError
 
 _POINTS = 101  # where templates are compared

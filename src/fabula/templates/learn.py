@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 from fabula.core.arcs import Arcs
 from fabula.core.arrays import Floats
 from fabula.core.builtin import name_templates
-from fabula.core.template import PAPER_KNOTS, replace_values
-from fabula.core.template_set import TemplateSet, join_essences
+from fabula.core.template import PAPER_KNOTS, TemplateSet, join_essences, replace_values
 from fabula.errors import InputError
 from fabula.templates.contrast import ContrastSettings, Features, contrast_features, information, learn_arcs
 from fabula.templates.costs import as_count, quadratic_costs

@@ -11,15 +11,14 @@ import numpy as np
 
 from fabula.core.arrays import Floats
 from fabula.core.collection import Collection
-from fabula.evaluation.controls import keep_only
+from fabula.evaluation.controls import Parts, keep_only
 from fabula.evaluation.information import Information, mutual_information, suppress_seen_warning
-from fabula.evaluation.parts import Parts
 from fabula.models.encoders.set import as_set
 from fabula.models.model import Model
 from fabula.training.checkpoint import Progress
-from fabula.training.config import TrainingConfig
 from fabula.training.data import choose_features
-from fabula.training.essence import EssenceTraining, train
+from fabula.training.item_models import EssenceTraining, train
+from fabula.training.recipes import TrainingConfig
 from fabula.training.sets import BOTH, DRAWS, SetTraining
 
 ESSENCE = "essence"

@@ -20,9 +20,9 @@ from torch import Tensor
 from fabula.core.arrays import Floats
 from fabula.core.collection import Collection
 from fabula.errors import InputError
-from fabula.evaluation.parts import Parts
+from fabula.evaluation.controls import Parts
 from fabula.models.transform import Transform, log_parts
-from fabula.training.config import TrainingConfig
+from fabula.training.recipes import TrainingConfig
 
 SHORTEST = 3  # items a subsequence keeps at least
 _ROWS = 256  # items looked at together: few, so that they stay near the processor

@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection
-from fabula.core.files.atomic import write_whole
+from fabula.core.files import write_whole
 from fabula.errors import FabulaError, FileError, InputError, ModelError
 from fabula.evaluation.intervals import Interval, bootstrap
 from fabula.media.music.tracks import LOGGED

@@ -15,19 +15,18 @@ from torch import Tensor, nn
 from fabula.core.collection import Collection
 from fabula.core.fingerprints import Fingerprints, fingerprints_of
 from fabula.errors import InputError
-from fabula.evaluation.controls import keep_only, noise_features, shuffle_orders, shuffle_titles
+from fabula.evaluation.controls import Parts, keep_only, noise_features, shuffle_orders, shuffle_titles
 from fabula.evaluation.information import mutual_information, suppress_seen_warning
-from fabula.evaluation.parts import Parts
 from fabula.models.encoders.set import Array, SetInputs, SetSpec, as_set
 from fabula.models.model import Model
 from fabula.models.titles import Vocabulary
 from fabula.training.checkpoint import Run
-from fabula.training.config import SetRecipe
 from fabula.training.data import ItemPool
 from fabula.training.distributed import World, join, same_everywhere
 from fabula.training.loop import Learner, Loss, optimise, seed_of
 from fabula.training.loss import contrast, distill, log_share, permutations, table_bits
 from fabula.training.nets.set_net import Dropout, SetBatch, SetNet
+from fabula.training.recipes import SetRecipe
 from fabula.training.trainable import NOISE, ORDERS, TITLES, Report, Trained
 from fabula.training.weights import Reading, artist_of, as_inputs, as_model, as_net, learn_inputs, pick
 

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from fabula.core.arrays import Floats
 from fabula.core.collection import Collection
-from fabula.core.files.atomic import write_whole
+from fabula.core.files import write_whole
 from fabula.errors import InputError, ModelError, import_extra
 from fabula.media.music.tracks import ORIENTED_BY
 from fabula.models.config import PAIRS
@@ -25,10 +25,10 @@ from fabula.models.encoders.set import OFFSET, Array, SetInputs, SetSpec, as_set
 from fabula.models.model import Model
 from fabula.models.titles import Title, Vocabulary, fold, learn_vocabulary, read_titles
 from fabula.models.transform import Transform, log_parts
-from fabula.training.config import TrainingConfig
 from fabula.training.nets.kinds import Weights
 from fabula.training.nets.networks import trainable_encoder, trainable_scorer, zscore
 from fabula.training.nets.set_net import Dropout, SetNet
+from fabula.training.recipes import TrainingConfig
 
 
 def model_config(config: TrainingConfig, weights: Mapping[str, NDArray[Any]] | None = None) -> dict[str, Any]:

@@ -18,8 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from fabula.core.files.atomic import write_whole
-from fabula.core.files.locks import hold
+from fabula.core.files import hold, write_whole
 from fabula.errors import FabulaError
 from fabula.session.open import dump_session
 from fabula.web.http_errors import StatusError

@@ -20,7 +20,7 @@ from typing import Literal
 
 import numpy as np
 
-from fabula.core.files.locks import take
+from fabula.core.files import take
 from fabula.session.ordered import Ordered
 from fabula.session.session import Session
 from fabula.web.file_access import ItemFile

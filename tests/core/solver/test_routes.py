@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from fabula.core.solver import Constraints, Goal, arrange
-from fabula.core.solver.routes import cheapest_tree, route, tree_bound
+from fabula.core.solver.tours import cheapest_tree, route, tree_bound
 
 
 def links(rng, n, dimensions=3):

@@ -18,8 +18,8 @@ from fabula.core.solver.domains import side_room
 from fabula.core.solver.instance import construct, layouts, pose, position_bound
 from fabula.core.solver.problem import UNLIMITED, Budget, Problem
 from fabula.core.solver.programme import coupling_bound
-from fabula.core.solver.routes import link_bound
 from fabula.core.solver.search import search
+from fabula.core.solver.tours import link_bound
 from fabula.core.template import Template
 from fabula.errors import ConflictError, ConstraintError, InputError
 

@@ -4,8 +4,8 @@ import fabula
 from fabula.errors import FileError
 from fabula.media.extraction import Measuring, extract
 from fabula.media.registry import find_medium
+from fabula.media.text.documents import MOST
 from fabula.media.text.passages import read_document, read_item
-from fabula.media.text.text_bytes import MOST
 
 SPEC = find_medium("text").spec()
 

@@ -10,7 +10,7 @@ import threading
 
 import pytest
 
-from fabula.core.files import locks
+from fabula.core import files as locks
 from fabula.errors import FileError
 from fabula.sources.fma import download as fma_download
 from fabula.sources.fma.download import _alone, fetch_fma

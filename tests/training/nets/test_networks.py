@@ -4,12 +4,11 @@ import torch
 
 from fabula.core.arcs import Arcs
 from fabula.core.arrays import normalise
-from fabula.core.template import Template
-from fabula.core.template_set import TemplateSet
-from fabula.training.config import TrainingConfig, resolve
+from fabula.core.template import Template, TemplateSet
 from fabula.training.nets.arcs import ArcsNet
 from fabula.training.nets.bilstm import BilstmScorerNet
 from fabula.training.nets.networks import EssenceNet, arrange, zscore
+from fabula.training.recipes import TrainingConfig, resolve
 
 
 def net_of(feature_shape=(3,), **changes) -> EssenceNet:

@@ -5,15 +5,15 @@ import pytest
 import torch
 
 from fabula.errors import InputError
-from fabula.evaluation.parts import Parts
+from fabula.evaluation.controls import Parts
 from fabula.models.config import ScorerKind
 from fabula.models.file import load_model, save_model
 from fabula.models.order import search_orderings
 from fabula.models.scorers import SCORERS as MODEL_SCORERS
-from fabula.training.config import TrainingConfig, resolve
-from fabula.training.essence import train
+from fabula.training.item_models import train
 from fabula.training.nets.kinds import ScorerNet, TrainableScorer
 from fabula.training.nets.networks import SCORERS, EssenceNet
+from fabula.training.recipes import TrainingConfig, resolve
 
 
 class Slope:

@@ -5,10 +5,10 @@ torch = pytest.importorskip("torch")
 
 
 from fabula.errors import InputError  # noqa: E402
-from fabula.evaluation.parts import Parts  # noqa: E402
+from fabula.evaluation.controls import Parts  # noqa: E402
 from fabula.models.encoders.set import SetSpec  # noqa: E402
-from fabula.training.config import SetRecipe  # noqa: E402
 from fabula.training.nets.set_net import SetBatch  # noqa: E402
+from fabula.training.recipes import SetRecipe  # noqa: E402
 from fabula.training.sets import (  # noqa: E402
     BOTH,
     Masking,

@@ -60,7 +60,7 @@ def command(*, task: str | None, **options: Any) -> None:
     if task is None:
         _list_tasks()
         return
-    from fabula.core.files.atomic import check_target
+    from fabula.core.files import check_target
 
     for target in (options["card"], options["page"], options["questions"]):
         if target is not None:

@@ -42,7 +42,7 @@ def command(*, seeds: int, sweep: str | None, output: Path | None, as_json: bool
       fabula compare albums.parquet --where kind= --titles track_name --seeds 1
     """
     from fabula.cli.progress import counting_bar
-    from fabula.core.files.atomic import check_target
+    from fabula.core.files import check_target
     from fabula.research.train import compare_recipe, rows_json
 
     if output is not None and check_target(output).suffix.lower() not in (".json", ".csv", ".svg"):
@@ -83,7 +83,7 @@ def _dimensions(sweep: str | None) -> tuple[int, ...]:
 
 
 def _write(rows: list[Compared], path: Path) -> None:
-    from fabula.core.files.atomic import write_whole
+    from fabula.core.files import write_whole
     from fabula.report.charts import Bar, bars_figure
     from fabula.research.train import rows_json
     from fabula.sources.tables.text_tables import csv_text

@@ -52,7 +52,7 @@ def command(
     """
     from fabula.cli.progress import counting_bar
     from fabula.cli.research.recipe import as_where, split_list
-    from fabula.core.files.atomic import check_target, write_whole
+    from fabula.core.files import check_target, write_whole
     from fabula.research.evaluate import EvaluationRequest, evaluate_table
 
     if output is not None and check_target(output).suffix.lower() not in (".json", ".csv"):

@@ -277,7 +277,7 @@ def genealogy_(*, most: int, method: str, seed: int, output: Path, **source: Any
     Example:
       fabula templates genealogy albums.csv --by energy -k 6 -o genealogy.svg
     """
-    from fabula.core.files.atomic import check_target, write_whole
+    from fabula.core.files import check_target, write_whole
     from fabula.report.charts import genealogy_figure
     from fabula.research.corpus import descend
 

@@ -10,7 +10,7 @@ import click
 
 from fabula.cli.help import HeadedCommand
 from fabula.cli.research.recipe import RECIPE, as_recipe, recipe_options, require_recipe
-from fabula.core.files.atomic import check_target
+from fabula.core.files import check_target
 from fabula.errors import InputError
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from fabula.core.solver.domains import side_sizes
 from fabula.core.solver.instance import Instance
 from fabula.core.solver.line import Pool, Ranks
 from fabula.core.solver.problem import Bounds, Budget, Goal, Problem
-from fabula.core.solver.routes import link_bound, tree_bound
+from fabula.core.solver.tours import link_bound, tree_bound
 from fabula.core.template import Template, replace_values
 
 SLOPES = 60  # that are tried

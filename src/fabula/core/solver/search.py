@@ -43,7 +43,7 @@ from fabula.core.solver.line import even_sizes
 from fabula.core.solver.problem import UNITS_PER_SECOND, Bounds, Budget, Problem
 from fabula.core.solver.programme import Programmed, coupling_bound, programme
 from fabula.core.solver.proof import FEW, MOST_ITEMS, prove
-from fabula.core.solver.routes import link_bound, route
+from fabula.core.solver.tours import link_bound, route
 
 FREE = 0.1  # of the work, for the ordering without wishes
 MANY = 300  # items beyond which tables take too long

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from fabula.jobs.open_job import ShardedJob
-    from fabula.training.essence import EssenceTraining
+    from fabula.training.item_models import EssenceTraining
 
 
 class Audit(JobTask):

@@ -21,8 +21,7 @@ from fabula.core.arrays import Floats, Ints, normalise_many
 from fabula.core.arrays import positions as even_positions
 from fabula.core.builtin import name_templates
 from fabula.core.collections import Collections
-from fabula.core.template import PAPER_KNOTS
-from fabula.core.template_set import TemplateSet
+from fabula.core.template import PAPER_KNOTS, TemplateSet
 from fabula.errors import InputError
 from fabula.jobs.plan import default_shards, ranges
 from fabula.jobs.shard_parts import Manifest, manifests, read_manifest, read_part, total_digest

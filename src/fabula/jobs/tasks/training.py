@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fabula.core.files.atomic import write_whole
+from fabula.core.files import write_whole
 from fabula.errors import InputError
 from fabula.jobs.plan import Input
 from fabula.jobs.shard_parts import manifests, read_part, total_digest
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fabula.jobs.open_job import ShardedJob
     from fabula.training.audit import AuditReport
     from fabula.training.compare import Compared
-    from fabula.training.essence import EssenceTraining
+    from fabula.training.item_models import EssenceTraining
 
 OPTIONS: Mapping[str, Any] = {"where": {}, "preset": "default", "changes": {}, "device": "auto", "held_out": 0.1}
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fabula.core.collection import Collection
-from fabula.core.files.atomic import write_whole
+from fabula.core.files import write_whole
 from fabula.media.facts import Telling
 from fabula.media.images.picture_files import COMPANION_ENDINGS, PICTURE_ENDINGS, read_item, sidecar_path, write_numbers
 from fabula.media.medium import Medium, Preview, Words, lazy, load

@@ -16,7 +16,7 @@ from xml.etree import ElementTree as ET
 from xml.sax.saxutils import escape
 
 from fabula.core.collection import Item
-from fabula.core.files.atomic import write_whole
+from fabula.core.files import write_whole
 from fabula.errors import FileError, import_extra, shown
 
 if TYPE_CHECKING:

@@ -244,10 +244,8 @@ def _symmetry(light: NDArray[np.float32]) -> float:
 
 
 def _subject(picture: Image) -> tuple[float, float, float, float]:
-    """Where what stands out lies (x, y), how spread it is and how large, by the residual of the spectrum.
-
-    After Hou and Zhang (2007): what remains of the logarithm of a picture's spectrum when its trend is taken off.
-    """
+    """Where what stands out lies (x, y), how spread it is and how large, by the residual of the spectrum."""
+    # After Hou and Zhang (2007): what remains of the logarithm of a picture's spectrum when its trend is taken off.
     small = picture.convert("L").resize((_SMALL_MEASURES, _SMALL_MEASURES), pillow().Resampling.BOX)
     spectrum = np.fft.fft2(np.asarray(small, dtype=np.float64))
     if np.abs(spectrum.ravel()[1:]).max() < 1.0:  # of one tone: nothing stands out

@@ -8,7 +8,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from fabula.core.collection import Collection, Item
-from fabula.core.files.atomic import write_whole
+from fabula.core.files import write_whole
 from fabula.errors import InputError
 from fabula.media.facts import as_clock
 

@@ -106,11 +106,9 @@ def _curves(librosa: ModuleType, mono: Samples, rate: int, stop: Stop) -> dict[s
 
 
 def _tuning(librosa: ModuleType, spectrum: Samples, rate: int) -> float:
-    """How far the sound is off A = 440 Hz, in bins: librosa's estimate, from a spectrum that is there already.
-
-    Pitches are looked for up to 4 kHz only, so the spectrum is cut a little above that; a spectrum of fewer bins at a
-    rate lower by as much has the same frequencies.
-    """
+    """How far the sound is off A = 440 Hz, in bins: librosa's estimate, from a spectrum that is there already."""
+    # Pitches are looked for up to 4 kHz only, so the spectrum is cut a little above that; a spectrum of fewer bins at a
+    # rate lower by as much has the same frequencies.
     least = 0.1 * spectrum.max(axis=0, keepdims=True)  # librosa's threshold, which sees the whole spectrum
     bins = min(len(spectrum), int(_HIGHEST_PITCH * _WINDOW / rate) + 4)
     window = 2 * (bins - 1)

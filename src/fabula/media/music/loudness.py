@@ -365,10 +365,8 @@ class KFilter:
 
 
 def _recurrence(weighting: _Weighting, level: int, inputs: AnyFloats, first: Floats) -> tuple[AnyFloats, Floats]:
-    """States ``s[k + 1] = advance @ s[k] + inputs[k]`` from ``s[0] = first``.
-
-    `inputs` is (channels, n, states). Returns s[0] to s[n - 1], of that shape, and s[n].
-    """
+    """States ``s[k + 1] = advance @ s[k] + inputs[k]`` from ``s[0] = first``."""
+    # `inputs` is (channels, n, states). Returns s[0] to s[n - 1], of that shape, and s[n].
     channels, n, states = inputs.shape
     advance = weighting.advance[level].T
     if level == len(weighting.groups):

@@ -12,7 +12,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from fabula.core.collection import Collection
-from fabula.core.files.atomic import write_whole
+from fabula.core.files import write_whole
 from fabula.errors import FileError
 from fabula.media.text.documents import PARAGRAPH, SEPARATOR, Document, TextBlock, bare
 from fabula.media.text.passages import TEXT, document_of
@@ -80,11 +80,7 @@ def _runs(block: TextBlock) -> Iterator[tuple[str, str]]:
 
 
 def _unwrap(text: str) -> str:
-    """A paragraph in one line where its lines are long, as they are wrapped in files; verse keeps its lines.
-
-    >>> _unwrap("Roses are red,\\nviolets are blue"), len(_unwrap("x" * 60 + "\\n" + "y" * 20))
-    ('Roses are red,\\nviolets are blue', 81)
-    """
+    """A paragraph in one line where its lines are long, as they are wrapped in files; verse keeps its lines."""
     lines = text.split("\n")
     wrapped = len(lines) > 1 and sum(map(len, lines[:-1])) >= _WRAPPED * (len(lines) - 1)
     return " ".join(line.strip() for line in lines) if wrapped else text

@@ -11,12 +11,13 @@ from fabula.errors import FileError, shown
 from fabula.media.text.documents import (
     PACKED_ENDINGS,
     Document,
+    decode,
     html_document,
     markdown_document,
     plain_document,
+    read_bytes,
     read_packed,
 )
-from fabula.media.text.text_bytes import decode, read_bytes
 
 _MARKDOWN = frozenset((".md", ".markdown"))
 _PAGES = frozenset((".html", ".htm", ".xhtml"))

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from fabula.core.collections import Collections
-from fabula.core.files.atomic import check_target, whole_file
+from fabula.core.files import check_target, whole_file
 from fabula.errors import InputError, import_extra
 from fabula.media.extraction import Measuring
 from fabula.media.registry import media

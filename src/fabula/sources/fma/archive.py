@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.arrays import Ints
-from fabula.core.files.atomic import write_whole
+from fabula.core.files import write_whole
 from fabula.errors import FileError, shown
 from fabula.media.music.librosa_features import SIZES, STATISTICS
 

@@ -13,7 +13,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from fabula.core.files.locks import release, take
+from fabula.core.files import release, take
 from fabula.errors import FileError, InputError, shown
 from fabula.sources.fma.archive import ARCHIVE, check_archive
 

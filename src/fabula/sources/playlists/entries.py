@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote, unquote
 
-from fabula.core.files.encoding import Script, legible
+from fabula.core.files import Script, legible
 from fabula.errors import FileError
 from fabula.sources.playlists.text_lines import one_line
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from fabula.core.files.encoding import read_text
+from fabula.core.files import read_text
 from fabula.errors import FileError
 from fabula.sources.json_spans import elements, first_value, member
 from fabula.sources.playlists import entries

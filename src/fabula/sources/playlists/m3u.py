@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from fabula.core.files.encoding import decode, legible, read_bytes
+from fabula.core.files import decode, legible, read_bytes
 from fabula.errors import FileError
 from fabula.sources.playlists import text_lines
 from fabula.sources.playlists.entries import MOST_BYTES, Comments, Entry, Playlist, PlaylistFormat, check_count, on_disk

@@ -16,8 +16,7 @@ from numpy.typing import ArrayLike
 
 from fabula.core.arrays import as_ordering
 from fabula.core.collection import Collection, Item
-from fabula.core.files.atomic import write_whole
-from fabula.core.files.encoding import Script
+from fabula.core.files import Script, write_whole
 from fabula.errors import FileError, InputError
 from fabula.sources.playlists.entries import Entry, Playlist, PlaylistFormat, is_address, move_location, resolve
 from fabula.sources.playlists.formats import PLAYLIST_ENDINGS, format_of

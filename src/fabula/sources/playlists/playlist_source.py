@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from fabula.core.files.encoding import read_text
+from fabula.core.files import read_text
 from fabula.errors import FabulaError
 from fabula.media.registry import find_medium, medium_of_file
 from fabula.sources.playlists.entries import Playlist

@@ -8,7 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
 
-from fabula.core.files.encoding import legible, read_text
+from fabula.core.files import legible, read_text
 from fabula.errors import FileError
 from fabula.sources.playlists import text_lines
 from fabula.sources.playlists.entries import MOST_BYTES, Comments, Entry, Playlist, PlaylistFormat, check_count, on_disk

@@ -16,7 +16,7 @@ from xml.etree import ElementTree as ET
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
-from fabula.core.files.encoding import decode, read_bytes
+from fabula.core.files import decode, read_bytes
 from fabula.errors import FileError
 from fabula.sources.playlists import entries
 from fabula.sources.playlists.entries import Comments, Entry, Playlist, PlaylistFormat

@@ -61,12 +61,10 @@ def settle_roles(table: SourceTable, roles: dict[str, Column], asked: Columns, k
 
 
 def _is_one_playlist(table: SourceTable, roles: Mapping[str, Column], kept: Ints) -> bool:
-    """Whether the rows are one list of tracks from several albums, as streaming services export it.
-
-    A column that names the album is the collection where the rows read as albums: half of them and more in albums
-    whose track numbers start at 1 and have no large gaps or, without numbers, in three rows and more that stand
-    together. Otherwise, and where the table says when a track was added, the album is only a detail of the track.
-    """
+    """Whether the rows are one list of tracks from several albums, as streaming services export it."""
+    # A column that names the album is the collection where the rows read as albums: half of them and more in albums
+    # whose track numbers start at 1 and have no large gaps or, without numbers, in three rows and more that stand
+    # together. Otherwise, and where the table says when a track was added, the album is only a detail of the track.
     column = roles["collection"]
     codes, texts = column.distinct
     some = np.unique(codes[kept])[:3] if len(kept) < len(codes) else np.arange(min(3, len(texts)))

@@ -251,11 +251,9 @@ def _contents_of(table: SourceTable, busy: set[str], renamed: Mapping[str, str])
 
 
 def _measure_column(table: SourceTable, column: Column, name: str | None = None) -> tuple[str, Numbers | None]:
-    """What a column is called as a feature or a detail, and its numbers; None for text.
-
-    Durations that are written as on a clock (3:20) are seconds, under ``duration``. Lists of as many numbers in every
-    row are vectors.
-    """
+    """What a column is called as a feature or a detail, and its numbers; None for text."""
+    # Durations that are written as on a clock (3:20) are seconds, under ``duration``. Lists of as many numbers in every
+    # row are vectors.
     numbers = _numbers_or_text(table, column)
     if numbers is None and (name == "duration" or (name is None and is_duration(column.name))):
         clock = source_table.durations_of(table, column)
@@ -288,10 +286,8 @@ def _numbers_or_text(table: SourceTable, column: Column) -> Numbers | None:
 def _choose_features(
     table: SourceTable, features: Sequence[str], kept: Ints, renamed: Mapping[str, str]
 ) -> dict[str, Numbers]:
-    """The named columns as numbers; every cell of the kept rows must be one.
-
-    A column is named by its heading, or by what it is called as a feature (``duration_ms`` for "Duration (ms)").
-    """
+    """The named columns as numbers; every cell of the kept rows must be one."""
+    # A column is named by its heading, or by what it is called as a feature (``duration_ms`` for "Duration (ms)").
     called = {renamed.get(name) or feature_name(name): name for name in reversed(table.columns)}
     arrays, absent = {}, []
     for name in features:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from fabula.core.arrays import Floats, Ints
 from fabula.core.columns import Cells, as_objects
-from fabula.core.files.encoding import Script
+from fabula.core.files import Script
 from fabula.errors import FileError
 
 _TRUTH = {"true": 1.0, "false": 0.0}

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fabula.core.files.encoding import read_bytes, readable_file
+from fabula.core.files import read_bytes, readable_file
 from fabula.errors import FileError, InputError, import_extra
 from fabula.media.registry import item_endings
 from fabula.sources.tables.arrow import first_line, table_of_arrow

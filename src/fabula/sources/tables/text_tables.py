@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from fabula.core.files.encoding import decode
+from fabula.core.files import decode
 from fabula.errors import FileError
 from fabula.sources.tables.source_table import SourceTable, column_of, is_nested, table_of, text_of
 

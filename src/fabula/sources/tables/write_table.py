@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fabula.core.collection import Collection
-from fabula.core.files.atomic import write_whole
-from fabula.core.files.encoding import Script
+from fabula.core.files import Script, write_whole
 from fabula.errors import FileError, InputError, import_extra
 from fabula.sources.json_spans import elements, first_value, member, members
 from fabula.sources.playlists.text_lines import line_end
@@ -185,13 +184,7 @@ def _check_rows(table: SourceTable, rows: ArrayLike) -> list[int]:
 
 
 def _extra_headings(known: Sequence[str], extra: Sequence[str]) -> dict[str, str]:
-    """What the extra columns are called beside those there are; one that is there already is to be replaced.
-
-    >>> _extra_headings(["position", "title"], ["position", "essence"])
-    {'position': 'fabula position', 'essence': 'essence'}
-    >>> _extra_headings(["position", "title", "essence"], ["position", "essence"])
-    {'position': 'position', 'essence': 'essence'}
-    """
+    """What the extra columns are called beside those there are; one that is there already is to be replaced."""
     ours = {name: f"fabula {name}" if f"fabula {name}" in known else name for name in extra}
     if all(name in known for name in ours.values()):  # written by us before
         return ours

@@ -9,8 +9,8 @@ from torch import Tensor, nn
 
 from fabula.core.arrays import positions
 from fabula.core.template import basis
-from fabula.training.config import TrainingConfig
 from fabula.training.nets.kinds import ScorerNet, TrainableScorer, Weights
+from fabula.training.recipes import TrainingConfig
 
 
 class ArcsNet(ScorerNet):

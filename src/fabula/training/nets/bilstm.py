@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from fabula.training.config import TrainingConfig
 from fabula.training.nets.kinds import ScorerNet, Settings, TrainableEncoder, TrainableScorer, Weights
+from fabula.training.recipes import TrainingConfig
 
 _FUSED = (16, 32, 64, 128)  # hidden units the kernels can do
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from fabula.training.config import TrainingConfig
+from fabula.training.recipes import TrainingConfig
 
 Settings = Mapping[str, Any]  # the encoder's part of a model's configuration
 

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from fabula.training.config import TrainingConfig
 from fabula.training.nets.kinds import Settings, TrainableEncoder
+from fabula.training.recipes import TrainingConfig
 
 
 class MlpNet(nn.Module):

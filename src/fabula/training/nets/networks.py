@@ -12,12 +12,12 @@ from torch import Tensor, nn
 
 from fabula.errors import InputError
 from fabula.models.own import OWN_ENCODERS, OWN_SCORERS
-from fabula.training.config import TrainingConfig
 from fabula.training.nets.arcs import ARCS
 from fabula.training.nets.bilstm import BILSTM_ENCODER, BILSTM_SCORER
 from fabula.training.nets.kinds import ScorerNet, TrainableEncoder, TrainableScorer
 from fabula.training.nets.mlp import IDENTITY, MLP
 from fabula.training.nets.own import own_encoder, own_scorer
+from fabula.training.recipes import TrainingConfig
 
 # Encoders that can be trained, by kind: one file each, and one line here.
 

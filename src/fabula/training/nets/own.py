@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from fabula.core.arrays import Floats
 from fabula.errors import InputError
 from fabula.models.own import OWN_ENCODERS, OWN_SCORERS, Encoder, Scorer, tensor_sizes, weights_of
-from fabula.training.config import TrainingConfig
 from fabula.training.nets.kinds import ScorerNet, TrainableEncoder, TrainableScorer, Weights
+from fabula.training.recipes import TrainingConfig
 
 
 class OwnEncoderNet(nn.Module):

@@ -26,10 +26,10 @@ from fabula.core.sampling import Walk
 from fabula.errors import InputError
 from fabula.evaluation.information import Information, summarise_bits
 from fabula.training.checkpoint import Progress
-from fabula.training.config import StepRecipe
 from fabula.training.distributed import World
 from fabula.training.loop import Learner, Loss, optimise
 from fabula.training.loss import info_nce
+from fabula.training.recipes import StepRecipe
 from fabula.training.trainable import NOISE, ORDERS, Report, Trained
 
 WINDOWS = ((20, 12), (10, 15))  # items in a window, and items from one to the next

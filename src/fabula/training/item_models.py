@@ -14,19 +14,18 @@ from torch import Tensor, nn
 
 from fabula.core.arrays import Floats
 from fabula.core.fingerprints import Fingerprints
-from fabula.evaluation.controls import noise_features, shuffle_orders
+from fabula.evaluation.controls import Parts, noise_features, shuffle_orders
 from fabula.evaluation.information import Information, information_of, makers
-from fabula.evaluation.parts import Parts
 from fabula.models.transform import log_parts
 from fabula.training import data as pools
 from fabula.training.checkpoint import Checkpoint, Run
-from fabula.training.config import TrainingConfig, resolve
 from fabula.training.data import ItemPool, Rows, draw_orderings
 from fabula.training.distributed import World, join, same_everywhere
 from fabula.training.loop import GraphedStep, Learner, Loss, optimise, precision, seed_of
 from fabula.training.loss import info_nce, to_bits
 from fabula.training.nets.networks import EssenceNet
 from fabula.training.nets.own import check_twins
+from fabula.training.recipes import TrainingConfig, resolve
 from fabula.training.trainable import NOISE, ORDERS, Report, Trained, compact, round_off
 from fabula.training.weights import build_model, essence_signs
 from fabula.version import __version__

@@ -1,15 +1,153 @@
-"""Text files as bytes and back: which encoding, which byte order mark, and what is no text at all."""
+"""Files written whole or not at all, and the locks beside them."""
 
 from __future__ import annotations
 
 import codecs
+import contextlib
+import errno
 import os
 import re
-from collections.abc import Sequence
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from fabula.errors import FileError
+
+# Writing files so that each is complete or absent.
+
+
+def write_whole(path: str | os.PathLike[str], data: str | bytes) -> Path:
+    """Write a file under a temporary name beside it, then rename: a reader never sees half of it.
+
+    Whatever interrupts the writing, a file that was there before stays as it was. Text is written as UTF-8; the folder
+    must exist.
+    """
+    content = data.encode() if isinstance(data, str) else data
+    with whole_file(path) as file:
+        file.write(content)
+    return Path(path)
+
+
+@contextlib.contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A file to write some at a time, under a temporary name until all is written; :func:`write_whole` for one go.
+
+    Whatever interrupts the writing, a file that was there before stays as it was, and nothing else is left behind.
+    """
+    target = check_target(path)
+    temporary = ""
+    try:
+        # A link is followed, so that the file it points to is replaced and the link stays.
+        place = target.resolve()
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:40]}.", suffix=".part", dir=place.parent)
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).chmod(_mode(place))
+        Path(temporary).replace(place)
+    except BaseException as error:
+        if temporary:
+            with contextlib.suppress(OSError):
+                Path(temporary).unlink()
+        if isinstance(error, OSError):
+            raise FileError(f"{target}: cannot be written ({error.strerror or error})") from error
+        raise
+
+
+def check_target(path: str | os.PathLike[str]) -> Path:
+    """Refuse a place where no file can be written, before any work is done for it."""
+    target = Path(path)
+    if target.is_dir():
+        raise FileError(f"{target}: is a folder; give the name of a file")
+    if not target.parent.is_dir():
+        raise FileError(f"{target}: the folder {target.parent} does not exist")
+    return target
+
+
+def _mode(path: Path) -> int:
+    """The permissions of the file to be replaced, or those a new file would get."""
+    try:
+        return path.stat().st_mode & 0o777
+    except OSError:
+        umask = os.umask(0)
+        os.umask(umask)
+        return 0o666 & ~umask
+
+
+# Locks that the system holds for a process and lets go of when that ends, however it ends.
+
+_PATIENCE = 5.0  # seconds
+_TAKEN = {errno.EAGAIN, errno.EACCES, errno.EDEADLK}  # as the systems say that another one holds it
+
+
+def take(path: str | os.PathLike[str], *, mode: int = 0o600) -> int | None:
+    """The lock file at a path, made and locked; None where another one holds it. Closing it lets it go.
+
+    Not the file but the system's lock on it counts: one that a crash left there is in nobody's way. Where the file
+    system knows no locks there is none.
+    """
+    while True:
+        file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), mode)
+        try:
+            _lock(file)
+        except OSError as error:
+            if error.errno in _TAKEN:
+                os.close(file)
+                return None
+        if _is_same(file, path):
+            return file
+        os.close(file)  # removed by the one who held it, after it was opened here
+
+
+def release(file: int, remove: Path | None = None) -> None:
+    """Let a lock go, and remove its file where that is named."""
+    if sys.platform == "win32":  # nobody can remove a file there that is still open
+        os.close(file)
+    if remove is not None:
+        with contextlib.suppress(OSError):
+            remove.unlink()  # while it is held: who waits for it finds it gone and takes a new one
+    if sys.platform != "win32":
+        os.close(file)
+
+
+@contextlib.contextmanager
+def hold(path: Path) -> Iterator[None]:
+    """Hold the lock file at a path, which stays there; wait for whoever holds it, and go on without after a while."""
+    until = time.monotonic() + _PATIENCE
+    while (file := take(path)) is None and time.monotonic() < until:
+        time.sleep(0.01)
+    try:
+        yield
+    finally:
+        if file is not None:
+            release(file)
+
+
+def _lock(file: int) -> None:
+    """Lock an open file for this process alone; an OSError says that another holds it, or that there are no locks."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _is_same(file: int, path: str | os.PathLike[str]) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file), Path(path).stat())
+    except OSError:
+        return False
+
+
+# Text files as bytes and back: which encoding, which byte order mark, and what is no text at all.
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
