@@ -36,14 +36,14 @@ NO_PARTICIPLES = {"embed", "exceed", "feed", "need", "proceed", "red", "seed", "
 
 # No count grows past its limit; a limit falls with its count, and rises only with a reason.
 LIMITS = {
-    "lines": 50_000,
-    "files": 340,
-    "imports": 0.09,
+    "lines": 50_700,
+    "files": 270,
+    "imports": 0.101,
     "chain": 22,
-    "entered": 60,
-    "participles": 0.03,
-    "long functions": 5,
-    "public names": 22,
+    "entered": 72,
+    "participles": 0.01,
+    "long functions": 0,
+    "public names": 21,
 }
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

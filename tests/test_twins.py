@@ -131,7 +131,9 @@ def test_every_kind_is_trained_from_python(kind, tmp_path):
     out = tmp_path / "m.safetensors"
     done = fabula.train(collections(kind), kind=kind, device="cpu", output=out, **SMALL[kind])
     assert all(info.low <= info.bits <= info.high for info in done.information.values())
-    assert type(fabula.load_model(out)) is type(done.model)
+    assert isinstance(done, fabula.Model)
+    assert isinstance(fabula.load_model(out), fabula.Model)
+    assert done.config == done.model.config == fabula.load_model(out).config
     report = fabula.audit(collections(kind), kind=kind, device="cpu", controls_only=True, **SMALL[kind])
     assert {row.data for row in report.rows} >= {"noise features", "shuffled orders"}
 

@@ -16,13 +16,13 @@ from fabula.errors import InputError, import_extra
 from fabula.media.extraction import Measuring
 from fabula.models.encoders import item_encoders
 from fabula.models.file import save_model
+from fabula.models.model import Model
 from fabula.models.own import Encoder, Scorer, register
 from fabula.research.recipe import Given, Kind, Recipe
 from fabula.research.splits import Split, is_folder
 
 if TYPE_CHECKING:
     from fabula.evaluation.information import Information
-    from fabula.models.model import Model
     from fabula.research.kinds import Gain, Prepared
     from fabula.training.audit import AuditReport
     from fabula.training.checkpoint import Progress
@@ -36,8 +36,8 @@ _ALSO: dict[str, Kind] = {"measures": "steps", "pictures": "neighbours"}  # what
 
 
 @dataclass(frozen=True, eq=False)
-class TrainedModel:
-    """What training gave."""
+class TrainedModel(Model):
+    """The model that was trained, and what training told besides."""
 
     trained: Trained  # what was learned
     split: Split  # from which collections
@@ -46,9 +46,12 @@ class TrainedModel:
     more: Mapping[str, Any] = field(default_factory=dict)  # such as the share of shuffles beaten
     first: bool = True  # whether this process wrote the model and may print; all but one of torchrun's do not
 
+    def __post_init__(self) -> None:
+        self.__dict__.update(vars(self.trained.model))
+
     @property
     def model(self) -> Model:
-        """What was learned; it needs no PyTorch."""
+        """The model by itself; it needs no PyTorch, and nothing of what it learned from is kept with it."""
         return self.trained.model  # type: ignore[no-any-return]
 
     @property
@@ -60,11 +63,6 @@ class TrainedModel:
     def history(self) -> list[Progress]:
         """What each epoch brought."""
         return self.trained.history
-
-    @property
-    def config(self) -> Any:
-        """The settings, with everything decided."""
-        return self.trained.config
 
     @property
     def notes(self) -> tuple[str, ...]:
