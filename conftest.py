@@ -2,5 +2,5 @@
 
 from importlib.util import find_spec
 
-_kernels = ["src/fabula/training/nets/triton_lstm.py", "src/fabula/training/nets/triton_lstm.py"]
+_kernels = ["src/fabula/training/nets/triton_lstm.py"]
 collect_ignore = [] if find_spec("triton") else _kernels

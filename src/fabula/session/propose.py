@@ -178,7 +178,7 @@ class OrderTask:
     def time_for(self, usual: float) -> float:
         """Seconds for a search that usually takes so many; of very many items it takes longer."""
         worth = usual * min(max(1.0, len(self.essence) / _EACH), _LONGEST)
-        return worth if self.seconds is None else min(worth, self.seconds)
+        return worth if self.seconds is None else self.seconds
 
     def beyond_chance(self, ordering: Ints, sides: Sequence[int] = ()) -> float:
         """How many times as likely the judge, or else the arcs of the model, finds an ordering as a random one."""

@@ -274,12 +274,12 @@ def _judging_cost(candidates: list[Candidate]) -> float:
 def _judge_layouts(candidates: list[Candidate], ordering: Ints, value: float, budget: Budget) -> list[PathSearch]:
     """A bound for every layout, by the prices that settle on the first, to which an ordering belongs."""
     first = candidates[0].instance
-    mine = PathSearch(first, first_prices(first, ordering), value, floor=candidates[0].total)
+    mine = PathSearch(first, first_prices(first, ordering), value)
     mine.advance(SETTLED, budget)
     known = [mine]
     for one in sorted(candidates[1:], key=lambda one: _distance(one.instance.sizes, first.sizes)):
         nearest = min(known, key=lambda other: _distance(other.problem.sizes, one.instance.sizes))
-        known.append(PathSearch(one.instance, nearest.chosen, value, floor=one.total))
+        known.append(PathSearch(one.instance, nearest.chosen, value))
         known[-1].advance(JUDGED, budget)
     return known
 
@@ -319,8 +319,9 @@ def _bound_by_tables(problem: Problem, found: Found, budget: Budget) -> Bounds:
         if len(first) > 1 and _judging_cost(first) > budget.left + LATE * UNITS_PER_SECOND:
             return Bounds(min(floors))
         searches = tuple(_judge_layouts(first, mine.instance.spread(found.ordering), value, budget))
-        for one in searches:
-            one.floor += links
+        least = {one.instance.sizes: floor for one, floor in zip(every.candidates, floors, strict=True)}
+        for one in searches:  # what positions and links cost at least, each by itself: links may be negative
+            one.floor = least[one.problem.sizes]
     for one in searches:
         one.value = value
     return Bounds(lowest_bound(searches, budget))
