@@ -76,7 +76,9 @@ _FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothne
 @click.option("--likeliest", is_flag=True,
               help="Propose the likeliest order, not the one expected to agree best with the true one.")  # fmt: skip
 @click.option("--choose", type=int, default=1, metavar="N", help="Take the Nth proposal instead of the first.")
-@click.option("--seconds", type=float, metavar="N", help="How long to search at most, where a search is needed.")
+@click.option(
+    "--seconds", type=float, metavar="N", help="How much to search beyond 18 items: the work of so many seconds."
+)
 @click.option("-o", "--output", metavar="FILE",
               help=f"Write the order: {' '.join(PLAYLIST_ENDINGS)} .csv .json; of music .cue .txt; of texts .md .docx; "
               "of pictures .png .pdf .book.pdf .html .txt")  # fmt: skip
