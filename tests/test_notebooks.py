@@ -40,7 +40,7 @@ def test_the_notebook_on_learning_runs_and_shows_what_it_says(capsys):
     namespace: dict = {}
     results = [shown(cell, namespace) for cell in cells(path)]
     html = [result._repr_html_() for result in results if hasattr(result, "_repr_html_")]
-    assert len(html) == 5  # a collection, the information, the model, its arcs, the templates
+    assert len(html) == 6  # a collection, what was trained, the information, the model, its arcs, the templates
     assert namespace["done"].information["arcs"].low > 0.2
     assert len(namespace["bits"]) == 25
     assert namespace["report"].ok

@@ -40,7 +40,7 @@ COMMAND = """
 import os, sys
 from fabula.cli import run
 from fabula.models.file import save_model
-from fabula.training import essence
+from fabula.training import item_models as essence
 
 rank, plain = int(os.environ["RANK"]), essence.train
 
