@@ -31,7 +31,7 @@ from fabula.models.file import load_model
 from fabula.models.model import Model
 from fabula.research.recovery import look_at
 from fabula.session.session import Asked, source_session
-from fabula.sources.source import Source
+from fabula.sources.registry import Source
 
 FEWEST = 5
 WHOLE = "whole books"

@@ -19,8 +19,16 @@ from fabula.core.collections import Collections
 from fabula.errors import FileError, InputError
 from fabula.jobs.plan import Input, default_shards, ranges
 from fabula.jobs.task import Cut, JobRequest
-from fabula.session.catalogue.bulk import parts_of
-from fabula.session.catalogue.cut import Piece, blank_infinite, layout_of, open_parquet, piece_of, read_rows, starts_of
+from fabula.session.catalogue import (
+    Piece,
+    blank_infinite,
+    layout_of,
+    open_parquet,
+    parts_of,
+    piece_of,
+    read_rows,
+    starts_of,
+)
 from fabula.sources.tables.read_table import TableReading, open_table
 from fabula.sources.tables.roles import Columns, columns_named
 

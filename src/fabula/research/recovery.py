@@ -22,7 +22,7 @@ from fabula.errors import InputError
 from fabula.evaluation.baselines import random_orderings, single_features
 from fabula.evaluation.information import Information, makers, mutual_information, summarise_bits
 from fabula.evaluation.metrics import score_all
-from fabula.media.evidence import find_evidence
+from fabula.media.medium import find_evidence
 from fabula.media.registry import measure_if_held
 from fabula.models.config import PAIRS
 from fabula.models.encoders.measures import as_measures

@@ -13,9 +13,7 @@ from fabula.jobs.shards import OPTIONS, cut_table, read_shard, rows_of_shard
 from fabula.jobs.task import Cut, JobRequest, JobTask, Round
 from fabula.models.file import load_model, model_from_bytes
 from fabula.models.model import Model
-from fabula.session.catalogue.bulk import essence_rows, order_rows
-from fabula.session.catalogue.cut import Piece
-from fabula.session.catalogue.models import check_arrays
+from fabula.session.catalogue import Piece, check_arrays, essence_rows, order_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa

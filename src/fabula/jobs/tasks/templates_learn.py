@@ -29,8 +29,7 @@ from fabula.jobs.shards import OPTIONS, Shard, cut_table, is_parquet, read_shard
 from fabula.jobs.task import Cut, JobRequest, JobTask, Round
 from fabula.jobs.tasks.by_model import model_of, try_model
 from fabula.models.model import Model
-from fabula.session.catalogue.cut import Piece, open_parquet
-from fabula.session.catalogue.models import complete
+from fabula.session.catalogue import Piece, complete, open_parquet
 from fabula.templates.costs import TemplateCosts, as_count, flat_costs, restore_costs
 from fabula.templates.evolution import PAPER_EVOLUTION, Evolution, EvolutionSettings
 from fabula.templates.refinement import Descent, RefinementSettings, StepSums, race, sample_rows, step_sums
