@@ -21,8 +21,7 @@ import numpy as np
 from fabula.core.collection import Collection, Item
 from fabula.errors import InputError, import_extra
 from fabula.evaluation.controls import Parts
-from fabula.models.file import save_model
-from fabula.models.model import Model
+from fabula.models.model import Model, save_model
 from fabula.training.audit import audit
 from fabula.training.checkpoint import Progress
 from fabula.training.item_models import EssenceTraining, train

@@ -11,7 +11,7 @@ from fabula.jobs import plan as planning
 from fabula.jobs.open_job import gather, open_job, plan_job
 from fabula.jobs.plan import ranges
 from fabula.jobs.worker import work
-from fabula.models.file import load_model, save_model
+from fabula.models.model import load_model, save_model
 
 
 @pytest.fixture

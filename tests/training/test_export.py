@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from fabula.core.arrays import normalise
-from fabula.models.file import load_model, save_model
+from fabula.models.model import load_model, save_model
 from fabula.models.transform import Transform
 from fabula.training.nets.networks import EssenceNet
 from fabula.training.recipes import TrainingConfig, resolve

@@ -18,7 +18,7 @@ from fabula.jobs.shard_parts import FAILURE, Manifest, manifests, part_schema, r
 from fabula.jobs.store import JobStore, done_shards, open_store
 from fabula.jobs.task import JobRequest, JobTask, Round
 from fabula.jobs.tasks import find_task
-from fabula.models.file import load_model, shipped_models
+from fabula.models.model import load_model, shipped_models
 from fabula.version import __version__
 
 if TYPE_CHECKING:

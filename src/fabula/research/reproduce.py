@@ -16,9 +16,8 @@ from fabula.core.collection import Collection
 from fabula.core.fit import fit
 from fabula.core.template import TemplateSet
 from fabula.errors import FileError, InputError, import_extra
-from fabula.evaluation.baselines import best_scores, random_proposals, shuffle_proposals, template_proposals
-from fabula.evaluation.intervals import bootstrap
-from fabula.evaluation.significance import ComparisonSettings, compare_scores
+from fabula.evaluation.intervals import ComparisonSettings, bootstrap, compare_scores
+from fabula.evaluation.metrics import best_scores, random_proposals, shuffle_proposals, template_proposals
 from fabula.media.music.tracks import SHOWN_CREATOR, SHOWN_TITLE
 from fabula.models.model import Model
 from fabula.research import trainings as made

@@ -14,12 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fabula.core.arrays import Floats, Ints
-from fabula.core.builtin import name_templates
 from fabula.core.collection import Collection
-from fabula.core.template import PAPER_KNOTS, TemplateSet
+from fabula.core.template import PAPER_KNOTS, TemplateSet, name_templates
 from fabula.evaluation.controls import Parts
-from fabula.models.file import load_essence_model, save_model
-from fabula.models.model import Model
+from fabula.models.model import Model, load_essence_model, save_model
 from fabula.research.recovery import direct_orderings, evenly_spaced, scalar_essences, search_scorer, searchable
 from fabula.research.workspace import Workspace
 from fabula.templates.learn import learn_templates

@@ -11,8 +11,7 @@ from fabula.core.collections import Collections
 from fabula.errors import InputError
 from fabula.jobs.shards import OPTIONS, cut_table, read_shard, rows_of_shard
 from fabula.jobs.task import Cut, JobRequest, JobTask, Round
-from fabula.models.file import load_model, model_from_bytes
-from fabula.models.model import Model
+from fabula.models.model import Model, load_model, model_from_bytes
 from fabula.session.catalogue.bulk import essence_rows, order_rows
 from fabula.session.catalogue.cut import Piece
 from fabula.session.catalogue.models import check_arrays
