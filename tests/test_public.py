@@ -47,7 +47,7 @@ MOVED = {
     "information_of": "fabula.evaluation.information",
     "preset": "fabula.training",
     "register": "fabula.models.own",
-    "save_model": "fabula.models.file",
+    "save_model": "fabula.models.model",
 }
 TWINS = {  # command: what does the same from Python
     "arcs": "fabula.session.inner_arcs.inner_arcs",

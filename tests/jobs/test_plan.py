@@ -10,7 +10,7 @@ from fabula.jobs import job as opening
 from fabula.jobs import job as planning
 from fabula.jobs.job import gather, open_job, plan_job, ranges
 from fabula.jobs.worker import work
-from fabula.models.file import load_model, save_model
+from fabula.models.model import load_model, save_model
 
 
 @pytest.fixture

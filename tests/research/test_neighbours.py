@@ -11,7 +11,7 @@ import fabula
 from fabula.core.collection import Collection, Item
 from fabula.core.fingerprints import fingerprints_of
 from fabula.errors import InputError
-from fabula.models.file import load_model
+from fabula.models.model import load_model
 from fabula.research.splits import Given, Recipe
 from fabula.research.train import audit_recipe, train_recipe
 

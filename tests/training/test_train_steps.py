@@ -4,7 +4,7 @@ from click.testing import CliRunner
 
 from fabula.cli import cli
 from fabula.core.collection import Terms
-from fabula.models.file import load_model
+from fabula.models.model import load_model
 from fabula.training.recipes import StepRecipe
 from fabula.training.step_models import (
     Example,

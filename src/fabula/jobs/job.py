@@ -32,7 +32,7 @@ from fabula.jobs.store import (
     total_digest,
 )
 from fabula.jobs.task import JobRequest, JobTask, Round, find_task
-from fabula.models.file import load_model, shipped_models
+from fabula.models.model import load_model, shipped_models
 from fabula.sources.tables.storage import Place
 from fabula.version import __version__
 

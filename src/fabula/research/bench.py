@@ -30,14 +30,12 @@ from fabula.evaluation.information import count_seen, makers
 from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.evaluation.metrics import METRICS, score_all, spearman
 from fabula.models.config import PAIRS, TITLES
-from fabula.models.file import load_model, shipped_models
-from fabula.models.model import Model
+from fabula.models.model import Model, load_model, shipped_models
 from fabula.research.bench_programs import Orderings
 from fabula.research.recovery import chance_scores, closest_fits, column_essence, evenly_spaced, fill_missing
 from fabula.research.splits import Side, read_split, usable_features
 from fabula.sources.fma.albums import read_fma
-from fabula.templates.contrast import learn_arcs
-from fabula.templates.learn import learn_templates
+from fabula.templates.learn import learn_arcs, learn_templates
 from fabula.version import __version__
 
 # What a method is asked: training collections in their true order, and test collections whose order it must find.

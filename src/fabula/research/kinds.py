@@ -23,8 +23,7 @@ from fabula.media.registry import measure_if_held, medium_of_columns, medium_of_
 from fabula.models.config import PAIRS
 from fabula.models.encoders.measures import as_measures, closeness, measures_config, neighbour_tensors, stand_out
 from fabula.models.encoders.set import as_set
-from fabula.models.file import load_model
-from fabula.models.model import Model
+from fabula.models.model import Model, load_model
 from fabula.models.transform import log_parts
 from fabula.research.splits import Recipe, Split, gather, is_folder, leak_notes, split_of, usable_features
 from fabula.training.audit import Trainable, Trained, compact, round_off

@@ -12,18 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fabula.core.arrays import Floats, Ints
-from fabula.core.builtin import name_templates
 from fabula.core.collection import Collection
 from fabula.core.fit import fit
-from fabula.core.template import PAPER_KNOTS, TemplateSet
+from fabula.core.template import PAPER_KNOTS, TemplateSet, name_templates
 from fabula.errors import FileError, InputError, import_extra
-from fabula.evaluation.baselines import best_scores, random_proposals, shuffle_proposals, template_proposals
 from fabula.evaluation.controls import Parts
-from fabula.evaluation.intervals import bootstrap
-from fabula.evaluation.significance import ComparisonSettings, compare_scores
+from fabula.evaluation.intervals import ComparisonSettings, bootstrap, compare_scores
+from fabula.evaluation.metrics import best_scores, random_proposals, shuffle_proposals, template_proposals
 from fabula.media.music.tracks import SHOWN_CREATOR, SHOWN_TITLE
-from fabula.models.file import load_essence_model, save_model
-from fabula.models.model import Model
+from fabula.models.model import Model, load_essence_model, save_model
 from fabula.research.evaluate import tabulate
 from fabula.research.recovery import (
     DIRECT,

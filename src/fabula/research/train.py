@@ -18,8 +18,7 @@ from fabula.core.files import check_target
 from fabula.errors import FileError, InputError, import_extra
 from fabula.media.extraction import Measuring
 from fabula.models.encoders import item_encoders
-from fabula.models.file import save_model
-from fabula.models.model import Model
+from fabula.models.model import Model, save_model
 from fabula.models.own import Encoder, Scorer, register
 from fabula.research.splits import Given, Kind, Recipe, Split, is_folder
 

@@ -20,8 +20,7 @@ from fabula.core.collections import Collections
 from fabula.errors import FileError, InputError
 from fabula.jobs.job import Input, ShardedJob, default_shards, ranges
 from fabula.jobs.task import Cut, JobRequest, JobTask, Round
-from fabula.models.file import load_model, model_from_bytes
-from fabula.models.model import Model
+from fabula.models.model import Model, load_model, model_from_bytes
 from fabula.session.catalogue.bulk import essence_rows, order_rows, parts_of
 from fabula.session.catalogue.cut import Piece, blank_infinite, layout_of, open_parquet, piece_of, read_rows, starts_of
 from fabula.session.catalogue.models import check_arrays

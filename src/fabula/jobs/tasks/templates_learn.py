@@ -19,9 +19,8 @@ import numpy as np
 
 from fabula.core.arrays import Floats, Ints, normalise_many
 from fabula.core.arrays import positions as even_positions
-from fabula.core.builtin import name_templates
 from fabula.core.collections import Collections
-from fabula.core.template import PAPER_KNOTS, TemplateSet
+from fabula.core.template import PAPER_KNOTS, TemplateSet, name_templates
 from fabula.errors import InputError
 from fabula.jobs.job import ShardedJob, default_shards, ranges
 from fabula.jobs.store import Manifest, manifests, read_manifest, read_part, total_digest
@@ -40,8 +39,17 @@ from fabula.models.model import Model
 from fabula.session.catalogue.cut import Piece, open_parquet
 from fabula.session.catalogue.models import complete
 from fabula.templates.costs import TemplateCosts, as_count, flat_costs, restore_costs
-from fabula.templates.evolution import PAPER_EVOLUTION, Evolution, EvolutionSettings
-from fabula.templates.refinement import Descent, RefinementSettings, StepSums, race, sample_rows, step_sums
+from fabula.templates.refinement import (
+    PAPER_EVOLUTION,
+    Descent,
+    Evolution,
+    EvolutionSettings,
+    RefinementSettings,
+    StepSums,
+    race,
+    sample_rows,
+    step_sums,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
