@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fabula.core.arrays import Floats
     from fabula.core.template import Template
     from fabula.session.ordered import Ordered
-    from fabula.training.checkpoint import Progress
+    from fabula.training.loop import Progress
 
 _FEW = 20  # groups below which intervals hold the truth in 88 to 96 of 100 cases, not in 95
 

@@ -20,16 +20,14 @@ from numpy.typing import NDArray
 
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Item
-from fabula.core.collections import Collections
-from fabula.core.columns import Cells, Numbered
+from fabula.core.collections import Cells, Collections, Numbered
 from fabula.core.files import check_target, whole_file
 from fabula.errors import FileError, InputError, import_extra
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium
 from fabula.media.registry import measure_if_held, media
 from fabula.models.config import PAIRS
-from fabula.models.file import load_essence_model, load_model
-from fabula.models.model import Model
+from fabula.models.model import Model, load_essence_model, load_model
 from fabula.models.transform import Transform
 from fabula.session.export import check_ending, relocate
 from fabula.session.measure import FAR, measure, shift_to_training_range

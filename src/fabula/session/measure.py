@@ -19,8 +19,7 @@ from fabula.core.collection import Collection, Item
 from fabula.errors import FileError, InputError, ModelError, import_extra, shown
 from fabula.media.extraction import Extraction, Measuring, extract
 from fabula.media.medium import Medium, Step, Steps
-from fabula.models.file import load_essence_model, load_model
-from fabula.models.model import Model
+from fabula.models.model import Model, load_essence_model, load_model
 from fabula.models.transform import Transform, log_parts
 from fabula.session.propose import Likelihood, judge
 from fabula.sources.registry import Source

@@ -17,8 +17,7 @@ from fabula.errors import InputError
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium, Steps, Threads
 from fabula.media.registry import ITEMS, media
-from fabula.models.file import load_model
-from fabula.models.model import Model
+from fabula.models.model import Model, load_model
 from fabula.session import propose
 from fabula.session.explain import MOST_ITEMS
 from fabula.session.measure import Essence, embed, find_essence, usable_columns, with_embedding

@@ -16,8 +16,7 @@ import numpy as np
 
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Item
-from fabula.core.collections import Collections
-from fabula.core.columns import WORDS, Cells, ItemColumns, Lazy, Numbered
+from fabula.core.collections import WORDS, Cells, Collections, ItemColumns, Lazy, Numbered
 from fabula.errors import FileError, InputError
 from fabula.media.medium import Medium
 from fabula.media.registry import ITEMS, measure_if_held, medium_of_file

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.arrays import Ints
-from fabula.core.columns import Cells, Lazy, Texts, as_objects
+from fabula.core.collections import Cells, Lazy, Texts, as_objects
 from fabula.core.files import read_bytes, readable_file
 from fabula.errors import FileError, InputError, import_extra
 from fabula.media.registry import item_endings
