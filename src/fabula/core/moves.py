@@ -8,7 +8,7 @@ a time. Where all pairs count, it is a sum over pairs, for few items.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 from math import ceil
 
@@ -33,6 +33,8 @@ class Move:
     to: int
     gain: float  # natural logarithms of likelihood
     swap: bool = False
+    # how likely it is what went wrong, where either nothing did, or one of all moves and swaps is to be undone
+    sure: float = 0.0
 
     def apply(self, ordering: Ints) -> Ints:
         """The ordering after it.
@@ -151,18 +153,21 @@ def _blocks(n: int) -> list[Ints]:
 def _best(energy: Energy, ordering: Ints, free: np.ndarray, sides: Sequence[int]) -> Move | None:
     """The move or swap of free positions that gains most; None where nothing is free."""
     best: Move | None = None
-    for rows in _blocks(len(ordering)):
+    weight = 0.0  # of all moves and swaps, beside 1 for each of them, which is what leaving all as it is has
+    n = len(ordering)
+    for rows in _blocks(n):
         mine = rows[free[rows]]
         for swap, table in ((False, move_gains), (True, swap_gains)) if len(mine) else ():
             gains = table(energy, ordering, mine, sides)
             gains[np.arange(len(mine)), mine] = -np.inf
             if swap:
                 gains[:, ~free] = -np.inf
-                gains[np.abs(mine[:, np.newaxis] - np.arange(len(ordering))) < 2] = -np.inf  # a move as well
+                gains[np.arange(n) < mine[:, np.newaxis] + 2] = -np.inf  # once each; next to each other it is a move
+            weight += float(np.exp(np.minimum(gains, 300.0)).sum()) + float(np.isfinite(gains).sum())
             k, to = np.unravel_index(int(gains.argmax()), gains.shape)
             if best is None or gains[k, to] > best.gain + _LEAST:
                 best = Move(int(mine[k]), int(to), float(gains[k, to]), swap)
-    return best
+    return None if best is None else replace(best, sure=float(np.exp(min(best.gain, 300.0)) / weight))
 
 
 def _by_asking(energy: Energy, ordering: Ints, rows: Ints, sides: Sequence[int], *, swap: bool) -> Floats:
@@ -195,7 +200,10 @@ class _Line:
         self.back, self.on = (np.r_[0.0, np.cumsum(one)] for one in (back, on))
         # and what the joins behind them gain that go along with both their items, across the end of a side
         next_counts = np.r_[self.counts[2:], 0.0]
-        crossed = ((self.counts[:n] - self.counts[1:]) * self.joins[1:], (next_counts - self.counts[1:]) * self.joins[1:])
+        crossed = (
+            (self.counts[:n] - self.counts[1:]) * self.joins[1:],
+            (next_counts - self.counts[1:]) * self.joins[1:],
+        )
         self.joins_back, self.joins_on = (np.r_[0.0, np.cumsum(one)] for one in crossed)
         self.stands = stands
 
@@ -276,7 +284,9 @@ def _swap_pairs(energy: Energy, rows: Ints) -> Floats:
     n, apart, at = energy.n, energy.apart, energy.at(energy.n)
     k = np.arange(n)
     # (n, n): what each item (column) would add at each position (row), all others as they stand
-    alone = np.stack([apart[p - k[:p], k[:p]].sum(axis=0) + apart[k[p + 1 :] - p, :, k[p + 1 :]].sum(axis=0) for p in k])
+    alone = np.stack(
+        [apart[p - k[:p], k[:p]].sum(axis=0) + apart[k[p + 1 :] - p, :, k[p + 1 :]].sum(axis=0) for p in k]
+    )
     p, q = rows[:, np.newaxis], k
     far, first = np.abs(p - q), p < q
     straight = np.where(first, apart[far, p, q], apart[far, q, p])
