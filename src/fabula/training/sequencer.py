@@ -351,13 +351,13 @@ def load_sequencer(path: str | Path, *, device: str = "cpu") -> Sequencer:
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ModelError(f"{path}: is not a sequencer file of fabula") from error
     if (kind, version) != (FORMAT, VERSION):
-        raise ModelError(
-            f"{path}: is a {kind} of version {version!r}; this fabula reads a {FORMAT} of version {VERSION}"
-        )
+        raise ModelError(f"{path}: is a {kind} of version {version!r}, not a {FORMAT} of version {VERSION}")
     known = {each.name for each in fields(SequencerConfig)}
     try:
-        said, settings = document["features"], {n: v for n, v in document["config"].items() if n in known}
-        config = SequencerConfig(**{n: tuple(v) if isinstance(v, list) else v for n, v in settings.items()})
+        said: dict[str, Any] = document["features"]
+        settings: dict[str, Any] = {name: value for name, value in document["config"].items() if name in known}
+        settings |= {name: tuple(value) for name, value in settings.items() if isinstance(value, list)}
+        config = SequencerConfig(**settings)
         names, logged = tuple(said["names"]), tuple(said["logged"])
         transform = Transform(names, logged, np.array(said["mean"]), np.array(said["deviation"]), said["bound"])
         net = make_net(config, transform)
