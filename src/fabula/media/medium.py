@@ -167,9 +167,15 @@ def load(place: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def lazy(place: str) -> Callable[..., Any]:
+@dataclass(frozen=True)
+class lazy:  # noqa: N801 - it stands for a function
     """The function at ``"package.module:name"``, imported when it is called: many commands call none of them."""
-    return lambda *given: load(place)(*given)
+
+    place: str
+
+    def __call__(self, *given: Any) -> Any:
+        """What it gives."""
+        return load(self.place)(*given)
 
 
 @dataclass(frozen=True)
