@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli.printing import console, make_table, print_template
-from fabula.cli.progress import counting_bar
+from fabula.cli.printing import console, counting_bar, make_table, print_template
 from fabula.cli.research.recipe import as_where
 from fabula.errors import InputError
 
@@ -38,7 +37,7 @@ def list_() -> None:
     Example:
       fabula templates list
     """
-    from fabula.core import builtin
+    from fabula.core import template as builtin
     from fabula.report.terminal import spark
 
     columns = ("name", "arc", "what it does")
