@@ -138,7 +138,7 @@ def test_a_column_called_essence_can_be_compared(fabula, albums):
 
 
 def test_a_stale_checkpoint_says_what_can_be_done(fabula, albums, tmp_path):
-    from fabula.training.checkpoint import FORMAT, VERSION
+    from fabula.training.loop import FORMAT, VERSION
     from fabula.training.recipes import preset
 
     out = tmp_path / "m.safetensors"

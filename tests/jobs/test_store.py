@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from fabula.errors import FileError, MissingExtraError
 from fabula.core.files import make_part
+from fabula.errors import FileError, MissingExtraError
 from fabula.jobs.store import FolderStore, open_store
 
 
