@@ -323,7 +323,7 @@ def decode(
 def guess_encoding(data: bytes) -> str:
     """The encoding of a text that is no UTF-8: Cyrillic and East Asian ones by their letters, else cp1252.
 
-    >>> guess_encoding("Все счастливые семьи похожи друг на друга".encode("koi8-r")), guess_encoding(b"caf\xe9")
+    >>> guess_encoding("Все счастливые семьи похожи друг на друга".encode("koi8-r")), guess_encoding(b"caf\\xe9")
     ('koi8-r', 'cp1252')
     """
     start = data[:_TOLD_BY]
