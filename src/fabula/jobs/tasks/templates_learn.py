@@ -27,8 +27,7 @@ from fabula.jobs.store import Manifest, manifests, read_manifest, read_part, tot
 from fabula.jobs.task import Cut, JobRequest, JobTask, Round
 from fabula.jobs.tasks import by_model as tables
 from fabula.models.model import Model
-from fabula.session.catalogue.cut import Piece, open_parquet
-from fabula.session.catalogue.models import complete
+from fabula.session.catalogue import Piece, complete, open_parquet
 from fabula.templates import refinement
 from fabula.templates.costs import TemplateCosts, as_count, flat_costs, restore_costs
 from fabula.templates.refinement import EvolutionSettings
