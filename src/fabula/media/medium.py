@@ -287,9 +287,15 @@ def load_points(group: str, kind: type[_Kind]) -> Iterator[_Kind]:
         yield found
 
 
-def lazy(place: str) -> Callable[..., Any]:
+@dataclass(frozen=True)
+class lazy:  # noqa: N801 - it stands for a function
     """The function at ``"package.module:name"``, imported when it is called: many commands call none of them."""
-    return lambda *given: load(place)(*given)
+
+    place: str
+
+    def __call__(self, *given: Any) -> Any:
+        """What it gives."""
+        return load(self.place)(*given)
 
 
 @dataclass(frozen=True)
