@@ -30,7 +30,7 @@ from fabula.models.config import PAIRS
 from fabula.models.model import Model, load_essence_model, load_model
 from fabula.models.transform import Transform
 from fabula.session.export import check_ending, relocate
-from fabula.session.measure import FAR, measure, find_models, shift_to_training_range
+from fabula.session.measure import FAR, find_models, measure, shift_to_training_range
 from fabula.sources.registry import Opening, SeveralCollectionsError, open_source
 from fabula.sources.tables.read_table import TableReading, open_table
 from fabula.sources.tables.roles import Columns, columns_named, feature_name, roles_of
