@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 def command(*, paths: tuple[str, ...], moves: int | None, output: str | None, sides: int, model: str | None,
             collection: str | None, columns: tuple[str, ...], report: str | None, plot: str | None, as_json: bool,
             recursive: bool, jobs: int | None, cache: bool) -> None:  # fmt: skip
-    """Say what is good and what is weak in an order as it stands, and the few moves that would help.
+    """Say what is good and what is weak in an order as it stands, and the moves that would help.
 
     The order is that of a playlist or a table, of the numbers in tags and file names, or else of the names.
 
