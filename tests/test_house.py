@@ -37,7 +37,7 @@ NO_PARTICIPLES = {"embed", "exceed", "feed", "need", "proceed", "red", "seed", "
 # No count grows past its limit; a limit falls with its count, and rises only with a reason.
 LIMITS = {
     "lines": 50_700,
-    "files": 215,
+    "files": 220,
     "imports": 0.09,
     "chain": 22,
     "entered": 60,
