@@ -5,8 +5,6 @@ collections lie one after the other: ``offsets`` (number + 1,) are integers from
 i has the rows ``offsets[i]`` to ``offsets[i + 1]``, at least one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from operator import index
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """How values show themselves in a notebook: small tables and curves as HTML and SVG text, every name escaped."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import chain
@@ -34,7 +32,7 @@ def caption_html(text: str) -> str:
 
 
 def curve_svg(
-    curve: Floats, *, label: str, dots: Floats | None = None, width: int = 240, height: int = 90, colour: int = 0
+    curve: "Floats", *, label: str, dots: "Floats | None" = None, width: int = 240, height: int = 90, colour: int = 0
 ) -> str:
     """A curve (m,) from left to right, or d of them (m, d), and dots (n,) at even distances; the label is read out."""
     lines = np.asarray(curve, dtype=np.float64).reshape(len(curve), -1)

@@ -1,7 +1,5 @@
 """Fitting: an essence laid on a template (the paper's Algorithm 2), and items matched to positions exactly."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ an estimate that is wrong; a column that follows the order is shuffled with its 
 the control comes out zero all the same.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -112,7 +110,7 @@ class _ItemRows:
     length: Ints
 
     @classmethod
-    def of(cls, collections: Sequence[Collection]) -> _ItemRows:
+    def of(cls, collections: Sequence[Collection]) -> "_ItemRows":
         """The items of collections."""
         lengths = np.array([len(c) for c in collections])
         owner = np.repeat(np.arange(len(lengths)), lengths)

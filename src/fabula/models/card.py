@@ -1,7 +1,5 @@
 """What a model says of itself: its card in one line, as lines for people, and as a small table in a notebook."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +13,7 @@ HISTORY = "history"  # what the epochs brought: too long for a card
 _HIDDEN = ("settings", "seen", HISTORY)
 
 
-def card_lines(model: Model) -> list[tuple[str, str]]:
+def card_lines(model: "Model") -> list[tuple[str, str]]:
     """Label and value of what a model's user may want to know, from what it takes to how it did.
 
     >>> from fabula.models.model import Model
@@ -34,7 +32,7 @@ def card_lines(model: Model) -> list[tuple[str, str]]:
     return [*made_of, *flat(model.card, ""), *flat(describe_training(model.training), "training")]
 
 
-def card_brief(model: Model) -> str:
+def card_brief(model: "Model") -> str:
     """A model in one line: its features, its scorers and its first bits."""
     found = [(label, value.partition(" (")[0]) for label, value in flat(model.card, "") if label.startswith("bits")]
     bits = "".join(f"; {label} {value}" for label, value in found[:2])
@@ -44,7 +42,7 @@ def card_brief(model: Model) -> str:
     )
 
 
-def card_html(model: Model) -> str:
+def card_html(model: "Model") -> str:
     """A model as a small table."""
     rows = [
         ("features", name_some(model.feature_names, 16) or "none"),

@@ -11,8 +11,6 @@ those of the input transform, ``transform.mean`` and ``transform.deviation``, ar
 itself, in the shape of its features: (f,), or (f, s).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol

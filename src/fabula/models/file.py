@@ -6,8 +6,6 @@ configuration, as :mod:`fabula.models.config` says, and all are checked on loadi
 ``essence`` (each item encoded by itself), ``set`` (whose header holds the vocabulary), ``steps`` (measures and pairs).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -42,7 +40,7 @@ class ModelParts(NamedTuple):
     inputs: Any = None
 
 
-def model_bytes(model: Model) -> bytes:
+def model_bytes(model: "Model") -> bytes:
     """The content of a model's file."""
     from safetensors.numpy import save
 
@@ -116,7 +114,7 @@ def _read_essence(header: Header, tensors: Stored) -> ModelParts:
     return ModelParts(header["config"], tensors, transform)
 
 
-def _write_essence(model: Model) -> tuple[Header, Stored]:
+def _write_essence(model: "Model") -> tuple[Header, Stored]:
     transform = model.transform
     features = {
         "names": list(transform.feature_names),
@@ -142,7 +140,7 @@ def _read_set(header: Header, tensors: Stored) -> ModelParts:
     return ModelParts(config, tensors, vocabulary)
 
 
-def _write_set(model: Model) -> tuple[Header, Stored]:
+def _write_set(model: "Model") -> tuple[Header, Stored]:
     encoder = as_set(model.encoder)
     spec, vocabulary = encoder.spec, encoder.vocabulary
     header = {
@@ -176,7 +174,7 @@ def _read_steps(header: Header, tensors: Stored) -> ModelParts:
     return ModelParts(config, own)
 
 
-def _write_steps(model: Model) -> tuple[Header, Stored]:
+def _write_steps(model: "Model") -> tuple[Header, Stored]:
     encoder = model.config["encoder"]
     plain = measures_config(*(encoder[key] for key in ("features", "logged", "pairs", "words")))
     header = {
@@ -197,7 +195,7 @@ def _with_more(config: Header, header: Header) -> Header:
     return config | {"scorers": [*config["scorers"], *(more if isinstance(more, list) else [more])]}
 
 
-def _more(model: Model, usual: Header) -> Header:
+def _more(model: "Model", usual: Header) -> Header:
     """The scorers that a model has beside the usual ones, as a part of a header; nothing where there is none."""
     more = [settings for settings in model.config["scorers"] if settings not in usual["scorers"]]
     return {"scorers": more} if more else {}
@@ -214,7 +212,7 @@ class _FileKind(NamedTuple):
 
     parts: tuple[str, ...]
     read: Callable[[Header, Stored], ModelParts]
-    write: Callable[[Model], tuple[Header, Stored]]
+    write: "Callable[[Model], tuple[Header, Stored]]"
 
 
 _KINDS = {

@@ -4,8 +4,6 @@ What is solved is always an energy of positions and neighbours. Where all pairs 
 orderings that are likely; where a scorer can only be asked, good orderings are searched for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product

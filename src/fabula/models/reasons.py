@@ -5,8 +5,6 @@ that memory does not grow with how many things are known. Where it is linear, th
 need be left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -44,7 +42,7 @@ class Contributions:
 
 
 def explain(
-    model: Model, ordering: ArrayLike, collection: Collection, evidence: Evidence | None = None
+    model: "Model", ordering: ArrayLike, collection: Collection, evidence: Evidence | None = None
 ) -> Contributions:
     """What each thing known of an item adds to its position in an ordering (n,), by a model of whole collections."""
     order, encoder = as_ordering(ordering, len(collection)), model.encoder
@@ -55,7 +53,7 @@ def explain(
     raise ModelError("this model sees each item by itself: its arc says why an item stands where it does")
 
 
-def _leave_out(model: Model, encoder: SetEncoder, order: Ints, collection: Collection) -> Contributions:
+def _leave_out(model: "Model", encoder: SetEncoder, order: Ints, collection: Collection) -> Contributions:
     """What is lost when each thing is not known of each item."""
     n = len(order)
     _, inputs = next(encoder.inputs(Collections.of([collection], model.feature_names)))
@@ -111,7 +109,7 @@ def _stand(energy: Energy, order: Ints) -> tuple[Floats, Floats, Floats]:
 
 
 def _add_up(
-    model: Model, encoder: MeasuresEncoder, order: Ints, collection: Collection, evidence: Evidence
+    model: "Model", encoder: MeasuresEncoder, order: Ints, collection: Collection, evidence: Evidence
 ) -> Contributions:
     """What each feature adds to an item's position, and each table of pairs to what it follows."""
     n, groups = len(order), (*encoder.feature_names, *LEANINGS)

@@ -1,7 +1,5 @@
 """Constraints on an ordering: what the user insists on, checked and in one form."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -488,7 +486,7 @@ class Constraints:
                 words.append(kind.word)
         return words
 
-    def renumber(self, items: Ints) -> Constraints | None:
+    def renumber(self, items: Ints) -> "Constraints | None":
         """The constraints on some items, of which ``items[k]`` becomes item k; None where that cannot be.
 
         What is left out takes its part of the limit with it, so that none is left.
@@ -509,11 +507,11 @@ class Constraints:
             lengths=None if lengths is None else lengths[items],
         )
 
-    def bare(self) -> Constraints:
+    def bare(self) -> "Constraints":
         """The constraints without wishes on single items."""
         return replace(self, **{kind.word: kind.without(getattr(self, kind.word)) for kind in KINDS if kind.single})
 
-    def without(self, word: str, single: Any = None) -> Constraints:
+    def without(self, word: str, single: Any = None) -> "Constraints":
         """The constraints without a single one of a word, or without all of that word."""
         changes: dict[str, Any] = {word: OF_WORD[word].without(getattr(self, word), single)}
         return replace(self, **changes)

@@ -7,8 +7,6 @@ to its first: a subset of units is the end of the side, told apart by its first 
 O(2^u u), or O(2^u u^2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Drafts for many items: which are kept, sizes of sides and an ordering, by sorting, by assignment or by lengths."""
 
-from __future__ import annotations
-
 import heapq
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The best arrangement of a few units, whatever the mix of constraints, sides and limits, and whether there is any."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, lru_cache

@@ -4,8 +4,6 @@ Sides stand in one row, a dummy item between two of them, so that neighbours acr
 out stands behind them, each item after a dummy of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -5,8 +5,6 @@ meet sorted targets. So the ranks of the targets are all that counts; where the 
 known to lie between two numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

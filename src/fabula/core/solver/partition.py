@@ -6,8 +6,6 @@ sides pay together is a lower bound, and a part that costs a side more than its 
 arrangement is above the bound is in no best arrangement. Prices are found by subgradients; any give a true bound.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache

@@ -5,8 +5,6 @@ start at. Each unit starts once, each position is taken once; ``before``, labels
 linear relaxation is nearly always whole, so that the best ordering is found and proven at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

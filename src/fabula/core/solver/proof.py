@@ -7,8 +7,6 @@ programme, subsets of items with a last item, can be seen to be too dear and are
 axis, so that all are computed side by side; the labels that are left of all of them are one list.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -39,7 +37,7 @@ class Costs:
     def __len__(self) -> int:
         return int(self.places.shape[2])
 
-    def only(self, which: Ints) -> Costs:
+    def only(self, which: Ints) -> "Costs":
         """Some of the problems."""
         return Costs(self.places[:, :, which], self.steps[:, :, which])
 
@@ -128,7 +126,7 @@ class Ways(NamedTuple):
     owed: Floats  # the prices of all others
     before: Ints  # the row, among the ways one item shorter, that each goes on from
 
-    def take(self, rows: Ints) -> Ways:
+    def take(self, rows: Ints) -> "Ways":
         """Some of the ways."""
         problem, items, last, cost, owed, before = self
         return Ways(problem[rows], items[rows], last[rows], cost[rows], owed[rows], before[rows])

@@ -5,8 +5,6 @@ constructed and annealed, and cheapest paths bound it. Of more items a draft by 
 way is refined. All of it is counted in work, so that the same arguments give the same ordering everywhere.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Arranging: the best ordering under constraints, on sides and within limits, or what contradicts what, by name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise

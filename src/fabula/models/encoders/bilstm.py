@@ -9,8 +9,6 @@ Features (n, f, s) are read as f steps of s channels; with h = hidden:
 =============================================  ===============================================
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from fabula.models.config import (

@@ -12,8 +12,6 @@ collection; what two are to each other is looked up in the items by their medium
 ``lexicon.weights`` is (w, 4): what each term says. All tensors are stored as float32 and computed with as float64.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

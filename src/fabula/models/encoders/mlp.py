@@ -15,8 +15,6 @@
 =============================================  ===============================================
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise
 

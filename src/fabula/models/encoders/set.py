@@ -8,8 +8,6 @@ Its tensors are those of :meth:`SetSpec.shapes`; vectors of words are stored as 
 collections, n items, f features, w the width, d the dimensions of the essence; ``t`` are the tensors by name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar
@@ -87,7 +85,7 @@ class SetSpec:
             raise ModelError(f"the width {self.width} must be a multiple of the heads {self.heads}")
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> SetSpec:
+    def from_dict(cls, values: Mapping[str, Any]) -> "SetSpec":
         """A specification from the header of a file."""
         known = {field.name: field.type for field in fields(cls)}
         for name, value in values.items():
@@ -189,7 +187,7 @@ class SetEncoder:
         for some, inputs in self.inputs(many):
             yield some, self.encode_inputs(inputs)
 
-    def inputs(self, many: Collections) -> Iterator[tuple[Alike, SetInputs]]:
+    def inputs(self, many: Collections) -> "Iterator[tuple[Alike, SetInputs]]":
         """What the network reads of collections of one length, until all have been."""
         features = many.pick(self.feature_names)
         for some in by_length(many.offsets, _TOGETHER):
@@ -199,7 +197,7 @@ class SetEncoder:
             titles = _read(many, some) if self.spec.titles else None
             yield some, set_inputs(values.reshape(shape), known.reshape(shape), titles, self.vocabulary)
 
-    def encode_inputs(self, inputs: SetInputs) -> Encoded:
+    def encode_inputs(self, inputs: "SetInputs") -> Encoded:
         """Essence (B, n, d) and pairs (B, n, n, p) of inputs."""
         return Encoded(*encode(self.tensors, inputs, self.spec))
 

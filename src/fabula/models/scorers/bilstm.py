@@ -16,8 +16,6 @@ With c = channels, h = hidden, and gates in torch's order (i, f, g, o):
 ==========================================  ======================================================
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
