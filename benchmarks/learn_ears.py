@@ -17,8 +17,7 @@ import numpy as np
 import torch
 from safetensors.numpy import save_file
 
-from fabula.media.music import key as keys
-from fabula.media.music import tempo
+from fabula.media.music import key as keys, tempo
 from fabula.media.music.audio import Ears
 from fabula.media.music.decode import open_sound
 from fabula.media.music.key import SECONDS, chroma, tuning

@@ -33,13 +33,7 @@ from fabula.training.data import ItemPool
 from fabula.training.loop import optimise
 from fabula.training.nets.set_net import Dropout, SetNet
 from fabula.training.recipes import SetRecipe
-from fabula.training.sets import (
-    BOTH,
-    SetLearner,
-    collection_bits,
-    set_fingerprint,
-    set_pool,
-)
+from fabula.training.sets import BOTH, SetLearner, collection_bits, set_fingerprint, set_pool
 from fabula.training.weights import artist_of, as_inputs, as_model, learn_inputs
 
 TABLES = ("albums", "albums-more", "titles")

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from fabula.errors import FabulaError, FileError, InputError
-from fabula.jobs import open_job as opening
-from fabula.jobs import plan as planning
+from fabula.jobs import open_job as opening, plan as planning
 from fabula.jobs.open_job import gather, open_job, plan_job
 from fabula.jobs.plan import ranges
 from fabula.jobs.worker import work

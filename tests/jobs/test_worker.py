@@ -15,8 +15,7 @@ import pytest
 
 from fabula.errors import FileError, InputError
 from fabula.jobs import store as stores
-from fabula.jobs.leases import FOLDER as LEASES
-from fabula.jobs.leases import Owner
+from fabula.jobs.leases import FOLDER as LEASES, Owner
 from fabula.jobs.open_job import gather, open_job
 from fabula.jobs.shard_parts import rows_digest
 from fabula.jobs.status import Watch, describe

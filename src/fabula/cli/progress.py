@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from fabula.cli.printing import console
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as Bars
-    from rich.progress import TaskID
+    from rich.progress import Progress as Bars, TaskID
 
     from fabula.training.checkpoint import Progress
 

@@ -15,6 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from fabula.errors import InputError
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+Bools = NDArray[np.bool_]
 
 
 def as_essence(essence: ArrayLike, *, name: str = "essence") -> Floats:
@@ -58,9 +60,6 @@ def normalise(essence: ArrayLike) -> Floats:
 def _brief(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
-
-
-Ints = NDArray[np.intp]
 
 
 def positions(n: int) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fabula.core.arrays import Floats, Ints
+from fabula.core.arrays import Bools, Floats, Ints
 from fabula.errors import InputError
 
 FUNCTIONS = 12  # of the position
@@ -130,7 +130,7 @@ class Energy:
         reach = None if self.reach is None else self.reach[:, items][:, :, items]
         return Energy(positions, flow, reach, shape=(m,))
 
-    def limit(self, allowed: NDArray[np.bool_], before: Ints) -> "Energy":
+    def limit(self, allowed: Bools, before: Ints) -> "Energy":
         """The same of one collection, where items may stand at some positions (n, n) alone, and pairs keep an order.
 
         Of each pair (p, 2) in ``before`` the first stands before the second.

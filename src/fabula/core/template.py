@@ -23,8 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fabula.core.arrays import Floats, Ints, as_essence, normalise
-from fabula.core.arrays import positions as even_positions
+from fabula.core.arrays import Floats, Ints, as_essence, normalise, positions as even_positions
 from fabula.core.display import caption_html, curve_svg, name_some
 from fabula.core.files import write_whole
 from fabula.core.fingerprints import Fingerprints

@@ -7,8 +7,7 @@ bits above zero mean a leak.
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Sequence
-from collections.abc import Collection as Names
+from collections.abc import Callable, Collection as Names, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np

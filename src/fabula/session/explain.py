@@ -16,7 +16,7 @@ from fabula.session.measure import EMBEDDING
 from fabula.session.request import labels, side_name, strands_apart
 
 if TYPE_CHECKING:
-    from fabula.models.reasons import Contributions
+    from fabula.models.order import Contributions
     from fabula.session.ordered import Ordered
     from fabula.session.propose import Likelihood
 

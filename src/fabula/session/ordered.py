@@ -16,8 +16,7 @@ from fabula.core.display import name_some
 from fabula.core.fit import Fit
 from fabula.media.facts import total
 from fabula.media.steps import Change, Steps, changes
-from fabula.session import answer
-from fabula.session import explain as why
+from fabula.session import answer, explain as why
 from fabula.session.propose import OrderTask, Proposal, lay_out
 from fabula.session.request import Request
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.arrays import Floats, Ints
-from fabula.core.arrays import positions as positions_of
+from fabula.core.arrays import Floats, Ints, positions as positions_of
 from fabula.core.template import PAPER_KNOTS, basis, join_essences
 from fabula.errors import InputError
 

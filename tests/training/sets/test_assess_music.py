@@ -3,15 +3,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from examples.assess_music import (  # noqa: E402
-    agreement,
-    bits_by_inputs,
-    fingerprints_of,
-    interval,
-    mean_tables,
-    obvious,
-    proposals,
-)
+from examples.assess_music import agreement, bits_by_inputs, fingerprints_of, interval, mean_tables, obvious, proposals  # noqa: E402
 from fabula.training.sets import prepare  # noqa: E402
 from fabula.training.weights import learn_inputs  # noqa: E402
 

@@ -9,16 +9,7 @@ from fabula.evaluation.controls import Parts  # noqa: E402
 from fabula.models.encoders.set import SetSpec  # noqa: E402
 from fabula.training.nets.set_net import SetBatch  # noqa: E402
 from fabula.training.recipes import SetRecipe  # noqa: E402
-from fabula.training.sets import (  # noqa: E402
-    BOTH,
-    Masking,
-    SetTraining,
-    collection_bits,
-    only,
-    prepare,
-    set_aside,
-    train_sets,
-)
+from fabula.training.sets import BOTH, Masking, SetTraining, collection_bits, only, prepare, set_aside, train_sets  # noqa: E402
 from fabula.training.trainable import NOISE, ORDERS, TITLES  # noqa: E402
 from fabula.training.weights import learn_inputs  # noqa: E402
 

@@ -8,9 +8,9 @@ from operator import index
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from fabula.core.arrays import Floats, Ints, as_item, as_position
+from fabula.core.arrays import Bools, Floats, Ints, as_item, as_position
 from fabula.errors import ConflictError, InputError
 
 # Kinds of constraints: each says everything about itself.
@@ -459,15 +459,15 @@ class Constraints:
         """Shape (n,): the lengths, 1 each where none are known."""
         return np.ones(self.n) if self.lengths is None else self.lengths
 
-    def barred(self) -> NDArray[np.bool_] | None:
+    def barred(self) -> Bools | None:
         """Which item must not stand right after which: shape (n, n); None where any may. Runs are kept as units."""
         return None if self.apart_soft else self._same_label()
 
-    def alike(self) -> NDArray[np.bool_] | None:
+    def alike(self) -> Bools | None:
         """Which neighbours are to be avoided before anything else, though they may be: shape (n, n)."""
         return self._same_label() if self.apart_soft else None
 
-    def _same_label(self) -> NDArray[np.bool_] | None:
+    def _same_label(self) -> Bools | None:
         labels = self.apart
         return None if labels is None else (labels[:, np.newaxis] == labels) & (labels >= 0)
 

@@ -14,9 +14,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.core.arrays import Floats
+from fabula.core.arrays import Bools, Floats
 from fabula.core.solver.constraints import Constraints
-from fabula.core.solver.problem import Bools, Units
+from fabula.core.solver.problem import Units
 
 Longs = NDArray[np.int64]
 Table = Callable[[int], Longs]

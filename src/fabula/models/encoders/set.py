@@ -91,9 +91,10 @@ class SetSpec:
         for name, value in values.items():
             if name not in known:
                 raise ModelError(f"the configuration names {name!r}, which this version does not know")
-            wanted = {"int": int, "bool": bool, "str": str}.get(str(known[name]), (list, tuple))
-            if not isinstance(value, wanted) or (known[name] == "int" and isinstance(value, bool)):
-                raise ModelError(f"the configuration's {name!r} must be of type {known[name]}; got {value!r}")
+            wanted: Any = known[name] if isinstance(known[name], type) else (list, tuple)
+            if not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
+                what = getattr(known[name], "__name__", "list")
+                raise ModelError(f"the configuration's {name!r} must be of type {what}; got {value!r}")
         if "features" not in values:
             raise ModelError("the configuration must name the features")
         return cls(**values)
