@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from fabula.jobs.open_job import gather, plan_job
+from fabula.jobs.job import gather, plan_job
 from fabula.models.model import load_essence_model
 
 _TRACKS = 10_000_000

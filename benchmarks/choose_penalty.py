@@ -16,7 +16,7 @@ import numpy as np
 from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.models.model import load_model
 from fabula.research.kinds import prepare
-from fabula.research.recipe import Recipe
+from fabula.research.splits import Recipe
 from fabula.training.recipes import StepRecipe
 from fabula.training.step_models import LONGEST, Example, StepTraining, bits_of, learn_weights, noise
 

@@ -31,10 +31,15 @@ from fabula.models.encoders.set import SetSpec
 from fabula.models.model import save_model
 from fabula.training.data import ItemPool
 from fabula.training.loop import optimise
-from fabula.training.nets.set_net import Dropout, SetNet
+from fabula.training.nets.set_net import Dropout, SetNet, artist_of, as_inputs, as_model, learn_inputs
 from fabula.training.recipes import SetRecipe
-from fabula.training.sets import BOTH, SetLearner, collection_bits, set_fingerprint, set_pool
-from fabula.training.weights import artist_of, as_inputs, as_model, learn_inputs
+from fabula.training.sets import (
+    BOTH,
+    SetLearner,
+    collection_bits,
+    set_fingerprint,
+    set_pool,
+)
 
 TABLES = ("albums", "albums-more", "titles")
 FEATURES = (

@@ -22,16 +22,17 @@ NOT_OF_USE = {
 
 def twins() -> dict[str, Callable[..., Any]]:
     """Command -> the function that does it."""
-    from fabula.jobs.open_job import gather, plan_job
+    from fabula.jobs.job import gather, plan_job
     from fabula.jobs.status import Watch
     from fabula.jobs.worker import work
     from fabula.research.bench_programs import run_program
     from fabula.research.corpus import compare_files, cost_table, count_templates, descend, follow
     from fabula.research.evaluate import evaluate_table
     from fabula.research.reproduce import reproduce
-    from fabula.session.export import copy_numbered, extract_table, restore
+    from fabula.session.catalogue import extract_table
+    from fabula.session.export import copy_numbered, restore
     from fabula.session.inner_arcs import inner_arcs
-    from fabula.sources.fma.download import fetch_fma
+    from fabula.sources.fma.archive import fetch_fma
     from fabula.web.app import create_app
 
     return {
@@ -155,7 +156,7 @@ def test_texts_are_trained_from_python(tmp_path):
 
 
 def test_the_kinds_of_the_command_are_those_of_python():
-    from fabula.research.recipe import Kind
+    from fabula.research.splits import Kind
 
     option = next(each for each in dict(commands())["train"].params if each.name == "kind")
     assert isinstance(option.type, click.Choice)

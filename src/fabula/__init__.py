@@ -52,13 +52,13 @@ _HOMES = {
 # Names that were here in version 0.4 and go with the next one.
 _MOVED = {
     "Encoder": "models.own",
-    "EpochLog": "research.logs",
+    "EpochLog": "research.train",
     "Fit": "core.fit",
     "Ordered": "session.ordered",
     "Request": "session.request",
     "Scorer": "models.own",
     "Session": "session.session",
-    "TensorBoardLog": "research.logs",
+    "TensorBoardLog": "research.train",
     "information_of": "evaluation.information",
     "preset": "research.train",
     "register": "models.own",

@@ -10,8 +10,8 @@ from safetensors.numpy import load_file
 
 from fabula.errors import InputError
 from fabula.models.model import load_model
-from fabula.research.recipe import Recipe
 from fabula.research.reproduce import reproduce
+from fabula.research.splits import Recipe
 from fabula.research.train import train_recipe
 from fabula.training.distributed import World, pick_device, same_everywhere
 

@@ -5,11 +5,11 @@ from click.testing import CliRunner
 from fabula.cli import cli
 from fabula.core.collection import Terms
 from fabula.models.model import load_model
-from fabula.training.lexicon import learn_lexicon
 from fabula.training.recipes import StepRecipe
 from fabula.training.step_models import (
     Example,
     bits_of,
+    learn_lexicon,
     learn_neighbours,
     learn_weights,
     neighbour_scores,

@@ -3,9 +3,17 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from examples.assess_music import agreement, bits_by_inputs, fingerprints_of, interval, mean_tables, obvious, proposals  # noqa: E402
+from examples.assess_music import (  # noqa: E402
+    agreement,
+    bits_by_inputs,
+    fingerprints_of,
+    interval,
+    mean_tables,
+    obvious,
+    proposals,
+)
+from fabula.training.nets.set_net import learn_inputs  # noqa: E402
 from fabula.training.sets import prepare  # noqa: E402
-from fabula.training.weights import learn_inputs  # noqa: E402
 
 
 @pytest.fixture(scope="module")

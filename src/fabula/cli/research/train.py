@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli.help import HeadedCommand
+from fabula.cli.printing import HeadedCommand
 from fabula.cli.research.recipe import RECIPE, as_recipe, recipe_options, require_recipe
 from fabula.core.files import check_target
 from fabula.errors import InputError
@@ -16,7 +16,7 @@ from fabula.errors import InputError
 if TYPE_CHECKING:
     from fabula.evaluation.information import Information
     from fabula.research.kinds import Gain
-    from fabula.research.recipe import Recipe
+    from fabula.research.splits import Recipe
     from fabula.research.train import TrainedModel
 
 
@@ -61,12 +61,10 @@ def command(*, output: Path | None, show_recipe: bool, jobs: int, **options: Any
       fabula train novels.parquet --kind steps --jobs 4 -o mine.safetensors
       fabula train exhibitions/ --kind neighbours -o mine.safetensors
     """
-    from fabula.cli.printing import print_lines
-    from fabula.cli.progress import counting_bar, training_bar
+    from fabula.cli.printing import counting_bar, print_lines, training_bar
     from fabula.media.extraction import Measuring
-    from fabula.research import recipe as recipes
-    from fabula.research.logs import logging
-    from fabula.research.train import train_recipe
+    from fabula.research import splits as recipes
+    from fabula.research.train import logging, train_recipe
 
     history, tensorboard, written = (options.pop(name) for name in ("history", "tensorboard", "write_recipe"))
     beside = {name: options.pop(name) for name in ("checkpoint", "onnx")}

@@ -12,21 +12,18 @@ import numpy as np
 
 from fabula.core.collection import Collection
 from fabula.errors import FileError, InputError, shown
-from fabula.jobs.plan import Input, default_shards, digest, ranges
+from fabula.jobs.job import Input, ShardedJob, default_shards, digest, ranges
 from fabula.jobs.task import Cut, JobRequest, JobTask, Round
 from fabula.media.extraction import Measuring, extract
 from fabula.media.medium import Medium
 from fabula.media.registry import find_medium
 from fabula.session.measure import add_columns
 from fabula.sources.folders import files_of, medium_of
-from fabula.sources.registry import Opening
-from fabula.sources.source import Source
+from fabula.sources.registry import Opening, Source
 from fabula.sources.tables.write_table import feature_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from fabula.jobs.open_job import ShardedJob
 
 _EACH = 64  # files in a shard
 _LISTS = "files"
