@@ -170,3 +170,11 @@ def by_length(offsets: Ints, cells: int, axes: int = 2) -> Iterator[Alike]:
 
 def _describe(offsets: NDArray[np.generic]) -> str:
     return f"{np.array2string(offsets, threshold=8)} of shape {offsets.shape}"
+
+
+def distances(rows: Floats, goals: Floats) -> Floats:
+    """Euclidean distance over the last axis."""
+    difference = rows - goals
+    if difference.shape[-1] == 1:
+        return np.abs(difference[..., 0])
+    return np.asarray(np.sqrt((difference**2).sum(axis=-1)))

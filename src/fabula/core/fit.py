@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.arrays import Bools, Floats, Ints, as_essence, as_item, as_ordering, as_position, inverse
+from fabula.core.arrays import Bools, Floats, Ints, as_essence, as_item, as_ordering, as_position, distances, inverse
 from fabula.core.display import caption_html, curve_svg
 from fabula.core.template import Template
 from fabula.errors import ConstraintError, InputError
@@ -308,14 +308,6 @@ def _match_general(rows: Floats, goals: Floats, allowed: Bools, floor: float) ->
     for group in alike.values():
         ordering[group] = np.sort(ordering[group])
     return ordering
-
-
-def distances(rows: Floats, goals: Floats) -> Floats:
-    """Euclidean distance over the last axis."""
-    difference = rows - goals
-    if difference.shape[-1] == 1:
-        return np.abs(difference[..., 0])
-    return np.asarray(np.sqrt((difference**2).sum(axis=-1)))
 
 
 def as_fixed(fixed: Mapping[int, int], n: int) -> dict[int, int]:

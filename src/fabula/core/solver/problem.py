@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.arrays import Bools, Floats, Ints, as_essence
-from fabula.core.fit import distances
+from fabula.core.arrays import Bools, Floats, Ints, as_essence, distances
 from fabula.core.solver.constraints import SLACK, Constraints, count_alike
 from fabula.core.template import Template
 from fabula.errors import InputError
