@@ -13,8 +13,7 @@ import click
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress as Bars
-    from rich.progress import TaskID
+    from rich.progress import Progress as Bars, TaskID
     from rich.table import Table
 
     from fabula.core.arrays import Floats
