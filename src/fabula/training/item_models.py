@@ -25,8 +25,7 @@ from fabula.evaluation.information import Information, information_of, makers
 from fabula.media.music.tracks import ORIENTED_BY
 from fabula.models.model import Model
 from fabula.models.transform import Transform, log_parts
-from fabula.training import data as pools
-from fabula.training import loop
+from fabula.training import data as pools, loop
 from fabula.training.audit import NOISE, ORDERS, Report, Trained, compact, round_off
 from fabula.training.data import ItemPool, Rows, draw_orderings
 from fabula.training.distributed import World, join, same_everywhere

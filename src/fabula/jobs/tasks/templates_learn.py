@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from fabula.core.arrays import Floats, Ints, normalise_many
-from fabula.core.arrays import positions as even_positions
+from fabula.core.arrays import Floats, Ints, normalise_many, positions as even_positions
 from fabula.core.collections import Collections
 from fabula.core.template import PAPER_KNOTS, TemplateSet, name_templates
 from fabula.errors import InputError
