@@ -196,7 +196,7 @@ def open_files(paths: Sequence[str], opening: Opening) -> Source:
     """Open folders and files: those of the medium that has most of them. One file alone may hold several items."""
     medium = medium_of(paths, opening)
     alone = len(paths) == 1 and Path(paths[0]).is_file() and Path(paths[0]).suffix.lower() in medium.endings
-    parts = medium.parts(paths[0]) if alone else None
+    parts = medium.parts(paths[0]) if alone else None  # reads by `open_file`
     if parts is not None:
         note = f"{shown(paths[0])} was cut into {len(parts)} {medium.words.items}"
         return Source(Path(paths[0]), parts, medium, Path(paths[0]).parent, notes=(note,))

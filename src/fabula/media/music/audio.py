@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.arrays import Floats
+from fabula.core.files import open_file
 from fabula.errors import FileError, InputError, shown
 from fabula.media.medium import Spec, Stop, Stopped
 from fabula.media.music.loudness import (
@@ -89,21 +90,18 @@ def open_sound(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> I
 def _open_file(name: str) -> BinaryIO:
     """The file, open for reading; refused where it is no file with something in it."""
     try:
-        # A pipe is not waited for.
-        file = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        file = open_file(name)
     except (OSError, ValueError) as error:
         reason = f"cannot be read ({getattr(error, 'strerror', None) or error})"
         if isinstance(error, FileNotFoundError) and Path(name).is_symlink():
             reason = "is a link to a file that does not exist"
-        if isinstance(error, PermissionError) and Path(name).is_dir():  # as Windows says it
+        if isinstance(error, PermissionError | IsADirectoryError) and Path(name).is_dir():  # the first by Windows
             reason = "is a folder, not an audio file"
         raise FileError(f"{shown(name)}: {reason}") from error
-    status = os.fstat(file)
+    status = os.fstat(file.fileno())
     if stat.S_ISREG(status.st_mode) and status.st_size:
-        return os.fdopen(file, "rb")
-    os.close(file)
-    if stat.S_ISDIR(status.st_mode):
-        raise FileError(f"{shown(name)}: is a folder, not an audio file")
+        return file
+    file.close()
     raise FileError(f"{shown(name)}: {'is empty' if stat.S_ISREG(status.st_mode) else 'is not a regular file'}")
 
 

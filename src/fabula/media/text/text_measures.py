@@ -30,7 +30,7 @@ from fabula.media.text.language import (
     starts_of,
     words_of,
 )
-from fabula.media.text.passages import TEXT, read_document, read_text, text_of
+from fabula.media.text.passages import TEXT, is_packed, read_document, read_text, text_of
 
 MEASURES = (
     "words", "word_length", "variety", "commas", "semicolons", "dashes", "questions", "exclamations", "dialogue",
@@ -146,7 +146,7 @@ def _row(path: str, stop: Stop) -> NDArray[np.float64]:
     return measured
 
 
-SPEC = Spec("text", version=3, feature_names=MEASURES, measure=_row, shape=(len(MEASURES),))
+SPEC = Spec("text", version=3, feature_names=MEASURES, measure=_row, shape=(len(MEASURES),), parsed=is_packed)
 
 
 # The inside of a text: pieces of it in their order, measured.
