@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from fabula.core.arrays import Floats
 from fabula.core.collection import Collection, Item
 from fabula.errors import FileError, shown
+from fabula.media.children import shield
 from fabula.media.medium import Spec, Stop, Stopped
 from fabula.media.text.documents import Document, cut
 from fabula.media.text.language import (
@@ -184,6 +185,11 @@ def cut_file(path: str) -> Collection | None:
     By its highest headings of which there are several, else by its separators (``***``, a rule, three empty lines, a
     new page of an .epub).
     """
+    found: Collection | None = shield(_cut_parts, path)
+    return found
+
+
+def _cut_parts(path: str) -> Collection | None:
     document = read_document(path)
     parts = [part for part in cut(document) if words_of(part.text)]
     if len(parts) < 2:
