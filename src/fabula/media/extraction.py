@@ -338,7 +338,8 @@ def _recall_old(key: str, spec: Spec) -> NDArray[np.float64] | None:
 
 
 Progress = Callable[[int, int, str], None]
-_PER_SECOND = 500_000  # bytes that a second more is given for, to measure a file: 40 s of MP3
+_LONG = 60.0  # seconds to measure a file of no parsed kind: sound, some of which takes little room and long
+_PER_SECOND = 500_000  # bytes for which a second more is given
 _Outcome = NDArray[np.float64] | FileError
 
 
@@ -443,10 +444,19 @@ def _measure(name: str, spec: Spec, stop: Stop) -> NDArray[np.float64]:
     place = place_of(spec.measure) if is_guarded() or spec.parsed(name) else None
     if place is None:
         return spec.measure(name, stop)
-    size = Path(name).stat().st_size
+    seconds = LIMITS.seconds if spec.parsed(name) else _LONG
     with stopping(stop):
-        found: NDArray[np.float64] = call(measure_at, name, place, limits=Limits(LIMITS.seconds + size / _PER_SECOND))
+        found: NDArray[np.float64] = call(
+            measure_at, name, place, limits=Limits(seconds + _size_of(name) / _PER_SECOND)
+        )
     return found
+
+
+def _size_of(name: str) -> int:
+    try:
+        return Path(name).stat().st_size
+    except (OSError, ValueError):  # told when it is read
+        return 0
 
 
 def measure_at(path: str, place: str) -> NDArray[np.float64]:
