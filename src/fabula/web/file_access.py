@@ -21,8 +21,7 @@ from fabula.media.children import call
 from fabula.media.registry import item_endings
 from fabula.sources.folders import natural_key
 from fabula.sources.registry import list_endings
-from fabula.sources.tables.storage import ENDING as PARQUET
-from fabula.sources.tables.storage import count_parquet
+from fabula.sources.tables.storage import ENDING as PARQUET, count_parquet
 from fabula.web.http_errors import StatusError
 
 # Folders: what was named at start and nothing else
