@@ -23,7 +23,7 @@ from fabula.models.config import PAIRS
 from fabula.models.encoders.measures import as_measures
 from fabula.models.encoders.set import OFFSET, Array, SetInputs, SetSpec, as_set, set_inputs, standardise
 from fabula.models.model import Model
-from fabula.models.titles import Title, Vocabulary, fold, learn_vocabulary, read_titles
+from fabula.models.titles import Title, Vocabulary, fold_artist, learn_vocabulary, read_titles
 from fabula.models.transform import Transform, log_parts
 from fabula.training.nets.kinds import Weights
 from fabula.training.nets.networks import trainable_encoder, trainable_scorer, zscore
@@ -263,5 +263,5 @@ def titles_of(collection: Collection) -> list[Title]:
 
 
 def artist_of(collection: Collection) -> str:
-    """Whom a collection is by, for splits and counts: the folded name of its first artist, else its own id."""
-    return next((fold(item.artist) for item in collection.items if item.artist), collection.id)
+    """Whom a collection is by, for splits and counts: the name of its first artist, however spelt, else its own id."""
+    return next((fold_artist(item.artist) for item in collection.items if item.artist), collection.id)
