@@ -31,11 +31,15 @@ import torch
 from fabula.core.collection import Collection, Item
 from fabula.errors import import_extra
 from fabula.models.encoders.set import SetSpec
+<<<<<<< HEAD
 from fabula.models.file import save_model
 from fabula.models.titles import Vocabulary, fold_artist
+=======
+from fabula.models.model import save_model
+>>>>>>> main
 from fabula.training.data import ItemPool
 from fabula.training.loop import optimise
-from fabula.training.nets.set_net import Dropout, SetNet
+from fabula.training.nets.set_net import Dropout, SetNet, artist_of, as_inputs, as_model, learn_inputs
 from fabula.training.recipes import SetRecipe
 from fabula.training.sets import (
     BOTH,
@@ -45,7 +49,6 @@ from fabula.training.sets import (
     set_fingerprint,
     set_pool,
 )
-from fabula.training.weights import artist_of, as_inputs, as_model, learn_inputs
 
 TABLES = ("albums", "albums-more", "titles", "features-more2", "features-more", "titles-more")
 PREFERRED = ("albums", "albums-more", "features-more2", "features-more", "titles", "titles-more")  # of one album twice
