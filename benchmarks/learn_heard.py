@@ -11,6 +11,7 @@ which they are simulated where a table has the true values and no sound.
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -148,7 +149,8 @@ def main() -> None:
     document = {"descriptors": list(DESCRIPTORS), "logged": list(LOGGED), "logged_offset": OFFSET, "songs": len(values),
                 "heads": heads, "simulation": _rounded(made)}  # fmt: skip
     if len(sys.argv) > 2:
-        Path(sys.argv[2]).write_text(json.dumps(document, indent=1) + "\n")
+        lines = re.sub(r"\n {3,}", " ", json.dumps(document, indent=1))
+        Path(sys.argv[2]).write_text(re.sub(r"\n {2,}\]", "]", lines) + "\n")
 
 
 def _rounded(made: dict[str, Any]) -> dict[str, Any]:

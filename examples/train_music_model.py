@@ -31,12 +31,8 @@ import torch
 from fabula.core.collection import Collection, Item
 from fabula.errors import import_extra
 from fabula.models.encoders.set import SetSpec
-<<<<<<< HEAD
-from fabula.models.file import save_model
-from fabula.models.titles import Vocabulary, fold_artist
-=======
 from fabula.models.model import save_model
->>>>>>> main
+from fabula.models.titles import Vocabulary, fold_artist
 from fabula.training.data import ItemPool
 from fabula.training.loop import optimise
 from fabula.training.nets.set_net import Dropout, SetNet, artist_of, as_inputs, as_model, learn_inputs

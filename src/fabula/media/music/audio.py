@@ -12,9 +12,10 @@ from fabula.core.arrays import Floats
 from fabula.errors import FileError, InputError, shown
 from fabula.media.medium import Spec, Stop
 from fabula.media.music.decode import open_sound
+from fabula.media.music.heard import HEARD, Excerpts, hear
 from fabula.media.music.key import Pitches, chroma, find_key, tuning
 from fabula.media.music.loudness import EDGE_SECONDS, Edges, Meter, Peak, Samples, edges, loudness_range
-from fabula.media.music.spectra import Mix, ShortSpectra, Width, bass_share, brightness
+from fabula.media.music.spectra import Mix, ShortSpectra, Width, bass_share, brightness, mix_channels
 from fabula.media.music.tempo import find_tempo, onset_density
 
 _SECONDS = 30.0  # of each end in which its tempo and key are heard
@@ -63,6 +64,13 @@ class AudioFeatures:
     end_key: float
     end_mode: float
     end_key_confidence: float
+    # Estimates of what a streaming service would say, 0 to 1; NaN where there is too little sound.
+    heard_energy: float
+    heard_acousticness: float
+    heard_valence: float
+    heard_danceability: float
+    heard_speechiness: float
+    heard_instrumentalness: float
 
 
 def measure(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> AudioFeatures:
@@ -92,14 +100,17 @@ class Ears:
     def __init__(self, rate: int) -> None:
         self.mix, self.width, self.peak = Mix(rate), Width(), Peak(rate)
         self.spectra, self.pitches = ShortSpectra(self.mix.rate), Pitches(self.mix.rate)
+        self.excerpts = Excerpts(rate)
 
     def push(self, chunk: Samples) -> None:
         """Take a chunk (frames, channels) into account; it may be overwritten afterwards."""
         self.peak.push(chunk)
         self.width.push(chunk)
-        mono = self.mix.push(chunk)
-        self.spectra.push(mono)
-        self.pitches.push(mono)
+        mono = mix_channels(chunk)
+        self.excerpts.push(mono)
+        mixed = self.mix.push(mono)
+        self.spectra.push(mixed)
+        self.pitches.push(mixed)
 
     def result(self, seconds: float, loudness: float, powers: Floats) -> AudioFeatures:
         """All that was heard, given the length, the loudness in LUFS and the K-weighted power of every 100 ms."""
@@ -146,6 +157,7 @@ class Ears:
             end_key=end_key.tonic,
             end_mode=end_key.mode,
             end_key_confidence=end_key.confidence,
+            **dict(zip(HEARD, hear(self.excerpts.samples(), powers).tolist(), strict=True)),
         )
 
 
@@ -164,4 +176,4 @@ def _row(path: str, stop: Stop) -> NDArray[np.float64]:
     return np.array([getattr(measured, name) for name in FEATURES], dtype=np.float64)
 
 
-SPEC = Spec("audio", version=3, feature_names=FEATURES, measure=_row, shape=(len(FEATURES),))
+SPEC = Spec("audio", version=4, feature_names=FEATURES, measure=_row, shape=(len(FEATURES),))

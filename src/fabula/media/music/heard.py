@@ -15,7 +15,7 @@ import numpy as np
 import scipy.fft
 from scipy.signal import detrend, find_peaks, welch
 
-from fabula.core.arrays import Floats, Ints
+from fabula.core.arrays import Floats
 from fabula.media.music.loudness import FLOOR, Samples, level, power
 
 RATE = 22050  # Hz, at which the descriptors are defined
@@ -29,6 +29,8 @@ _WINDOW, _HOP = 2048, 512
 _FRAMES = RATE / _HOP  # a second
 _SHORT = 60.0  # seconds up to which loudness is taken by blocks of 400 ms, beyond of 200 ms
 _FEWEST = 8  # frames
+_TOGETHER = 128  # frames whose spectra are taken at a time
+_CELLS, _GROUP = 1 << 14, 8  # of a running median: numbers at a time, rows sorted together
 _MOST_KEPT = 16  # chunks held while it is not known how many will come
 
 
@@ -39,10 +41,10 @@ class Excerpts:
         self._rate, self._stride, self._count = rate, 1, 0
         self._kept: list[tuple[int, Samples]] = []
 
-    def push(self, chunk: Samples) -> None:
-        """Take a chunk (frames, channels) into account."""
+    def push(self, mono: Samples) -> None:
+        """Take a chunk of mono samples into account."""
         if self._count % self._stride == 0:
-            self._kept.append((self._count, chunk.mean(axis=1)))
+            self._kept.append((self._count, mono.copy()))
             if len(self._kept) > _MOST_KEPT:
                 self._stride *= 2
                 self._kept = [held for held in self._kept if held[0] % self._stride == 0]
@@ -118,8 +120,10 @@ def describe(mono: Samples, powers: Floats) -> dict[str, float] | None:
     if count < _FEWEST or not np.abs(mono).max() > 1e-4:
         return None
     windows = np.lib.stride_tricks.sliding_window_view(mono, _WINDOW)[::_HOP]
-    spectra = scipy.fft.rfft(windows * _bins().window, axis=1, workers=1)
-    spectrum = spectra.real**2 + spectra.imag**2  # (frames, bins)
+    spectrum = np.empty((count, _WINDOW // 2 + 1), np.float32)
+    for first in range(0, count, _TOGETHER):
+        spectra = scipy.fft.rfft(windows[first : first + _TOGETHER] * _bins().window, axis=1, workers=1)
+        spectrum[first : first + _TOGETHER] = spectra.real**2 + spectra.imag**2
     strength = np.sqrt(spectrum.sum(axis=1) / _WINDOW**2 * 2.67) + 1e-9
     sounding = strength > strength.max() * 1e-3
     sounding = sounding if sounding.sum() >= _FEWEST else np.ones_like(sounding)
@@ -144,7 +148,7 @@ class _Bins:
         frequency = np.arange(_WINDOW // 2 + 1) * RATE / _WINDOW
         self.mel = _mel_bands(frequency).T.astype(np.float32)  # (bins, 40)
         self.bands = [slice(*np.searchsorted(frequency, edges)) for edges in ((250, 500), (500, 1000))]
-        self.voice = slice(*(np.searchsorted(frequency, (300, 3400), side="right") - (0, 0)))
+        self.voice = slice(*np.searchsorted(frequency, (300, 3400), side="right"))
         self.pitched = slice(*np.searchsorted(frequency, (55, 5000), side="right"))
         pitch = np.round(12 * np.log2(frequency[self.pitched] / 440.0)).astype(int) % 12
         self.chroma = (pitch[:, np.newaxis] == np.arange(12)).astype(np.float32)
@@ -273,39 +277,61 @@ def _harmonic(spectrum: Samples) -> float:
 def running_median(values: Samples, size: int) -> Samples:
     """Medians of ``size`` (odd) values along the first axis of (n, m); beyond the ends they are mirrored.
 
-    By a sorting network over whole arrays, of which only what the middle depends on is done.
+    By a sorting network over whole arrays: groups of eight that windows share are sorted once, and of the rest only what
+    the middle depends on is done.
 
     >>> running_median(np.array([[1.0], [9.0], [2.0], [3.0]], np.float32), 3)[:, 0]
     array([1., 2., 3., 3.], dtype=float32)
     """
     n, half = len(values), size // 2
-    where = np.abs(np.arange(-half, n + half) + 0.5) - 0.5
-    where = (n - 0.5 - np.abs(n - 0.5 - where % (2 * n))).astype(int)
-    padded = np.ascontiguousarray(values)[where]
-    rows = [padded[i : i + n].copy() for i in range(size)]
-    room = np.empty_like(rows[0])
-    for low, high in _network(size):
-        np.minimum(rows[low], rows[high], out=room)
-        np.maximum(rows[low], rows[high], out=rows[high])
-        rows[low], room = room, rows[low]
-    return rows[half]
+    where = np.arange(-half, n + half) % (2 * n)
+    where = np.where(where < n, where, 2 * n - 1 - where)
+    found = np.empty(values.shape, values.dtype)
+    wide = max(1, _CELLS // n)  # few columns at a time, so that all rows stay in the cache
+    for first in range(0, values.shape[1], wide):
+        part = slice(first, first + wide)
+        found[:, part] = _medians(np.ascontiguousarray(values[:, part])[where], n, size)
+    return found
 
 
-@lru_cache(maxsize=8)
-def _network(size: int) -> tuple[tuple[int, int], ...]:
-    """Batcher's odd-even merge sort of ``size`` values, without the exchanges that the middle does not depend on."""
-    pairs: list[tuple[int, int]] = []
-    whole, p = 1 << (size - 1).bit_length(), 1
-    while p < whole:
+def _medians(padded: Samples, n: int, size: int) -> Samples:
+    """Medians of each ``size`` rows of (n + size - 1, m) that follow each other."""
+    grouped = size // _GROUP * _GROUP
+    levels = [padded]
+    for p in (1, 2, 4) if grouped else ():
+        last = len(levels[0]) - p
+        levels = [held[:last] for held in levels] + [held[p:] for held in levels]
+        _exchange(levels, [pair[1:] for pair in _network(2 * p) if pair[0] == p])
+    rows = [levels[w % _GROUP][w // _GROUP * _GROUP :][:n] for w in range(grouped)]
+    rows += [padded[w : w + n] for w in range(grouped, size)]
+    _exchange(rows, [(low, high) for p, low, high in _network(size, size // 2) if p >= _GROUP or low >= grouped])
+    return rows[size // 2]
+
+
+def _exchange(rows: list[Samples], pairs: list[tuple[int, int]]) -> None:
+    """Put the lesser of each two rows first."""
+    for low, high in pairs:
+        rows[low], rows[high] = np.minimum(rows[low], rows[high]), np.maximum(rows[low], rows[high])
+
+
+@lru_cache(maxsize=16)
+def _network(size: int, wanted: int | None = None) -> tuple[tuple[int, int, int], ...]:
+    """Batcher's odd-even merge sort: what is exchanged, and the size of the groups that this merges.
+
+    Where one place is ``wanted``, without the exchanges that it does not depend on.
+    """
+    pairs: list[tuple[int, int, int]] = []
+    p = 1
+    while p < size:
         k = p
         while k >= 1:
-            for j in range(k % p, whole - k, 2 * k):
-                pairs += [(i + j, i + j + k) for i in range(min(k, whole - j - k)) if (i + j) // (2 * p) == (i + j + k) // (2 * p)]
+            starts = ((j, i) for j in range(k % p, size - k, 2 * k) for i in range(k))
+            pairs += [(p, i + j, i + j + k) for j, i in starts if (i + j) // (2 * p) == (i + j + k) // (2 * p)]
             k //= 2
         p *= 2
-    needed, kept = {size // 2}, []
-    for low, high in reversed([pair for pair in pairs if pair[1] < size]):
+    needed, kept = set(range(size)) if wanted is None else {wanted}, []
+    for p, low, high in reversed([pair for pair in pairs if pair[2] < size]):
         if low in needed or high in needed:
             needed |= {low, high}
-            kept.append((low, high))
+            kept.append((p, low, high))
     return tuple(reversed(kept))
