@@ -3,9 +3,9 @@
     python -m benchmarks.learn_heard PAIRS.parquet [OUT]
 
 PAIRS: one row a song, the service's values beside the descriptors ``d_*`` of its sound, and the artist. A ridge on
-twenty descriptors for each; cross-validated by artist. Writes ``heard.json`` beside the module: weights, errors, and how
-the estimates follow from the true values (within an artist and between artists, with the covariance of what is left), by
-which they are simulated where a table has the true values and no sound.
+twenty descriptors for each; cross-validated by artist. Writes ``heard.json`` beside the module: weights, errors, and
+how the estimates follow from the true values (within an artist and between artists, with the covariance of what is
+left), by which they are simulated where a table has the true values and no sound.
 """
 
 from __future__ import annotations
@@ -92,8 +92,9 @@ def simulation(estimates: Array, sources: Array, artists: Array) -> dict[str, An
     shared = rest.T @ rest / (len(rest) - design.shape[1]) - noise * np.mean(1 / count)
     values, vectors = np.linalg.eigh((shared + shared.T) / 2)
     shared = (vectors * np.maximum(values, 0)) @ vectors.T
-    return {"sources": [*TARGETS, "loudness"], "within": within.tolist(), "between": between[:-1].tolist(),
-            "offset": between[-1].tolist(), "noise_within": noise.tolist(), "noise_between": shared.tolist()}  # fmt: skip
+    made = {"within": within, "between": between[:-1], "offset": between[-1], "noise_within": noise,
+            "noise_between": shared}  # fmt: skip
+    return {"sources": [*TARGETS, "loudness"], **{name: np.round(part, 6).tolist() for name, part in made.items()}}
 
 
 def within_r(one: Array, other: Array, artists: Array) -> float:
@@ -139,22 +140,18 @@ def main() -> None:
     for i, name in enumerate(TARGETS):
         error = float(np.sqrt(np.nanmean((heard[:, i] - values[:, i]) ** 2)))
         mean, deviation, weights, middle = models[i]
-        plain = weights[:-1] / deviation[:-1]
+        plain, clip = weights[:-1] / deviation[:-1], weights[-1] * mean[-1] / deviation[-1]
         heads[name] = {"weights": plain.round(7).tolist(),
-                       "intercept": round(middle - float(plain @ mean[:-1] + weights[-1] * mean[-1] / deviation[-1]), 7),
-                       "error": round(error, 4), "r2": round(float(estimates[i, 0]), 3),
+                       "intercept": round(middle - float(plain @ mean[:-1] + clip), 7),
+                       "mean": round(middle, 4), "error": round(error, 4), "r2": round(float(estimates[i, 0]), 3),
                        "within_r": round(float(estimates[i, 1]), 3)}  # fmt: skip
         print(f"{name:17s} R2 {estimates[i, 0]:.3f}, within an artist r {estimates[i, 1]:.3f}, error {error:.3f}; "
               f"simulated {simulated[i][0]:.3f}, {simulated[i][1]:.3f}")  # fmt: skip
     document = {"descriptors": list(DESCRIPTORS), "logged": list(LOGGED), "logged_offset": OFFSET, "songs": len(values),
-                "heads": heads, "simulation": _rounded(made)}  # fmt: skip
+                "heads": heads, "simulation": made}  # fmt: skip
     if len(sys.argv) > 2:
         lines = re.sub(r"\n {3,}", " ", json.dumps(document, indent=1))
         Path(sys.argv[2]).write_text(re.sub(r"\n {2,}\]", "]", lines) + "\n")
-
-
-def _rounded(made: dict[str, Any]) -> dict[str, Any]:
-    return {k: np.round(v, 6).tolist() if k != "sources" else v for k, v in made.items()}
 
 
 if __name__ == "__main__":

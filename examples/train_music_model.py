@@ -123,13 +123,15 @@ def as_albums(arrays: dict[str, np.ndarray]) -> Albums:
     ends = np.r_[starts[1:], len(arrays["id"])]
     validated = starts[arrays["validation"][starts]]
     held = {fold_artist(arrays["artist"][start]) for start in validated} - {fold_artist(MANY)}
-    seen = {(fold_artist(arrays["artist"][i]), fold_artist(arrays["album"][i])): -1 for i in validated}  # album -> table
+    seen = {
+        (fold_artist(arrays["artist"][i]), fold_artist(arrays["album"][i])): -1 for i in validated
+    }  # album -> table
     rank = [PREFERRED.index(name) for name in TABLES]
     for start, end in sorted(zip(starts, ends, strict=True), key=lambda rows: rank[arrays["table"][rows[0]]]):
         table, artist = int(arrays["table"][start]), fold_artist(arrays["artist"][start])
-        if not arrays["validation"][start]:
-            if artist in held or seen.setdefault((artist, fold_artist(arrays["album"][start])), table) != table:
-                continue
+        named = artist, fold_artist(arrays["album"][start])
+        if not arrays["validation"][start] and (artist in held or seen.setdefault(named, table) != table):
+            continue
         items = [Item(str(row), arrays["title"][row], artist=arrays["artist"][row]) for row in range(start, end)]
         album = Collection(arrays["id"][start], items, every[start:end], names, title=arrays["album"][start])
         aside = zlib.crc32(artist_of(album).encode()) % 100 < 8
@@ -249,8 +251,8 @@ def vary(task: dict[str, Any], seed: int, changes: list[str]) -> dict[str, Any]:
 
 def keep_teachers(paths: list[Path], out: Path) -> None:
     """Write the teachers down in half precision, some to a file, for students trained later."""
-    for first in range(0, len(paths), 6):
-        held = [torch.load(path, map_location="cpu", weights_only=True) for path in paths[first : first + 6]]
+    for first in range(0, len(paths), 4):
+        held = [torch.load(path, map_location="cpu", weights_only=True) for path in paths[first : first + 4]]
         small = [{**net, "weights": {k: v.half() for k, v in net["weights"].items()}} for net in held]
         torch.save(small, out / f"teachers-{first}.pt")
 

@@ -185,7 +185,7 @@ class SetLearner(Learner):
     """InfoNCE over the tables of a set net: AdamW over one cycle, a moving average of the weights.
 
     The net, on the device of the data, changes; it is kept as it came where no epoch has more than ``least`` bits on
-    ``aside``. The mean opinion of ``teachers`` is learned as well. ``errors``: of features that are estimates.
+    ``aside``. The mean opinion of ``teachers`` is learned as well. ``errors`` are those of features that are estimates.
     """
 
     def __init__(
@@ -205,6 +205,8 @@ class SetLearner(Learner):
         self.views = views
         self.world = world or World(0, 1, pool.device)
         self.teachers, self.least = teachers, -np.inf if least is None else least
+        specs = {teacher.spec for teacher in teachers}
+        self._teachers = [_stack([teacher for teacher in teachers if teacher.spec == spec]) for spec in specs]
         self.epochs, self.size, self.averages = recipe.epochs, len(pool), True
         self.masking = Masking(recipe, net.spec.features, pool.device, errors)
         own = recipe.seed if self.world.size == 1 else seed_of(recipe.seed, self.world.rank)
@@ -269,18 +271,36 @@ class SetLearner(Learner):
         loss = -log_share(logits).mean()
         if self.teachers:
             with torch.no_grad():
-                opinion = torch.stack([contrast(teacher(x), orderings) for teacher in self.teachers]).mean(0)
+                opinion = torch.cat([_opinions(group, x, orderings) for group in self._teachers]).mean(0)
             weight = self.recipe.taught
             loss = (1 - weight) * loss + weight * distill(logits, opinion)
         return Loss(loss, len(chosen) / self.recipe.batch, len(chosen))
 
     def bits(self, net: nn.Module) -> dict[str, float]:
-        """Mean bits on what was set aside, over the ``views``: the features that may be seen; all where there are none."""
+        """Mean bits on what was set aside, over the ``views`` (features that may be seen); all where there are none."""
         net = net.eval()
         found = [
-            collection_bits(cast(SetNet, net), self.aside, features=view, draws=4).mean() for view in self.views or [None]
+            collection_bits(cast(SetNet, net), self.aside, features=view, draws=4).mean()
+            for view in self.views or [None]
         ]
         return {BOTH: float(np.mean(found))}
+
+
+Stacked = tuple[SetNet, dict[str, Tensor]]  # one of some nets of a kind, and the weights of all, (nets, ...) each
+
+
+def _stack(nets: Sequence[SetNet]) -> Stacked:
+    """Nets of one kind as one, so that they need no more steps than one does."""
+    return nets[0].eval(), {name: torch.stack([dict(net.named_parameters())[name].detach() for net in nets])
+                            for name, _ in nets[0].named_parameters()}  # fmt: skip
+
+
+def _opinions(stacked: Stacked, x: SetBatch, orderings: Tensor) -> Tensor:
+    """Logits (nets, B, 1 + N) of each net."""
+    net, weights = stacked
+    positions, flow = torch.vmap(lambda own: torch.func.functional_call(net, own, (x,)))(weights)
+    logits = contrast((positions.flatten(0, 1), flow.flatten(0, 1)), orderings)
+    return logits.unflatten(0, positions.shape[:2])
 
 
 @dataclass(frozen=True, eq=False)

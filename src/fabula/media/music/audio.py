@@ -379,7 +379,7 @@ class AudioFeatures:
     end_key: float
     end_mode: float
     end_key_confidence: float
-    # Estimates of what a streaming service would say, 0 to 1; NaN where there is too little sound.
+    # Estimates of what a streaming service would say, 0 to 1; no energy and the rest average for too little sound.
     heard_energy: float
     heard_acousticness: float
     heard_valence: float

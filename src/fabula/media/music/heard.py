@@ -21,8 +21,7 @@ from fabula.media.music.loudness import FLOOR, Samples, level, power
 RATE = 22050  # Hz, at which the descriptors are defined
 PIECES = 4  # chunks of a stream that are listened to, spread over it
 HEARD = tuple(
-    f"heard_{name}"
-    for name in ("energy", "acousticness", "valence", "danceability", "speechiness", "instrumentalness")
+    f"heard_{name}" for name in ("energy", "acousticness", "valence", "danceability", "speechiness", "instrumentalness")
 )
 
 _WINDOW, _HOP = 2048, 512
@@ -52,11 +51,9 @@ class Excerpts:
 
     def samples(self) -> Samples:
         """The excerpts one after the other."""
-        chosen = range(len(self._kept))
+        chosen = list(range(len(self._kept)))
         if self._count > PIECES:
-            wished = np.linspace(0, self._count - 1, PIECES + 2)[1:-1]
-            held = np.array([number for number, _ in self._kept])
-            chosen = np.unique(np.abs(held - wished[:, np.newaxis]).argmin(axis=1)).tolist()
+            chosen = [i * len(self._kept) // (PIECES + 1) for i in range(1, PIECES + 1)]
         mono = [self._kept[i][1] for i in chosen]
         return resample(np.concatenate(mono), self._rate) if mono else np.empty(0, np.float32)
 
@@ -71,14 +68,15 @@ def resample(mono: Samples, rate: int) -> Samples:
 
 
 def hear(mono: Samples, powers: Floats) -> Floats:
-    """What is heard, shape (6,), 0 to 1, in the order of :data:`HEARD`; NaN where there is too little sound.
+    """What is heard, shape (6,), 0 to 1, in the order of :data:`HEARD`.
 
+    Where there is too little sound to tell, no energy, and of the rest what songs have on average.
     ``mono``: excerpts at :data:`RATE`; ``powers``: the K-weighted power of every 100 ms of the whole.
     """
     found = describe(mono, powers)
-    if found is None:
-        return np.full(len(HEARD), np.nan)
     said = _weights()
+    if found is None:
+        return said.shares(said.means) * (np.array(HEARD) != "heard_energy")
     return said.shares(np.array([found[name] for name in said.descriptors]) @ said.weights + said.intercepts)
 
 
@@ -99,6 +97,7 @@ class _Weights:
         self.descriptors: list[str] = said["descriptors"]
         self.weights = np.array([head["weights"] for head in heads]).T  # (20, 6)
         self.intercepts = np.array([head["intercept"] for head in heads])
+        self.means = np.array([head["mean"] for head in heads])
         self.errors: list[float] = [head["error"] for head in heads]
         self._logged = np.array([name.removeprefix("heard_") in said["logged"] for name in HEARD])
         self._offset = said["logged_offset"]
@@ -277,8 +276,8 @@ def _harmonic(spectrum: Samples) -> float:
 def running_median(values: Samples, size: int) -> Samples:
     """Medians of ``size`` (odd) values along the first axis of (n, m); beyond the ends they are mirrored.
 
-    By a sorting network over whole arrays: groups of eight that windows share are sorted once, and of the rest only what
-    the middle depends on is done.
+    By a sorting network over whole arrays: groups of eight that windows share are sorted once, and of the rest only
+    what the middle depends on is done.
 
     >>> running_median(np.array([[1.0], [9.0], [2.0], [3.0]], np.float32), 3)[:, 0]
     array([1., 2., 3., 3.], dtype=float32)
