@@ -9,14 +9,16 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 from importlib.resources import files
+from math import gcd
 from typing import Any
 
 import numpy as np
 import scipy.fft
-from scipy.signal import detrend, find_peaks, welch
+from scipy.signal import detrend, find_peaks, resample_poly, welch
 
 from fabula.core.arrays import Floats
 from fabula.media.music.loudness import FLOOR, Samples, level, power
+from fabula.media.music.spectra import Mix
 
 RATE = 22050  # Hz, at which the descriptors are defined
 PIECES = 4  # chunks of a stream that are listened to, spread over it
@@ -60,11 +62,10 @@ class Excerpts:
 
 def resample(mono: Samples, rate: int) -> Samples:
     """Mono samples at :data:`RATE`."""
-    if rate == RATE:
-        return mono
-    import soxr
-
-    return np.asarray(soxr.resample(mono, rate, RATE, quality="LQ"), dtype=np.float32)
+    if rate % RATE == 0:
+        return Mix(rate, RATE, cut=0.97).push(mono)
+    shared = gcd(rate, RATE)
+    return np.asarray(resample_poly(mono, RATE // shared, rate // shared), dtype=np.float32)
 
 
 def hear(mono: Samples, powers: Floats) -> Floats:
