@@ -330,7 +330,19 @@ def manifests(store: JobStore, number: int, shards: int, *, partial: bool = Fals
     return [manifest for manifest in found if manifest is not None]
 
 
-def part_schema(store: JobStore, manifest: Manifest) -> pa.Schema:
+def joint_schema(store: JobStore, parts: Sequence[Manifest]) -> pa.Schema:
+    """One schema for all parts: a column that one part lacks is empty there; failures come last."""
+    import pyarrow as pa
+
+    known = {_part_schema(store, part): None for part in parts}
+    found: pa.Schema = pa.unify_schemas(list(known), promote_options="permissive")
+    if FAILURE not in found.names:
+        return found
+    at = found.get_field_index(FAILURE)
+    return found.remove(at).append(found.field(at))
+
+
+def _part_schema(store: JobStore, manifest: Manifest) -> pa.Schema:
     """Names and types of a part's columns; its rows are not read."""
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
-from torch import Tensor
-from torch import distributed as dist
+from torch import Tensor, distributed as dist
 
 from fabula.errors import FabulaError, InputError
 
