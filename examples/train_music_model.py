@@ -236,8 +236,9 @@ def train_all(
     paths = [str(folder / f"{name}.pt") for name in names] + unpack_teachers(options.given, folder)
     students = {}
     for i in range(options.students if len(paths) > 1 else 0):
-        recipe = {**task["recipe"], "seed": 100 + i, "epochs": options.student_epochs}
-        students[f"student {i}"] = {**task, "teachers": paths, "recipe": recipe}
+        varied = vary(task, 100 + i, options.vary_students[i : i + 1])
+        recipe = {**varied["recipe"], "epochs": options.student_epochs}
+        students[f"student {i}"] = {**varied, "teachers": paths, "recipe": recipe}
     return {**told, **run(students, folder, pool)}
 
 
@@ -303,6 +304,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--part", type=int, default=1, help="train on every so-manieth album only, to try it out")
     parser.add_argument("--no-controls", dest="controls", action="store_false", help="train no controls")
     parser.add_argument("--vary", nargs="*", default=[], metavar="CHANGES", help='of each teacher: "few=0.3 epochs=20"')
+    parser.add_argument("--vary-students", nargs="*", default=[], metavar="CHANGES", help="the same of each student")
     parser.add_argument("--given", nargs="*", default=[], type=Path, help="teachers that an earlier run kept")
     parser.add_argument("--seed", type=int, default=0, help="of the first teacher")
     parser.add_argument("--set", nargs="*", default=[], metavar="NAME=JSON", help="settings, for example epochs=2")

@@ -263,7 +263,7 @@ class SetLearner(loop.Learner):
         net = net.eval()
         found = [
             collection_bits(cast(SetNet, net), self.aside, features=view, draws=4).mean()
-            for view in self.views or [None]
+            for view in self.views or (None,)
         ]
         return {BOTH: float(np.mean(found))}
 
@@ -282,7 +282,7 @@ def _opinions(stacked: Stacked, x: SetBatch, orderings: Tensor) -> Tensor:
     net, weights = stacked
     positions, flow = torch.vmap(lambda own: torch.func.functional_call(net, own, (x,)))(weights)
     logits = loop.contrast((positions.flatten(0, 1), flow.flatten(0, 1)), orderings)
-    return logits.unflatten(0, positions.shape[:2])
+    return logits.view(*positions.shape[:2], -1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -77,7 +77,7 @@ def hear(mono: Samples, powers: Floats) -> Floats:
     found = describe(mono, powers)
     said = _weights()
     if found is None:
-        return said.shares(said.means) * (np.array(HEARD) != "heard_energy")
+        return np.where(np.array(HEARD) == "heard_energy", 0.0, said.shares(said.means))
     return said.shares(np.array([found[name] for name in said.descriptors]) @ said.weights + said.intercepts)
 
 
@@ -161,7 +161,8 @@ def _bins() -> _Bins:
 
 def _mel_bands(frequency: Floats, count: int = 40, low: float = 30.0, high: float = 11025.0) -> Floats:
     """Triangles along the mel scale, each with a sum of 1: shape (count, bins)."""
-    mel = np.linspace(*(2595 * np.log10(1 + np.array([low, high]) / 700)), count + 2)
+    first, last = 2595 * np.log10(1 + np.array([low, high]) / 700)
+    mel = np.linspace(first, last, count + 2)
     left, middle, right = (700 * (10 ** (mel[i : count + i, np.newaxis] / 2595) - 1) for i in range(3))
     bands = np.maximum(0, np.minimum((frequency - left) / (middle - left), (right - frequency) / (right - middle)))
     total = bands.sum(axis=1, keepdims=True)
