@@ -13,7 +13,7 @@ from scipy.ndimage import median_filter
 from scipy.signal import resample_poly
 
 from fabula.media.music.audio import measure
-from fabula.media.music.heard import HEARD, RATE, Excerpts, _weights, describe, errors, hear, running_median
+from fabula.media.music.heard import HEARD, RATE, Excerpts, _ridges, describe, errors, hear, running_median
 from fabula.media.music.loudness import Meter, Samples, chunk_frames
 
 from .sounds import MAJOR, clicks, notes
@@ -56,7 +56,7 @@ def test_descriptors_are_those_of_the_reference(reference: Any, seconds: float, 
     sound = piece(seconds, seed)
     expected, found = reference.describe_signal(sound), describe(sound.mean(axis=1), powers(sound))
     assert found is not None
-    assert sorted(found) == sorted(_weights().descriptors)
+    assert sorted(found) == sorted(_ridges().descriptors)
     assert {name: found[name] for name in found} == pytest.approx({name: expected[name] for name in found}, abs=1e-3)
 
 

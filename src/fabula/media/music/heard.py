@@ -75,7 +75,7 @@ def hear(mono: Samples, powers: Floats) -> Floats:
     ``mono``: excerpts at :data:`RATE`; ``powers``: the K-weighted power of every 100 ms of the whole.
     """
     found = describe(mono, powers)
-    said = _weights()
+    said = _ridges()
     if found is None:
         return np.where(np.array(HEARD) == "heard_energy", 0.0, said.shares(said.means))
     return said.shares(np.array([found[name] for name in said.descriptors]) @ said.weights + said.intercepts)
@@ -87,10 +87,10 @@ def errors() -> dict[str, float]:
     >>> sorted(errors())[:2]
     ['heard_acousticness', 'heard_danceability']
     """
-    return dict(zip(HEARD, _weights().errors, strict=True))
+    return dict(zip(HEARD, _ridges().errors, strict=True))
 
 
-class _Weights:
+class _Ridges:
     """The fitted ridge."""
 
     def __init__(self, said: dict[str, Any]) -> None:
@@ -110,8 +110,8 @@ class _Weights:
 
 
 @lru_cache(maxsize=1)
-def _weights() -> _Weights:
-    return _Weights(json.loads(files("fabula.media.music").joinpath("heard.json").read_text(encoding="utf-8")))
+def _ridges() -> _Ridges:
+    return _Ridges(json.loads(files("fabula.media.music").joinpath("heard.json").read_text(encoding="utf-8")))
 
 
 def describe(mono: Samples, powers: Floats) -> dict[str, float] | None:
