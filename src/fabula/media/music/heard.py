@@ -317,10 +317,7 @@ def _exchange(rows: list[Samples], pairs: list[tuple[int, int]]) -> None:
 
 @lru_cache(maxsize=16)
 def _network(size: int, wanted: int | None = None) -> tuple[tuple[int, int, int], ...]:
-    """Batcher's odd-even merge sort: what is exchanged, and the size of the groups that this merges.
-
-    Where one place is ``wanted``, without the exchanges that it does not depend on.
-    """
+    """Batcher's merge sort: size of the groups merged, what is exchanged; as far as one place ``wanted`` needs it."""
     pairs: list[tuple[int, int, int]] = []
     p = 1
     while p < size:
