@@ -160,7 +160,7 @@ class _Nursery:
             )
             stack.pop_all()
 
-    def fork(self, place: str) -> _Child:
+    def fork(self, place: str) -> "_Child":
         """A new child, which has loaded what stands at a place."""
         ours, theirs = socket.socketpair()
         try:
