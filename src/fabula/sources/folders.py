@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fabula.core.collection import Collection, Item
+from fabula.core.files import is_guarded
 from fabula.errors import FileError, shown
-from fabula.media.children import shield
+from fabula.media.children import call_all
 from fabula.media.medium import Medium
 from fabula.media.registry import media
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS
@@ -59,7 +60,7 @@ def read_folder(
     for name in names:
         for folder, files in _folders(name, recursive=recursive, skipped=skipped, within=within):
             usable = _usable(files, medium, seen, skipped, named=folder is None)
-            found, by_number = _in_order([shield(medium.read_item, file) for file in usable], medium)
+            found, by_number = _in_order(read_items(list(usable), medium), medium)
             numbered = numbered and folder is not None and (by_number or not found)
             items.extend(found)
     if not items:
@@ -68,6 +69,16 @@ def read_folder(
     if not title and len(names) == 1 and _is_folder(names[0]):
         title = shown(Path(os.path.realpath(names[0])).name)
     return FolderReading(tuple(items), tuple(skipped), title, numbered)
+
+
+def read_items(files: Sequence[str], medium: Medium) -> list[Item]:
+    """The item of each file: read in a child where it is parsed, or guarded; its name alone where that fails."""
+    apart = [file for file in files if is_guarded() or medium.parsed(file)]
+    found: dict[str, Item] = {}
+    for file, item in zip(apart, call_all(medium.read_item, apart), strict=True):
+        named = Item(file, shown(Path(file).stem), file)
+        found[file] = named if isinstance(item, FileError) else item  # it is told when it is measured
+    return [found[file] if file in found else medium.read_item(file) for file in files]
 
 
 def files_of(paths: Sequence[str], *, recursive: bool = True, within: Sequence[Path] | None = None) -> Iterator[str]:
