@@ -478,7 +478,8 @@ def _answer(parent: socket.socket, asked: dict[str, Any]) -> None:
     except MemoryError:
         _send(parent, {"error": ["MemoryError", ""], "last": True})
     except Exception as error:
-        _send(parent, {"error": [type(error).__name__, str(error)], "last": True})
+        words = getattr(error, "strerror", None) or str(error)
+        _send(parent, {"error": [type(error).__name__, words], "last": True})
 
 
 def _limit(seconds: float, memory: int) -> None:
