@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.errors import FileError, InputError, shown
+from fabula.errors import FabulaError, FileError, InputError, shown
 from fabula.media.medium import Spec, Stop, Stopped
 
 if TYPE_CHECKING:
@@ -424,8 +424,13 @@ def _outcome(name: str, spec: Spec, stop: Stop, *, cache: bool) -> _Outcome:
         measured = spec.measure(name, stop)
     except FileError as error:
         return error
-    except (OSError, ValueError, MemoryError) as error:  # the file changed or went away while it was read
-        return FileError(f"{shown(name)}: cannot be measured ({shown(str(error))})")
+    except (Stopped, FabulaError):
+        raise
+    except Exception as error:  # the file went away while it was read, or a medium of another package fails
+        named = "" if isinstance(error, OSError | ValueError | MemoryError) else f"{type(error).__name__}: "
+        return FileError(f"{shown(name)}: cannot be measured ({named}{shown(' '.join(str(error).split()))})")
+    if np.shape(measured) != tuple(spec.shape):
+        return FileError(f"{shown(name)}: cannot be measured (shape {spec.shape} is due; got {np.shape(measured)})")
     if key:
         keep(key, spec, measured)
     return measured

@@ -175,6 +175,15 @@ def look_at_nothing(rows: Sequence[int]) -> Evidence:
     return Evidence()
 
 
+@dataclass(frozen=True)
+class Cutting:
+    """What a medium is given to cut a file into its items."""
+
+    tell: Callable[[int, int, str], None] = lambda done, total, name: None  # told after each item
+    stop: Stop = lambda: False  # asked before each; True gives up with `Stopped`
+    notes: list[str] = field(default_factory=list)  # what the user should know goes here, such as what is left out
+
+
 @dataclass(frozen=True, eq=False)
 class Threads:
     """What runs through several of n items, such as the people of a story."""
@@ -296,7 +305,8 @@ class Medium:
     called
         From the name of a file, without its ending, to what an item is called that says no title of its own.
     parts
-        From a file that is given alone to the items in it, with their features, or None where it is one item.
+        From a file that is given alone, and how to tell how far it is, to the items in it with their features, or None
+        where it is one item.
     held
         From items that hold what they say in a detail, as rows of a table may, to the same with their features, or
         None where they do not.
@@ -357,7 +367,7 @@ class Medium:
     number: Callable[[Item], tuple[float, ...] | None] = lambda item: None
     title: Callable[[Sequence[Item]], str] = lambda items: ""
     called: Callable[[str], str] = lambda name: name
-    parts: Callable[[str], Collection | None] = lambda path: None
+    parts: Callable[[str, Cutting], Collection | None] = lambda path, cutting: None
     held: Callable[[Collection], Collection | None] = lambda collection: None
     inner: Callable[[Item, int], Collection | None] = lambda item, count: None
     tone: str | None = None

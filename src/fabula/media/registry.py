@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
 
 from fabula.core.collection import Collection
 from fabula.errors import InputError
@@ -30,13 +31,22 @@ def media() -> dict[str, Medium]:
     for name, where in _HOME.items():
         found[name] = load(where)
     for point in entry_points(group=GROUP):
-        medium = point.load()
+        medium = load_point(point, GROUP)
         if not isinstance(medium, Medium):
             raise InputError(
                 f"the entry point {point.value!r} of {GROUP} must name a Medium; got {type(medium).__name__}"
             )
         found.setdefault(medium.name, medium)
     return found
+
+
+def load_point(point: EntryPoint, group: str) -> Any:
+    """What an entry point of another package names; an InputError where it cannot be loaded, for whatever reason."""
+    try:
+        return point.load()
+    except Exception as error:  # the package's own
+        why = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        raise InputError(f"the entry point {point.value!r} of {group} cannot be loaded ({why})") from error
 
 
 def find_medium(name: str) -> Medium:

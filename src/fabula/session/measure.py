@@ -46,7 +46,8 @@ def measure(source: Source, measuring: Measuring, *, spec: str | None = None) ->
     kept = source.only([there[i] for i in found.kept])
     collection = add_columns(kept, found)
     doubts = source.medium.telling.doubts(collection)
-    return replace(kept, collection=collection).with_notes(*notes, *doubts).with_lengths()
+    left = (*source.left_out, *(shown(Path(item.path).name) if item.path else item.label for item, _ in problems))
+    return replace(kept, collection=collection, left_out=left).with_notes(*notes, *doubts).with_lengths()
 
 
 def _tell(item: Item, why: str) -> str:

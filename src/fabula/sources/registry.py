@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fabula.core.collection import Collection
+from fabula.core.display import name_some
 from fabula.errors import FileError, InputError, shown
-from fabula.media.medium import Medium
+from fabula.media.medium import Medium, Stop
+from fabula.media.registry import load_point
 
 if TYPE_CHECKING:
     from fabula.sources.playlists.entries import Playlist
@@ -54,6 +56,7 @@ class Source:
     # For each item its entry of the playlist or row of the table; empty where there is neither
     rows: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()  # What the user should know of the reading
+    left_out: tuple[str, ...] = ()  # Names of files that are not among the items, though they were meant to be
 
     @property
     def title(self) -> str:
@@ -68,6 +71,14 @@ class Source:
     def with_notes(self, *notes: str) -> Source:
         """The same with more to tell."""
         return replace(self, notes=(*self.notes, *notes))
+
+    def tell(self) -> tuple[str, ...]:
+        """The notes, and before them in one line how many of how many files were opened, where some were not."""
+        if not self.left_out:
+            return self.notes
+        done, kept = len(self.collection), "left out" if self.playlist is None else "not measured"
+        line = f"{done} of {done + len(self.left_out)} opened; {kept}: {name_some(self.left_out, 8)}"
+        return (line, *self.notes)
 
     def with_lengths(self) -> Source:
         """The same, with what its medium makes of its features: those that follow from others, and lengths."""
@@ -116,6 +127,9 @@ class Opening:
     recursive: bool = True  # Whether to go into folders within folders
     # Folders that links inside a folder must not lead out of; None where they may lead anywhere
     within: tuple[Path, ...] | None = None
+    # What is told how far it is, with (done, total, name), and asked whether to give up, where one file is cut
+    progress: Callable[[int, int, str], None] | None = None
+    stop: Stop = lambda: False
 
     def may_read(self, path: str) -> bool:
         """Whether there is such a file, and it may be read: below the folders named, where some are."""
@@ -145,7 +159,7 @@ def readers() -> tuple[Reader, ...]:
     """Every reader but that of folders, those of the house first."""
     found = [_load(where) for where in _HOME]
     for point in entry_points(group=GROUP):
-        reader = point.load()
+        reader = load_point(point, GROUP)
         if not isinstance(reader, Reader):
             raise InputError(
                 f"the entry point {point.value!r} of {GROUP} must name a Reader; got {type(reader).__name__}"
