@@ -544,4 +544,4 @@ def extract_table(
     title = done.collection.title or done.path.stem
     placed = relocate(done.collection, done.folder, target.parent)
     written = write_table(target, placed, {"collection": [title] * len(placed)})
-    return Extracted(done.collection, written, done.notes)
+    return Extracted(done.collection, written, done.tell())

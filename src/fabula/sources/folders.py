@@ -291,12 +291,12 @@ def open_files(paths: Sequence[str], opening: Opening) -> Source:
         note = f"{shown(paths[0])} was cut into {len(parts)} {medium.words.items}"
         return Source(Path(paths[0]), parts, medium, Path(paths[0]).parent, notes=(note, *cutting.notes))
     reading = read_folder(paths, medium, recursive=opening.recursive, within=opening.within)
-    notes = (*(f"skipped: {shown(path)}: {reason}" for path, reason in reading.skipped), *reading.notes)
-    left = tuple(shown(Path(path).name) for path, reason in reading.skipped if reason != _TWICE)
+    twice = [f"skipped: {shown(path)}: {reason}" for path, reason in reading.skipped if reason == _TWICE]
+    left = tuple((shown(Path(path).name), reason) for path, reason in reading.skipped if reason != _TWICE)
     title = reading.title or Path(paths[0]).name
     items = [replace(item, path=os.path.normpath(item.path)) for item in reading.items]
     collection = Collection(title, items, title=title, ordered=reading.numbered)
-    return Source(Path(paths[0]), collection, medium, files=True, notes=notes, left_out=left)
+    return Source(Path(paths[0]), collection, medium, files=True, notes=(*twice, *reading.notes), left_out=left)
 
 
 def _cut(path: str, medium: Medium, cutting: Cutting) -> Collection | None:

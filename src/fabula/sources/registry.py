@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fabula.core.collection import Collection
-from fabula.core.display import name_some
 from fabula.errors import FileError, InputError, shown
 from fabula.media.medium import Medium, Stop
 from fabula.media.registry import load_point
@@ -41,6 +40,9 @@ class SeveralCollectionsError(InputError):
         super().__init__(message, field="collection")
 
 
+_TOLD = 8  # files that were not opened, in one line
+
+
 @dataclass(frozen=True, eq=False)
 class Source:
     """A collection and where it came from."""
@@ -56,7 +58,8 @@ class Source:
     # For each item its entry of the playlist or row of the table; empty where there is neither
     rows: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()  # What the user should know of the reading
-    left_out: tuple[str, ...] = ()  # Names of files that are not among the items, though they were meant to be
+    # (name, why) of files that are not among the items, though they were meant to be
+    left_out: tuple[tuple[str, str], ...] = ()
 
     @property
     def title(self) -> str:
@@ -73,12 +76,20 @@ class Source:
         return replace(self, notes=(*self.notes, *notes))
 
     def tell(self) -> tuple[str, ...]:
-        """The notes, and before them in one line how many of how many files were opened, where some were not."""
+        """The notes, and before them in one line how many of how many files were opened, where some were not.
+
+        Those that do not fit into that line have one each.
+        """
         if not self.left_out:
             return self.notes
-        done, kept = len(self.collection), "left out" if self.playlist is None else "not measured"
-        line = f"{done} of {done + len(self.left_out)} opened; {kept}: {name_some(self.left_out, 8)}"
-        return (line, *self.notes)
+        done, what = (
+            len(self.collection),
+            "left out" if self.playlist is None else "kept where they stand, not measured",
+        )
+        named = "; ".join(f"{name}: {why}" for name, why in self.left_out[:_TOLD])
+        rest = tuple(f"{what}: {name}: {why}" for name, why in self.left_out[_TOLD:])
+        more = f"; and {len(rest)} more" if rest else ""
+        return (f"{done} of {done + len(self.left_out)} opened; {what}: {named}{more}", *rest, *self.notes)
 
     def with_lengths(self) -> Source:
         """The same, with what its medium makes of its features: those that follow from others, and lengths."""

@@ -233,11 +233,10 @@ def limit_source(source: Source, roots: Sequence[Path]) -> Source:
     inside = [i for i, item in enumerate(items) if item.path and resolve_below(item.path, roots)] if roots else []
     if not inside:
         raise FileError(f"{source.path.name}: none of the {len(items)} files it names may be read by this page")
-    start = "left out" if source.playlist is None else "keeps its position, not measured"
     outside = [item for i, item in enumerate(items) if i not in set(inside)]
     names = [shown(Path(item.path).name or item.label) for item in outside]
-    told = (f"{start}: {name}: may not be read by this page" for name in names)
-    return replace(source.only(inside), left_out=(*source.left_out, *names)).with_notes(*told)
+    left = ((name, "may not be read by this page") for name in names)
+    return replace(source.only(inside), left_out=(*source.left_out, *left))
 
 
 def _with_absolute_locations(playlist: Playlist) -> Playlist:
