@@ -1,7 +1,5 @@
 """Files written whole or not at all, and the locks beside them."""
 
-from __future__ import annotations
-
 import codecs
 import contextlib
 import errno
@@ -15,6 +13,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -218,6 +217,39 @@ def _is_same(file: int, path: str | os.PathLike[str]) -> bool:
         return os.path.samestat(os.fstat(file), Path(path).stat())
     except OSError:
         return False
+
+
+# Reading files: whatever a person names; but where a guard stands, as on the page, what that opens and nothing else.
+
+Opener = Callable[[str], BinaryIO]
+_guard: ContextVar[Opener | None] = ContextVar("guard", default=None)
+
+
+def open_file(path: str | os.PathLike[str]) -> BinaryIO:
+    """A file, open for reading: by the guard where one stands. An OSError where it cannot be read, or may not."""
+    guard = _guard.get()
+    if guard is not None:
+        return guard(os.fspath(path))
+    return open(path, "rb", opener=_open_at_once)
+
+
+@contextlib.contextmanager
+def guard_files(guard: Opener) -> Iterator[None]:
+    """Within, :func:`open_file` gives what a guard opens, or refuses to by an OSError."""
+    before = _guard.set(guard)
+    try:
+        yield
+    finally:
+        _guard.reset(before)
+
+
+def is_guarded() -> bool:
+    """Whether a guard stands before files."""
+    return _guard.get() is not None
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # a pipe is not waited for
 
 
 # Text files as bytes and back: which encoding, which byte order mark, and what is no text at all.

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any
 
 from fabula.core.collection import Collection
 from fabula.errors import InputError
-from fabula.media.medium import Medium, load
+from fabula.media.medium import Medium, load, load_points
 
 GROUP = "fabula.media"
 _HOME = {  # name: where it lies
@@ -27,26 +25,10 @@ ITEMS = Medium("items")  # things of which nothing is known but numbers
 @cache
 def media() -> dict[str, Medium]:
     """Every medium by name, those of the house first."""
-    found: dict[str, Medium] = {}
-    for name, where in _HOME.items():
-        found[name] = load(where)
-    for point in entry_points(group=GROUP):
-        medium = load_point(point, GROUP)
-        if not isinstance(medium, Medium):
-            raise InputError(
-                f"the entry point {point.value!r} of {GROUP} must name a Medium; got {type(medium).__name__}"
-            )
+    found: dict[str, Medium] = {name: load(where) for name, where in _HOME.items()}
+    for medium in load_points(GROUP, Medium):
         found.setdefault(medium.name, medium)
     return found
-
-
-def load_point(point: EntryPoint, group: str) -> Any:
-    """What an entry point of another package names; an InputError where it cannot be loaded, for whatever reason."""
-    try:
-        return point.load()
-    except Exception as error:  # the package's own
-        why = f"{type(error).__name__}: {' '.join(str(error).split())}"
-        raise InputError(f"the entry point {point.value!r} of {group} cannot be loaded ({why})") from error
 
 
 def find_medium(name: str) -> Medium:

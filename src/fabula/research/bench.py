@@ -4,8 +4,6 @@ A question that was not answered, not in time, or not with a permutation counts 
 how many there were stands beside the figures. Our methods learn from the training collections alone.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import zlib
@@ -32,7 +30,14 @@ from fabula.evaluation.metrics import METRICS, score_all, spearman
 from fabula.models.config import PAIRS, TITLES
 from fabula.models.model import Model, load_model, shipped_models
 from fabula.research.bench_programs import Orderings
-from fabula.research.recovery import chance_scores, closest_fits, column_essence, evenly_spaced, fill_missing
+from fabula.research.recovery import (
+    chance_scores,
+    closest_fits,
+    column_essence,
+    evenly_spaced,
+    fill_missing,
+    shuffle_all,
+)
 from fabula.research.splits import Side, read_split, usable_features
 from fabula.sources.fma.albums import read_fma
 from fabula.templates.learn import learn_arcs, learn_templates
@@ -264,7 +269,7 @@ class BenchRow:
     about: str = ""  # what it does, in one line
 
     @classmethod
-    def from_dict(cls, document: Mapping[str, Any]) -> BenchRow:
+    def from_dict(cls, document: Mapping[str, Any]) -> "BenchRow":
         """A row as a card keeps it."""
         metrics = {name: Interval(**document["metrics"][name]) for name in METRICS}
         gain = None if document["gain"] is None else Interval(**document["gain"])
@@ -293,7 +298,7 @@ class BenchCard:
         return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
     @classmethod
-    def load(cls, path: str | Path) -> BenchCard:
+    def load(cls, path: str | Path) -> "BenchCard":
         """Read a card back."""
         try:
             document = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -429,12 +434,8 @@ def _our_methods(
 
 def _order_blind(task: BenchTask, propose: Propose) -> list[Ints | None]:
     """One ordering of each test collection, none of which is shown in its true order."""
-    rng = np.random.default_rng((0, 3))
-    found: list[Ints | None] = []
-    for collection in task.test:
-        mixed = rng.permutation(len(collection))
-        found.append(np.asarray(mixed[propose(collection.reordered(mixed))], dtype=np.intp))
-    return found
+    mixed, shown = shuffle_all(task.test, np.random.default_rng((0, 3)))
+    return [np.asarray(order[propose(c)], dtype=np.intp) for order, c in zip(mixed, shown, strict=True)]
 
 
 def _best_column(collections: Sequence[Collection], names: Sequence[str]) -> tuple[str, float]:

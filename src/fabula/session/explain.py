@@ -15,7 +15,7 @@ from fabula.media.medium import Medium, Threads
 from fabula.session.request import labels, side_name, strands_apart
 
 if TYPE_CHECKING:
-    from fabula.models.reasons import Contributions
+    from fabula.models.order import Contributions
     from fabula.session.ordered import Ordered
     from fabula.session.propose import Likelihood
 

@@ -6,8 +6,6 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib import import_module
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,12 +13,14 @@ import numpy as np
 
 from fabula.core.collection import Collection
 from fabula.errors import FileError, InputError, shown
-from fabula.media.medium import Medium, Stop
-from fabula.media.registry import load_point
+from fabula.media.medium import Medium, Stop, load, load_points
 
 if TYPE_CHECKING:
     from fabula.sources.playlists.entries import Playlist
     from fabula.sources.tables.source_table import SourceTable
+
+# Where a side begins, as playlists are written: a comment, or a meta of JSPF.
+_SIDE = re.compile(r'(?:^\s*(?:[#;]|<!--)\s*|side":\s*")Side [A-Z]{1,3}\b', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -100,6 +100,20 @@ class Source:
         return replace(self, collection=replace(collection, items=items))
 
     @property
+    def sides(self) -> tuple[int, ...]:
+        """How many items each side has, by a column ``side`` or comments of a playlist; empty where there is one."""
+        items = self.collection.items
+        if self.playlist is not None:
+            texts = ["".join(self.playlist.entries[row].raw or ()) for row in self.rows]
+            starts = [k for k, text in enumerate(texts) if _SIDE.search(text)]
+        else:
+            labels = [item.details.get("side") for item in items]
+            starts = [k for k, label in enumerate(labels) if label and label != (labels[k - 1] if k else None)]
+        if len(starts) < 2 or starts[0] != 0:
+            return ()
+        return tuple(np.diff([*starts, len(items)]).tolist())
+
+    @property
     def unmovable(self) -> tuple[int, ...]:
         """Entries of the playlist that are no items: they cannot be measured and keep where they stand."""
         if self.playlist is None:
@@ -168,15 +182,7 @@ class Reader:
 @cache
 def readers() -> tuple[Reader, ...]:
     """Every reader but that of folders, those of the house first."""
-    found = [_load(where) for where in _HOME]
-    for point in entry_points(group=GROUP):
-        reader = load_point(point, GROUP)
-        if not isinstance(reader, Reader):
-            raise InputError(
-                f"the entry point {point.value!r} of {GROUP} must name a Reader; got {type(reader).__name__}"
-            )
-        found.append(reader)
-    return tuple(found)
+    return (*map(load, _HOME), *load_points(GROUP, Reader))
 
 
 def list_endings() -> tuple[str, ...]:
@@ -201,7 +207,8 @@ def open_source(paths: Sequence[str | Path], opening: Opening | None = None) -> 
     if how.collection is not None and not (reader and reader.several):
         raise InputError(f"goes with a table; {shown(names[0])} is none", field="collection")
     if reader is None:
-        return _load(_FOLDERS).open(names, how)
+        opened: Source = load(_FOLDERS).open(names, how)
+        return opened
     if not _SCHEME.match(names[0]) and not Path(names[0]).exists():
         raise FileError(f"{shown(names[0])}: does not exist")
     return reader.open(names, how)
@@ -220,12 +227,6 @@ def _reader_of(name: str, *, alone: bool) -> Reader | None:
     if Path(name).is_dir():
         return next((reader for reader in readers() if reader.folders is not None and reader.folders(name)), None)
     if Path(name).suffix.lower() == ".txt":
-        lists = _load(_LISTS)
+        lists: Reader = load(_LISTS)
         return lists if alone and lists.takes(name) else None
     return next((reader for reader in readers() if Path(name).suffix.lower() in reader.endings), None)
-
-
-def _load(where: str) -> Reader:
-    module, _, attribute = where.partition(":")
-    reader: Reader = getattr(import_module(module), attribute)
-    return reader

@@ -21,7 +21,7 @@ def command(*, model: str | None, as_json: bool) -> None:
       fabula info albums
       fabula info mine.safetensors --json
     """
-    from fabula.models.card import card_lines, describe_training
+    from fabula.models.file import card_lines, describe_training
     from fabula.models.model import load_model, shipped_models
 
     out = console()
