@@ -161,7 +161,18 @@ def run(arguments: list[str]) -> int:
         what = f"{shown(error.filename)}: cannot be used" if error.filename else "what is printed cannot be written"
         click.echo(f"fabula: {what} ({error.strerror or error})", err=True)
         return 2
+    except Exception as error:
+        if debug:
+            raise
+        return _tell_unforeseen(error)
     return code if isinstance(code, int) else 0
+
+
+def _tell_unforeseen(error: Exception) -> int:
+    """One line for a mistake of ours, or of a package that extends this one."""
+    why = f"{type(error).__name__}: {' '.join(str(error).split())}"
+    click.echo(f"fabula: something unforeseen went wrong ({why}); --debug shows where", err=True)
+    return 1
 
 
 def _close_output() -> None:
