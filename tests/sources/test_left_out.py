@@ -57,6 +57,8 @@ def test_files_and_folders_of_another_medium_are_told_and_covers_are_not(tmp_pat
     folder = write(
         tmp_path / "x", cover_jpg=b"jpg", **{"one.png": b"its own", "harbour 1.png": b"png", "tool.exe": b"MZ"}
     )
+    for number, text in enumerate(STORIES.values()):
+        (folder / f"more {number}.md").write_text(text)
     pictures = tmp_path / "pictures"
     pictures.mkdir()
     (pictures / "sea.jpg").write_bytes(b"jpg")
