@@ -17,6 +17,7 @@ from pathlib import Path
 from fabula.core.collection import Collection, Item
 from fabula.core.display import name_some
 from fabula.errors import FabulaError, FileError, shown
+from fabula.media.children import shield, stopping
 from fabula.media.medium import Cutting, Medium, Stopped
 from fabula.media.registry import item_endings, media
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS
@@ -89,7 +90,7 @@ def _read_items(files: Iterable[str], medium: Medium, skipped: list[tuple[str, s
     items = []
     for file in files:
         try:
-            items.append(medium.read_item(file))
+            items.append(shield(medium.read_item, file))
         except FabulaError:
             raise
         except Exception as error:  # of a medium that another package brings
@@ -289,7 +290,8 @@ def open_files(paths: Sequence[str], opening: Opening) -> Source:
     parts = _cut(paths[0], medium, cutting) if alone else None
     if parts is not None:
         note = f"{shown(paths[0])} was cut into {len(parts)} {medium.words.items}"
-        return Source(Path(paths[0]), parts, medium, Path(paths[0]).parent, notes=(note, *cutting.notes))
+        found = (note, *cutting.notes)
+        return Source(Path(paths[0]), parts, medium, Path(paths[0]).parent, cut=True, notes=found)
     reading = read_folder(paths, medium, recursive=opening.recursive, within=opening.within)
     twice = [f"skipped: {shown(path)}: {reason}" for path, reason in reading.skipped if reason == _TWICE]
     left = tuple((shown(Path(path).name), reason) for path, reason in reading.skipped if reason != _TWICE)
@@ -302,7 +304,8 @@ def open_files(paths: Sequence[str], opening: Opening) -> Source:
 def _cut(path: str, medium: Medium, cutting: Cutting) -> Collection | None:
     """The items in a file, or None where it is one; a FileError where the medium fails at it, for whatever reason."""
     try:
-        return medium.parts(path, cutting)
+        with stopping(cutting.stop):
+            return medium.parts(path, cutting)
     except (FabulaError, Stopped):
         raise
     except Exception as error:  # of a medium that another package brings

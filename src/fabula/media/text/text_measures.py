@@ -18,6 +18,7 @@ from fabula.core.arrays import Floats
 from fabula.core.collection import Collection, Item
 from fabula.core.display import name_some
 from fabula.errors import FileError, shown
+from fabula.media.children import shield
 from fabula.media.medium import Cutting, Spec, Stop, Stopped
 from fabula.media.text.documents import Document, cut
 from fabula.media.text.language import (
@@ -31,7 +32,7 @@ from fabula.media.text.language import (
     starts_of,
     words_of,
 )
-from fabula.media.text.passages import TEXT, read_document, read_text, tell_encoding, text_of
+from fabula.media.text.passages import TEXT, is_packed, read_document, read_text, tell_encoding, text_of
 
 MEASURES = (
     "words", "word_length", "variety", "commas", "semicolons", "dashes", "questions", "exclamations", "dialogue",
@@ -153,7 +154,7 @@ def _row(path: str, stop: Stop) -> NDArray[np.float64]:
     return measured
 
 
-SPEC = Spec("text", version=3, feature_names=MEASURES, measure=_row, shape=(len(MEASURES),))
+SPEC = Spec("text", version=3, feature_names=MEASURES, measure=_row, shape=(len(MEASURES),), parsed=is_packed)
 
 
 # The inside of a text: pieces of it in their order, measured.
@@ -191,21 +192,29 @@ def cut_file(path: str, cutting: Cutting) -> Collection | None:
     By its highest headings of which there are several, else by its separators (``***``, a rule, three empty lines, a
     new page of an .epub).
     """
-    document = read_document(path)
+    found, notes = shield(_cut_parts, path)
+    cutting.notes.extend(notes)
+    return found if isinstance(found, Collection) else None
+
+
+def _cut_parts(path: str) -> tuple[Collection | None, list[str]]:
+    """The parts, and what is to be told of them."""
+    document, notes = read_document(path), []
     found = cut(document)
     parts = [part for part in found if words_of(part.text) and not _lists_parts(part)]
     if len(parts) < 2:
-        return None
+        return None, []
     if left := [repr(shown(_title(part))) for part in found if part not in parts]:
-        cutting.notes.append(f"left out: {name_some(left, 6)} (a list of parts, or a heading with nothing to read)")
+        notes.append(f"left out: {name_some(left, 6)} (a list of parts, or a heading with nothing to read)")
     if document.encoding:
-        cutting.notes.append(tell_encoding(document.encoding, [shown(Path(path).name)]))
+        notes.append(tell_encoding(document.encoding, [shown(Path(path).name)]))
     items = [
         Item(str(number), title=shown(_title(part)), artist=shown(document.author), details={TEXT: part.markup})
         for number, part in enumerate(parts, start=1)
     ]
     title = shown(document.title or document.name or Path(path).stem)
-    return Collection(title, items, np.stack([measure_text(part.text) for part in parts]), MEASURES, title=title)
+    features = np.stack([measure_text(part.text) for part in parts])
+    return Collection(title, items, features, MEASURES, title=title), notes
 
 
 def _lists_parts(part: Document) -> bool:
