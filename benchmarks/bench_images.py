@@ -23,7 +23,7 @@ from fabula.media.extraction import Measuring, extract
 from fabula.media.images.picture_files import open_picture
 from fabula.media.images.picture_measures import MEASURES, SIZE, SPEC, measure_picture
 from fabula.media.registry import find_medium
-from fabula.models.file import load_model
+from fabula.models.model import load_model
 from fabula.session.propose import judge
 
 

@@ -20,8 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.timing import best_of, report
-from fabula.jobs.open_job import ShardedJob, gather, plan_job
-from fabula.jobs.plan import Input, ranges
+from fabula.jobs.job import Input, ShardedJob, gather, plan_job, ranges
 from fabula.jobs.task import Cut, JobRequest, JobTask, Round
 from fabula.jobs.worker import work, work_side_by_side
 
@@ -112,8 +111,7 @@ def _measured(address: str, folder: str, jobs: int) -> float:
 
 
 def _span(address: str) -> float:
-    from fabula.jobs.shard_parts import manifests
-    from fabula.jobs.store import open_store
+    from fabula.jobs.store import manifests, open_store
 
     parts = manifests(open_store(address), 0, _SHARDS * 2)
     return max(part.finished for part in parts) - min(part.finished - part.seconds for part in parts)

@@ -22,8 +22,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from fabula.jobs.open_job import gather, plan_job
-from fabula.models.file import load_essence_model
+from fabula.jobs.job import gather, plan_job
+from fabula.models.model import load_essence_model
 
 _TRACKS = 10_000_000
 _AT_ONCE = 20_000  # collections made and written at a time

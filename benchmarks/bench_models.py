@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fabula.models.file import load_model, shipped_models
-from fabula.models.model import Model, tensor_shapes
+from fabula.models.file import tensor_shapes
+from fabula.models.model import Model, load_model, shipped_models
 from fabula.models.transform import Transform
 
 TRACKS = 10_000

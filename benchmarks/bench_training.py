@@ -18,7 +18,7 @@ from fabula.training.data import ItemPool
 from fabula.training.distributed import World, pick_device
 from fabula.training.item_models import EssenceLearner
 from fabula.training.loop import precision, run_epoch, start_run
-from fabula.training.nets.networks import EssenceNet
+from fabula.training.nets.essence_net import EssenceNet
 from fabula.training.recipes import TrainingConfig, preset, resolve
 
 SHAPE = (75, 7)

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from fabula.evaluation.intervals import Interval, mean_interval
-from fabula.models.file import load_model
+from fabula.models.model import load_model
 from fabula.research.kinds import prepare
-from fabula.research.recipe import Recipe
+from fabula.research.splits import Recipe
 from fabula.training.recipes import StepRecipe
 from fabula.training.step_models import LONGEST, Example, StepTraining, bits_of, learn_weights, noise
 

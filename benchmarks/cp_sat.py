@@ -10,9 +10,8 @@ import numpy as np
 from ortools.sat.python import cp_model
 
 from fabula.core.solver import Constraints, Goal
-from fabula.core.solver.domains import side_room
 from fabula.core.solver.instance import Instance, pose
-from fabula.core.solver.problem import Problem, describe
+from fabula.core.solver.problem import Problem, describe, side_room
 
 GRAIN = 1e-5  # of costs, which CP-SAT takes as whole numbers
 

@@ -21,8 +21,7 @@ from benchmarks.recover_texts import books, windows
 from fabula.core.collection import Collection, Item
 from fabula.media.registry import measure_if_held
 from fabula.models.encoders.measures import as_measures
-from fabula.models.file import load_model
-from fabula.models.model import Model
+from fabula.models.model import Model, load_model
 from fabula.training.step_models import LONGEST, Example, Weights, bits_of
 
 FEWEST = 6

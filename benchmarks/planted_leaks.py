@@ -20,8 +20,7 @@ from fabula.evaluation.leaks import find_leaks
 from fabula.research.splits import overlap
 from fabula.training.audit import AuditReport, AuditRow, audit
 from fabula.training.item_models import EssenceTraining
-from fabula.training.nets.bilstm import BilstmScorerNet
-from fabula.training.nets.networks import EssenceNet
+from fabula.training.nets.essence_net import BilstmScorerNet, EssenceNet
 from fabula.training.published_bug import ByItsLoss
 from fabula.training.recipes import TrainingConfig, preset
 

@@ -27,8 +27,7 @@ from fabula.evaluation.metrics import METRICS
 from fabula.media.extraction import Measuring
 from fabula.media.registry import measure_if_held
 from fabula.media.text.heads import without_common_heads
-from fabula.models.file import load_model
-from fabula.models.model import Model
+from fabula.models.model import Model, load_model
 from fabula.research.recovery import look_at
 from fabula.session.session import Asked, source_session
 from fabula.sources.source import Source

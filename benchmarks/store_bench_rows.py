@@ -13,8 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from fabula.core.files import write_whole
-from fabula.research.bench import make_card
-from fabula.research.bench_tasks import FAMILIES, family_task
+from fabula.research.bench import FAMILIES, family_task, make_card
 
 STORED = ("arcs", "arcs, trained", "the paper's method")
 

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import train_pictures_model as pictures
 
 from fabula.core.arrays import Floats
-from fabula.models.file import load_model
+from fabula.models.model import load_model
 from fabula.training.step_models import RIDGE, Example, bits_of, learn_neighbours, neighbour_scores
 
 HOLDS = (0.0, 16.0, 64.0, 256.0, 1000.0)

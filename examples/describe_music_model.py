@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 import train_music_model as recipe
 
-from fabula.models.file import load_model, save_model
-from fabula.models.model import Model
+from fabula.models.model import Model, load_model, save_model
 
 SOURCES = {"albums": "streaming, mostly Argentine", "albums-more": "streaming, charting artists",
            "titles": "people's libraries, titles and lengths"}  # fmt: skip

@@ -20,10 +20,10 @@ from fabula.core.arcs import Arcs
 from fabula.core.arrays import Floats
 from fabula.core.files import write_whole
 from fabula.core.template import Template
+from fabula.evaluation.intervals import compare_scores
 from fabula.evaluation.metrics import spearman
-from fabula.evaluation.significance import compare_scores
 from fabula.research.splits import read_split
-from fabula.templates.contrast import learn_arcs
+from fabula.templates.learn import learn_arcs
 
 USUAL = {"kind": "", "alpha_sorted": "false", "one_song": "false"}
 

@@ -23,8 +23,8 @@ from fabula.core.collection import Collection
 from fabula.core.energy import Energy
 from fabula.core.posterior import posterior
 from fabula.evaluation.controls import keep_only
+from fabula.evaluation.intervals import compare_scores
 from fabula.evaluation.metrics import METRICS
-from fabula.evaluation.significance import compare_scores
 from fabula.models.model import Model
 from fabula.models.order import likeliest, most_agreeing
 from fabula.models.titles import TITLE_PAIRS, words_of

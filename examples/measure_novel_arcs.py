@@ -22,14 +22,12 @@ from scipy.cluster.vq import kmeans2
 
 import fabula
 from fabula.core.arrays import Floats, normalise
-from fabula.core.builtin import template, template_names
 from fabula.core.collection import Item
 from fabula.core.files import write_whole
-from fabula.core.template import Template
-from fabula.evaluation.shapes import fit_shapes, smooth
+from fabula.core.template import Template, template, template_names
 from fabula.media.text.text_measures import FELT, pieces_of
 from fabula.report.charts import Line, LinePanel, lines_figure
-from fabula.session.inner_arcs import SIX
+from fabula.session.inner_arcs import SIX, fit_shapes, smooth
 from fabula.templates.learn import learn_templates
 
 PIECES, WINDOW, SECTIONS = 200, 10_000, 20

@@ -26,7 +26,7 @@ import fabula.models
 from fabula.core.collection import Collection
 from fabula.core.fingerprints import Fingerprints
 from fabula.media.registry import measure_if_held
-from fabula.models.file import load_model, save_model
+from fabula.models.model import load_model, save_model
 from fabula.research.kinds import FEWEST
 from fabula.research.splits import read_split
 from fabula.training.data import fingerprint

@@ -28,10 +28,10 @@ import torch
 from fabula.core.collection import Collection, Item
 from fabula.errors import import_extra
 from fabula.models.encoders.set import SetSpec
-from fabula.models.file import save_model
+from fabula.models.model import save_model
 from fabula.training.data import ItemPool
 from fabula.training.loop import optimise
-from fabula.training.nets.set_net import Dropout, SetNet
+from fabula.training.nets.set_net import Dropout, SetNet, artist_of, as_inputs, as_model, learn_inputs
 from fabula.training.recipes import SetRecipe
 from fabula.training.sets import (
     BOTH,
@@ -40,7 +40,6 @@ from fabula.training.sets import (
     set_fingerprint,
     set_pool,
 )
-from fabula.training.weights import artist_of, as_inputs, as_model, learn_inputs
 
 TABLES = ("albums", "albums-more", "titles")
 FEATURES = (

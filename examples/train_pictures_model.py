@@ -24,8 +24,7 @@ from fabula.evaluation.intervals import mean_interval
 from fabula.media.images.joins import picture_steps
 from fabula.media.images.picture_measures import MEASURES
 from fabula.models.encoders.measures import closeness, measures_config, neighbour_tensors
-from fabula.models.file import save_model
-from fabula.models.model import Model
+from fabula.models.model import Model, save_model
 from fabula.training.step_models import (
     Example,
     bits_of,

@@ -21,13 +21,11 @@ import numpy as np
 from fabula.core.collection import Collection, Item
 from fabula.errors import InputError, import_extra
 from fabula.evaluation.controls import Parts
-from fabula.models.file import save_model
-from fabula.models.model import Model
-from fabula.training.audit import audit
-from fabula.training.checkpoint import Progress
+from fabula.models.model import Model, save_model
+from fabula.training.audit import Trained, audit
 from fabula.training.item_models import EssenceTraining, train
+from fabula.training.loop import Progress
 from fabula.training.recipes import TrainingConfig, preset
-from fabula.training.trainable import Trained
 
 FEATURES = (
     "danceability",

@@ -47,7 +47,7 @@ MOVED = {
     "information_of": "fabula.evaluation.information",
     "preset": "fabula.training",
     "register": "fabula.models.own",
-    "save_model": "fabula.models.file",
+    "save_model": "fabula.models.model",
 }
 TWINS = {  # command: what does the same from Python
     "arcs": "fabula.session.inner_arcs.inner_arcs",
@@ -63,8 +63,8 @@ TWINS = {  # command: what does the same from Python
     "extract": "fabula.session.export.extract_table",
     "fetch fma": "fabula.sources.fma.download.fetch_fma",
     "info": "fabula.load_model",
-    "job gather": "fabula.jobs.open_job.gather",
-    "job plan": "fabula.jobs.open_job.plan_job",
+    "job gather": "fabula.jobs.job.gather",
+    "job plan": "fabula.jobs.job.plan_job",
     "job status": "fabula.jobs.status.Watch",
     "job work": "fabula.jobs.worker.work",
     "order": "fabula.order",

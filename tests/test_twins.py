@@ -22,7 +22,7 @@ NOT_OF_USE = {
 
 def twins() -> dict[str, Callable[..., Any]]:
     """Command -> the function that does it."""
-    from fabula.jobs.open_job import gather, plan_job
+    from fabula.jobs.job import gather, plan_job
     from fabula.jobs.status import Watch
     from fabula.jobs.worker import work
     from fabula.research.bench_programs import run_program
@@ -155,7 +155,7 @@ def test_texts_are_trained_from_python(tmp_path):
 
 
 def test_the_kinds_of_the_command_are_those_of_python():
-    from fabula.research.recipe import Kind
+    from fabula.research.splits import Kind
 
     option = next(each for each in dict(commands())["train"].params if each.name == "kind")
     assert isinstance(option.type, click.Choice)

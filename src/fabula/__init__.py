@@ -13,16 +13,14 @@ from fabula.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from fabula.core.arrays import normalise
-    from fabula.core.builtin import template, template_names
     from fabula.core.collection import Collection, Item
     from fabula.core.collections import Collections
     from fabula.core.fit import fit
-    from fabula.core.template import Template, TemplateSet
+    from fabula.core.template import Template, TemplateSet, template, template_names
     from fabula.errors import FabulaError
     from fabula.evaluation.information import mutual_information
     from fabula.evaluation.metrics import evaluate
-    from fabula.models.file import load_model
-    from fabula.models.model import Model
+    from fabula.models.model import Model, load_model
     from fabula.research.train import audit, compare, train
     from fabula.session.open import open, order  # noqa: A004 - the verb of the design
     from fabula.sources.tables.read_table import read_table
@@ -41,30 +39,30 @@ _HOMES = {
     "evaluate": "evaluation.metrics",
     "fit": "core.fit",
     "learn_templates": "templates.learn",
-    "load_model": "models.file",
+    "load_model": "models.model",
     "mutual_information": "evaluation.information",
     "normalise": "core.arrays",
     "open": "session.open",
     "order": "session.open",
     "read_table": "sources.tables.read_table",
-    "template": "core.builtin",
-    "template_names": "core.builtin",
+    "template": "core.template",
+    "template_names": "core.template",
     "train": "research.train",
 }
 # Names that were here in version 0.4 and go with the next one.
 _MOVED = {
     "Encoder": "models.own",
-    "EpochLog": "research.logs",
+    "EpochLog": "research.train",
     "Fit": "core.fit",
     "Ordered": "session.ordered",
     "Request": "session.request",
     "Scorer": "models.own",
     "Session": "session.session",
-    "TensorBoardLog": "research.logs",
+    "TensorBoardLog": "research.train",
     "information_of": "evaluation.information",
     "preset": "research.train",
     "register": "models.own",
-    "save_model": "models.file",
+    "save_model": "models.model",
 }
 _PACKAGES = ("media", "training")  # what extends fabula, and what trains it, has its names there
 

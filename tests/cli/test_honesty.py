@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fabula.core.template import TemplateSet
-from fabula.models.file import load_model
+from fabula.models.model import load_model
 
 pytest.importorskip("torch")
 
@@ -80,7 +80,7 @@ def test_templates_by_hand_say_that_nothing_is_recorded(fabula, albums, tmp_path
 
 
 def test_the_letter_of_the_paper(fabula, albums, tmp_path, monkeypatch):
-    from fabula.templates import evolution
+    from fabula.templates import refinement as evolution
 
     asked = []
     real = evolution.evolve
@@ -138,7 +138,7 @@ def test_a_column_called_essence_can_be_compared(fabula, albums):
 
 
 def test_a_stale_checkpoint_says_what_can_be_done(fabula, albums, tmp_path):
-    from fabula.training.checkpoint import FORMAT, VERSION
+    from fabula.training.loop import FORMAT, VERSION
     from fabula.training.recipes import preset
 
     out = tmp_path / "m.safetensors"

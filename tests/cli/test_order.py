@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from fabula.core.arrays import normalise
-from fabula.core.builtin import template
 from fabula.core.fit import fit
+from fabula.core.template import template
 
 ENERGY = [0.10, 0.95, 0.40, 0.90, 0.20, 0.75, 0.30]
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fabula.core.template import TemplateSet
-from fabula.models.file import load_model
+from fabula.models.model import load_model
 
 pytest.importorskip("torch")
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from fabula.models.file import load_model
+from fabula.models.model import load_model
 
 pytest.importorskip("torch")
 

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fabula.core.collection import Collection, Item
-from fabula.core.collections import Collections
-from fabula.core.columns import Numbered, Texts
+from fabula.core.collections import Collections, Numbered, Texts
 from fabula.errors import InputError
 
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from fabula.core.arrays import normalise
-from fabula.core.fit import fit, lay
-from fabula.core.matching import match_assignment
+from fabula.core.fit import fit, lay, match_assignment
 from fabula.core.template import PAPER_KNOTS, Template
 from fabula.errors import ConstraintError, InputError
 from fabula.evaluation.metrics import evaluate

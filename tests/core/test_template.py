@@ -8,8 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.interpolate import CubicSpline, PchipInterpolator
 
-from fabula.core.builtin import template, template_names
-from fabula.core.template import PAPER_KNOTS, Template, basis, from_arc
+from fabula.core.template import PAPER_KNOTS, Template, basis, from_arc, template, template_names
 from fabula.errors import InputError
 
 

@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fabula.core.builtin import _SIMPLE, name_templates, shape_of
-from fabula.core.template import Template
+from fabula.core.template import _SIMPLE, Template, name_templates, shape_of
 
 
 @pytest.mark.parametrize("name", list(_SIMPLE))

@@ -7,16 +7,18 @@ from fabula.core.collection import Collection, Item
 from fabula.core.fit import fit
 from fabula.core.template import Template, TemplateSet
 from fabula.errors import InputError
-from fabula.evaluation.baselines import (
+from fabula.evaluation.intervals import compare_scores
+from fabula.evaluation.metrics import (
     best_scores,
+    edit,
+    evaluate,
     random_orderings,
     random_proposals,
     shuffle_proposals,
     single_features,
+    spearman,
     template_proposals,
 )
-from fabula.evaluation.metrics import edit, evaluate, spearman
-from fabula.evaluation.significance import compare_scores
 
 RISE, ARCH = Template([0, 1], [-1, 1]), Template([0, 0.5, 1], [-1, 1, -1])
 

@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from benchmarks import known_truth
 from fabula.core.collection import Collection, Item
 from fabula.errors import SeenWarning
 from fabula.evaluation.information import information_of, mutual_information
-from fabula.evaluation.intervals import bootstrap, mean_interval
-from fabula.evaluation.significance import compare_scores, t_test
+from fabula.evaluation.intervals import bootstrap, compare_scores, mean_interval, t_test
 from fabula.models.model import Model
 from fabula.models.transform import Transform
-
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def load(name: str):
-    spec = importlib.util.spec_from_file_location(f"benchmarks.{name}", ROOT / "benchmarks" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-known_truth = load("known_truth")
 
 
 def held(intervals, truth) -> float:

@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
+from benchmarks import planted
 from fabula.core.collection import Collection, Item
 from fabula.evaluation.leaks import find_leaks
 from fabula.research.splits import overlap
 
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def load(name: str):
-    spec = importlib.util.spec_from_file_location(f"benchmarks.{name}", ROOT / "benchmarks" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-planted = load("planted")
 COLUMNS = [name for name in planted.PLANTS if name not in ("by duplicates across splits", "by artist")]
 
 

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from fabula.errors import InputError
-from fabula.evaluation.intervals import bootstrap
-from fabula.evaluation.significance import (
+from fabula.evaluation.intervals import (
     ComparisonSettings,
+    bootstrap,
     cohen_dz,
     compare_scores,
     holm,

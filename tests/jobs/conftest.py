@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("pyarrow")
 
-from fabula.jobs.open_job import gather, plan_job
+from fabula.jobs.job import gather, plan_job
 from fabula.jobs.worker import work
 
 HERE = Path(__file__).parent

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from fabula.jobs.plan import Input, ranges
+from fabula.jobs.job import Input, ranges
 from fabula.jobs.task import Cut, JobTask
 
 

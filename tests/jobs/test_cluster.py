@@ -14,8 +14,7 @@ import pytest
 pytest.importorskip("distributed")
 
 from fabula.errors import FabulaError
-from fabula.jobs.cluster import work_on_cluster
-from fabula.jobs.worker import work
+from fabula.jobs.worker import work, work_on_cluster
 
 from .conftest import own_path
 
@@ -73,7 +72,7 @@ def test_kill_9_of_the_scheduler(place, undisturbed, cluster, monkeypatch):
         if done >= 3 and scheduler.poll() is None:
             os.kill(scheduler.pid, signal.SIGKILL)
 
-    monkeypatch.setattr("fabula.jobs.cluster._ANSWER", "1s")
+    monkeypatch.setattr("fabula.jobs.worker._ANSWER", "1s")
     with pytest.raises(FabulaError, match="the Dask scheduler is lost; what is done is kept"):
         work_on_cluster(place.address, address, report=report)
     time.sleep(0.1)
@@ -84,6 +83,6 @@ def test_kill_9_of_the_scheduler(place, undisturbed, cluster, monkeypatch):
 
 
 def test_nobody_there_is_told(place, monkeypatch):
-    monkeypatch.setattr("fabula.jobs.cluster._ANSWER", "1s")
+    monkeypatch.setattr("fabula.jobs.worker._ANSWER", "1s")
     with pytest.raises(FabulaError, match="no Dask scheduler answers there"):
         work_on_cluster(place.address, "tcp://127.0.0.1:1")

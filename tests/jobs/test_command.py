@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from fabula.cli.job import command
 from fabula.errors import InputError
 from fabula.jobs.status import Watch
-from fabula.report.job_page import job_page
+from fabula.report.boards import job_page
 
 from .conftest import TASK
 

@@ -6,7 +6,7 @@ import pytest
 import soundfile
 
 from fabula.errors import FileError, InputError
-from fabula.jobs.open_job import gather, plan_job
+from fabula.jobs.job import gather, plan_job
 from fabula.jobs.worker import work
 from fabula.media.extraction import Measuring, extract
 from fabula.media.registry import find_medium

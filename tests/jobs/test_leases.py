@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from fabula.jobs.leases import FOLDER, Lease, Owner, claims
 from fabula.jobs.store import open_store
+from fabula.jobs.worker import FOLDER, Lease, Owner, claims
 
 
 @pytest.fixture

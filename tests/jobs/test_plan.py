@@ -6,12 +6,11 @@ from pathlib import Path
 import pytest
 
 from fabula.errors import FabulaError, FileError, InputError
-from fabula.jobs import open_job as opening
-from fabula.jobs import plan as planning
-from fabula.jobs.open_job import gather, open_job, plan_job
-from fabula.jobs.plan import ranges
+from fabula.jobs import job as opening
+from fabula.jobs import job as planning
+from fabula.jobs.job import gather, open_job, plan_job, ranges
 from fabula.jobs.worker import work
-from fabula.models.file import load_model, save_model
+from fabula.models.model import load_model, save_model
 
 
 @pytest.fixture

@@ -12,11 +12,10 @@ pytest.importorskip("s3fs")
 pytest.importorskip("moto.server")
 
 from fabula.errors import FileError, InputError
-from fabula.jobs.leases import Lease, Owner, claims
-from fabula.jobs.open_job import gather, plan_job
+from fabula.jobs.job import gather, plan_job
 from fabula.jobs.status import Watch
 from fabula.jobs.store import open_store
-from fabula.jobs.worker import work
+from fabula.jobs.worker import Lease, Owner, claims, work
 
 from .conftest import TASK
 

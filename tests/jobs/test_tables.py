@@ -12,14 +12,14 @@ import pytest
 import fabula
 from fabula.core.template import TemplateSet
 from fabula.errors import FileError, InputError, ModelError
-from fabula.jobs.open_job import gather, plan_job
-from fabula.jobs.shards import read_shard
+from fabula.jobs.job import gather, plan_job
 from fabula.jobs.tasks import templates_learn
+from fabula.jobs.tasks.by_model import read_shard
 from fabula.jobs.worker import work
-from fabula.models.file import load_model
+from fabula.models.model import load_model
 from fabula.session.catalogue.bulk import CatalogueRequest, order_catalogue
 from fabula.templates import refinement
-from fabula.templates.evolution import EvolutionSettings
+from fabula.templates.refinement import EvolutionSettings
 
 
 def albums(count=40, seed=0, names=None):

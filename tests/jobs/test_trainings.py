@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("torch")
 
 import fabula
-from fabula.jobs.open_job import gather, plan_job
+from fabula.jobs.job import gather, plan_job
 from fabula.jobs.worker import work
 from fabula.research import workspace as plans
 from fabula.research.reproduce import reproduce

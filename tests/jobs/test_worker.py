@@ -15,13 +15,11 @@ import pytest
 
 from fabula.errors import FileError, InputError
 from fabula.jobs import store as stores
-from fabula.jobs.leases import FOLDER as LEASES
-from fabula.jobs.leases import Owner
-from fabula.jobs.open_job import gather, open_job
-from fabula.jobs.shard_parts import rows_digest
+from fabula.jobs.job import gather, open_job
 from fabula.jobs.status import Watch, describe
-from fabula.jobs.store import PARTS
-from fabula.jobs.worker import attempt, work, work_side_by_side
+from fabula.jobs.store import PARTS, rows_digest
+from fabula.jobs.worker import FOLDER as LEASES
+from fabula.jobs.worker import Owner, attempt, work, work_side_by_side
 
 
 def test_one_worker_does_all_and_failures_are_rows(place, undisturbed):
@@ -45,7 +43,7 @@ def test_a_second_call_does_nothing(place):
 def test_two_workers_on_one_shard_agree_on_one_part(place, undisturbed):
     job = open_job(place.address)
     table, items = job.task.do(job, job.round_of(0), 3)
-    from fabula.jobs.shard_parts import write_part
+    from fabula.jobs.store import write_part
 
     one = write_part(job.store, (0, 3), table, items=items, worker="a", seconds=1.0)
     changed = table.set_column(1, "square", table.column("number"))

@@ -4,7 +4,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fabula.models.model import Model, tensor_shapes
+from fabula.models.file import tensor_shapes
+from fabula.models.model import Model
 from fabula.models.transform import Transform
 
 

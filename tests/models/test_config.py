@@ -1,8 +1,8 @@
 import pytest
 
 from fabula.errors import ModelError
-from fabula.models.layers import lstm_shapes
-from fabula.models.model import tensor_shapes
+from fabula.models.config import lstm_shapes
+from fabula.models.file import tensor_shapes
 from fabula.models.scorers import dtype_of
 
 MLP = {"kind": "mlp", "widths": [8], "activation": "relu"}

@@ -8,10 +8,9 @@ import pytest
 from safetensors.numpy import load_file, save
 
 from fabula.errors import FileError, ModelError
-from fabula.models import file as model_file
-from fabula.models.file import load_model, save_model, shipped_models
-from fabula.models.format import model_bytes
-from fabula.models.model import Model, tensor_shapes
+from fabula.models import model as model_file
+from fabula.models.file import model_bytes, tensor_shapes
+from fabula.models.model import Model, load_model, save_model, shipped_models
 from fabula.models.transform import Transform
 
 OLD = Path(__file__).parent / "data" / "version-1.safetensors"

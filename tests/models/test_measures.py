@@ -10,8 +10,7 @@ from fabula.errors import InputError, ModelError
 from fabula.media.registry import find_medium
 from fabula.models.card import card_lines
 from fabula.models.encoders.measures import closeness, measures_config, stand_out
-from fabula.models.file import load_essence_model, load_model, save_model
-from fabula.models.model import Model
+from fabula.models.model import Model, load_essence_model, load_model, save_model
 from fabula.models.order import solvable
 from fabula.models.reasons import explain
 from fabula.session.propose import Likelihood

@@ -16,8 +16,7 @@ from fabula.core.energy import Energy
 from fabula.errors import ModelError
 from fabula.evaluation.information import mutual_information
 from fabula.models.config import ScorerKind, as_whole
-from fabula.models.file import load_model, save_model
-from fabula.models.model import Model
+from fabula.models.model import Model, load_model, save_model
 from fabula.models.order import search_orderings
 from fabula.models.scorers import SCORERS, most_detailed
 from fabula.models.transform import Transform

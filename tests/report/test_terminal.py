@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from fabula.core.builtin import template
-from fabula.core.template import Template
+from fabula.core.template import Template, template
 from fabula.report.terminal import bar, curve_lines, spark
 
 

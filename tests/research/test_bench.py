@@ -13,17 +13,20 @@ import pytest
 from fabula.cli import run
 from fabula.core.collection import Collection, Item
 from fabula.errors import FileError, InputError
-from fabula.report.board import board_page
+from fabula.report.boards import board_page
 from fabula.research.bench import (
     BenchCard,
+    BenchTask,
+    family_task,
+    fma_task,
     join_cards,
     load_rows,
     make_card,
     score_row,
+    table_task,
     task_chance,
 )
 from fabula.research.bench_programs import Orderings, TimeLimits, command_of, run_program
-from fabula.research.bench_tasks import BenchTask, family_task, fma_task, table_task
 
 HEAD = """
 import json, sys, time

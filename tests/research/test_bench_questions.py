@@ -10,6 +10,7 @@ import pytest
 from fabula.core.collection import Collection, Item
 from fabula.errors import FileError
 from fabula.evaluation.metrics import spearman
+from fabula.research.bench import FAMILIES, BenchTask, draw_task, family_task
 from fabula.research.bench_programs import (
     MethodFailedError,
     ask_all,
@@ -18,7 +19,6 @@ from fabula.research.bench_programs import (
     training_lines,
     write_questions,
 )
-from fabula.research.bench_tasks import FAMILIES, BenchTask, draw_task, family_task
 
 SECRET = "in its file at place 3"
 

@@ -6,10 +6,9 @@ import pytest
 from fabula.core.collection import Collection, Item
 from fabula.core.template import Template, TemplateSet
 from fabula.errors import InputError
+from fabula.evaluation.intervals import t_test
 from fabula.evaluation.metrics import METRICS
-from fabula.evaluation.significance import t_test
-from fabula.models.file import save_model
-from fabula.models.model import Model
+from fabula.models.model import Model, save_model
 from fabula.models.transform import Transform
 from fabula.research import recovery as recovering
 from fabula.research.evaluate import EvaluationRequest, evaluate_table, tabulate

@@ -11,8 +11,8 @@ import fabula
 from fabula.core.collection import Collection, Item
 from fabula.core.fingerprints import fingerprints_of
 from fabula.errors import InputError
-from fabula.models.file import load_model
-from fabula.research.recipe import Given, Recipe
+from fabula.models.model import load_model
+from fabula.research.splits import Given, Recipe
 from fabula.research.train import audit_recipe, train_recipe
 
 pytest.importorskip("PIL")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fabula.cli import run
 from fabula.errors import FileError, InputError
-from fabula.research.recipe import Recipe, parse_recipe, read_recipe, recipe_text, whole_recipe, write_recipe
+from fabula.research.splits import Recipe, parse_recipe, read_recipe, recipe_text, whole_recipe, write_recipe
 from fabula.training.recipes import PRESETS, preset
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)

@@ -84,7 +84,7 @@ def test_an_empty_split_is_named(archive, tmp_path):
 
 def test_the_essence_of_figure_1_is_the_frozen_one_of_the_arrays(archive, tmp_path, monkeypatch):
     """One number an item that the 75 x 7 model gave: no encoder is trained on the plain features."""
-    from fabula.research import trainings as figure1
+    from fabula.research import reproduce as figure1
     from fabula.research.workspace import Workspace
     from fabula.training import compare
 

@@ -9,7 +9,7 @@ import pytest
 
 from fabula.errors import InputError
 from fabula.research.evaluate import EvaluationRequest, evaluate_table
-from fabula.research.recipe import Recipe
+from fabula.research.splits import Recipe
 from fabula.research.train import train_recipe
 
 

@@ -103,7 +103,7 @@ def test_a_run_writes_its_log_and_its_recipe_and_takes_it_again(table, tmp_path,
 
 
 def test_a_log_is_added_to_where_a_run_goes_on(tmp_path):
-    from fabula.training.checkpoint import Progress
+    from fabula.training.loop import Progress
 
     path = tmp_path / "run.jsonl"
     for epochs in ((1, 2), (3,)):
@@ -128,7 +128,7 @@ def test_without_tensorboard_there_is_one_clear_line(monkeypatch, tmp_path):
 @pytest.mark.filterwarnings("ignore")
 def test_tensorboard_reads_what_was_written(tmp_path):
     pytest.importorskip("tensorboard")
-    from fabula.training.checkpoint import Progress
+    from fabula.training.loop import Progress
 
     log = fabula.training.TensorBoardLog(tmp_path / "runs")
     for epoch in (1, 2):

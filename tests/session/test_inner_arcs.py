@@ -8,11 +8,10 @@ import json
 import numpy as np
 import pytest
 
-from fabula.core.builtin import template
+from fabula.core.template import template
 from fabula.errors import FileError, InputError
-from fabula.evaluation.shapes import fit_shapes, smooth
 from fabula.report.pictures import write_inner
-from fabula.session.inner_arcs import SIX, Windows, inner_arcs
+from fabula.session.inner_arcs import SIX, Windows, fit_shapes, inner_arcs, smooth
 from fabula.session.open import demo_folder
 
 GLAD, SAD = ["happy", "good", "love", "joy"], ["dead", "bad", "hate", "grief"]

@@ -11,8 +11,8 @@ from fabula.core.arcs import Arcs
 from fabula.core.arrays import normalise
 from fabula.core.template import PAPER_KNOTS, Template, TemplateSet
 from fabula.errors import InputError
-from fabula.templates import contrast as module
-from fabula.templates.contrast import ContrastSettings, contrast, contrast_features, info_nce, information, learn_arcs
+from fabula.templates import learn as module
+from fabula.templates.learn import ContrastSettings, contrast, contrast_features, info_nce, information, learn_arcs
 
 
 def make(rng, m=30, low=3, high=9):

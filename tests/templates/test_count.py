@@ -8,8 +8,7 @@ import pytest
 from fabula.core.arrays import normalise
 from fabula.core.template import PAPER_KNOTS, Template, TemplateSet
 from fabula.errors import InputError
-from fabula.templates.contrast import contrast_features, information
-from fabula.templates.learn import CountRow, CountTable, choose_count, temper
+from fabula.templates.learn import CountRow, CountTable, choose_count, contrast_features, information, temper
 
 
 def make(rng, m, *, shaped):

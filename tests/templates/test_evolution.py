@@ -7,7 +7,7 @@ import pytest
 
 from fabula.errors import InputError
 from fabula.templates.costs import quadratic_costs
-from fabula.templates.evolution import PAPER_EVOLUTION, EvolutionSettings, _children, evolve
+from fabula.templates.refinement import PAPER_EVOLUTION, EvolutionSettings, _children, evolve
 
 
 def make(seed=0, m=60):

@@ -9,8 +9,7 @@ import pytest
 
 from fabula.core.arrays import normalise
 from fabula.templates.costs import quadratic_costs
-from fabula.templates.evolution import evolve
-from fabula.templates.refinement import refine
+from fabula.templates.refinement import evolve, refine
 
 pytestmark = pytest.mark.data
 

@@ -9,9 +9,9 @@ import torch
 from safetensors.numpy import load_file
 
 from fabula.errors import InputError
-from fabula.models.file import load_model
-from fabula.research.recipe import Recipe
+from fabula.models.model import load_model
 from fabula.research.reproduce import reproduce
+from fabula.research.splits import Recipe
 from fabula.research.train import train_recipe
 from fabula.training.distributed import World, pick_device, same_everywhere
 
@@ -21,7 +21,7 @@ import numpy as np
 import torch
 from fabula.core.collection import Collection, Item
 from fabula.evaluation.controls import Parts
-from fabula.models.file import save_model
+from fabula.models.model import save_model
 from fabula.training.recipes import TrainingConfig
 from fabula.training.item_models import train
 
@@ -39,7 +39,7 @@ save_model(f"{sys.argv[1]}/rank{os.environ.get('RANK', 0)}.safetensors", done.mo
 COMMAND = """
 import os, sys
 from fabula.cli import run
-from fabula.models.file import save_model
+from fabula.models.model import save_model
 from fabula.training import item_models as essence
 
 rank, plain = int(os.environ["RANK"]), essence.train
@@ -58,7 +58,7 @@ sys.exit(run(sys.argv[2:]))
 SETS = """
 import os, sys
 from fabula.cli import run
-from fabula.models.file import save_model
+from fabula.models.model import save_model
 from fabula.training import sets
 
 rank, plain = int(os.environ["RANK"]), sets.train_sets

@@ -3,11 +3,11 @@ import pytest
 import torch
 
 from fabula.core.arrays import normalise
-from fabula.models.file import load_model, save_model
+from fabula.models.model import load_model, save_model
 from fabula.models.transform import Transform
-from fabula.training.nets.networks import EssenceNet
+from fabula.training.item_models import build_model, essence_signs, export_onnx
+from fabula.training.nets.essence_net import EssenceNet
 from fabula.training.recipes import TrainingConfig, resolve
-from fabula.training.weights import build_model, essence_signs, export_onnx
 
 KINDS = [
     ({}, (3,)),

@@ -5,12 +5,11 @@ import pytest
 import torch
 
 from fabula.errors import FileError
-from fabula.training.checkpoint import Checkpoint
 from fabula.training.data import ItemPool, draw_orderings, fit_transform, make_pool
 from fabula.training.distributed import World
 from fabula.training.item_models import EssenceLearner, sum_losses, use_graphs, validation_bits, validation_losses
-from fabula.training.loop import GraphedStep, optimise
-from fabula.training.nets.networks import EssenceNet
+from fabula.training.loop import Checkpoint, GraphedStep, optimise
+from fabula.training.nets.essence_net import EssenceNet
 from fabula.training.recipes import TrainingConfig, preset, resolve
 
 SMALL = TrainingConfig(widths=(8,), scorer_hidden=4, epochs=6, batch=8, negatives=7, learning_rate=1e-2, dropout=0.1)

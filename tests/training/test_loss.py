@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from fabula.training.item_models import sum_losses
-from fabula.training.loss import info_nce, to_bits
+from fabula.training.loop import info_nce, to_bits
 from fabula.training.recipes import TrainingConfig
 
 

@@ -5,10 +5,9 @@ import torch
 from fabula.evaluation.information import mutual_information
 from fabula.training.data import fit_transform, make_pool
 from fabula.training.distributed import World
-from fabula.training.item_models import calibrate, encode_pool, information, validation_bits
-from fabula.training.nets.networks import EssenceNet
+from fabula.training.item_models import build_model, calibrate, encode_pool, information, validation_bits
+from fabula.training.nets.essence_net import EssenceNet
 from fabula.training.recipes import TrainingConfig, resolve
-from fabula.training.weights import build_model
 
 
 @pytest.fixture

@@ -4,10 +4,9 @@ from itertools import pairwise
 import pytest
 import torch
 
-from fabula.training.checkpoint import RunningMean
 from fabula.training.item_models import learning_rate
-from fabula.training.loop import precision
-from fabula.training.nets.networks import EssenceNet
+from fabula.training.loop import RunningMean, precision
+from fabula.training.nets.essence_net import EssenceNet
 from fabula.training.recipes import TrainingConfig, preset, resolve
 
 

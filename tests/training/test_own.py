@@ -12,12 +12,11 @@ from fabula.core.collection import Collection, Item
 from fabula.errors import InputError, ModelError
 from fabula.evaluation.controls import Parts
 from fabula.models.encoders import ENCODERS
-from fabula.models.file import save_model
+from fabula.models.model import save_model
 from fabula.models.own import OWN_ENCODERS, OWN_SCORERS, Encoder, Scorer, register
 from fabula.models.scorers import SCORERS
-from fabula.training.item_models import train
+from fabula.training.item_models import export_onnx, train
 from fabula.training.recipes import preset
-from fabula.training.weights import export_onnx
 
 
 class Gated(nn.Module):

@@ -3,7 +3,7 @@ from functools import partial
 import torch
 
 from fabula.training.data import ItemPool
-from fabula.training.nets.networks import EssenceNet
+from fabula.training.nets.essence_net import EssenceNet
 from fabula.training.published_bug import double_truth, leaking_net, longest_of
 from fabula.training.recipes import TrainingConfig, resolve
 

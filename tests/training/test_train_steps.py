@@ -4,12 +4,12 @@ from click.testing import CliRunner
 
 from fabula.cli import cli
 from fabula.core.collection import Terms
-from fabula.models.file import load_model
-from fabula.training.lexicon import learn_lexicon
+from fabula.models.model import load_model
 from fabula.training.recipes import StepRecipe
 from fabula.training.step_models import (
     Example,
     bits_of,
+    learn_lexicon,
     learn_neighbours,
     learn_weights,
     neighbour_scores,

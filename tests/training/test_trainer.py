@@ -6,7 +6,7 @@ import pytest
 from fabula.errors import InputError
 from fabula.evaluation.controls import Parts
 from fabula.evaluation.information import mutual_information
-from fabula.models.file import load_model, save_model
+from fabula.models.model import load_model, save_model
 from fabula.training.item_models import train
 from fabula.training.recipes import TrainingConfig
 

@@ -88,8 +88,8 @@ def plan_(*, task: str, inputs: tuple[str, ...], address: str, model: str | None
       fabula job plan templates-learn albums.parquet -o learned --by energy -k 4
       fabula job plan compare albums.parquet -o compared --features energy,loudness --set epochs=20
     """
-    from fabula.jobs.open_job import plan_job
-    from fabula.jobs.tasks import find_task
+    from fabula.jobs.job import plan_job
+    from fabula.jobs.task import find_task
 
     plan, new = plan_job(address, task, inputs, options=_options(task, options), model=model, shards=shards)
     cut = f"{plan.items:,} {find_task(task).items} in {len(plan.shards):,} shard{'s' * (len(plan.shards) != 1)}"
@@ -123,8 +123,7 @@ def work_(
       fabula job work DIR --dask tcp://scheduler:8786
     """
     from fabula.cli.progress import counting_bar
-    from fabula.jobs.cluster import work_on_cluster
-    from fabula.jobs.worker import work, work_side_by_side
+    from fabula.jobs.worker import work, work_on_cluster, work_side_by_side
 
     if dask is not None and jobs > 1:
         raise InputError("--dask has its own workers: leave --jobs out, or say --dask local:N")
@@ -157,7 +156,7 @@ def status_(*, address: str, as_json: bool, html: Path | None, watch: bool, ever
       fabula job status DIR --html status.html --watch
     """
     from fabula.jobs.status import Watch, describe
-    from fabula.report.job_page import write_job_page
+    from fabula.report.boards import write_job_page
 
     looking = Watch(address)
     while True:
@@ -190,7 +189,7 @@ def gather_(*, address: str, output: Path, partial: bool, as_json: bool) -> None
       fabula job gather DIR -o essence.parquet
       fabula job gather DIR -o so-far.csv --partial
     """
-    from fabula.jobs.open_job import gather
+    from fabula.jobs.job import gather
 
     found = gather(address, output, partial=partial)
     if as_json:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import TaskID
 
-    from fabula.training.checkpoint import Progress
+    from fabula.training.loop import Progress
 
 
 _SECONDS = 20.0  # between two plain lines

@@ -34,7 +34,7 @@ def command(*, roots: tuple[str, ...], port: int, browser: bool, model: str | No
     """
     for module in ("fastapi", "uvicorn", "python_multipart"):
         import_extra(module, extra="web", purpose="the page")
-    from fabula.models.file import load_model
+    from fabula.models.model import load_model
     from fabula.web.app import create_app, make_server
     from fabula.web.settings import Settings, check_roots
 

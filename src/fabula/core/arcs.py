@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fabula.core.arrays import Floats, Ints, as_essence, as_offsets, by_length, inverse
-from fabula.core.fit import Fit, as_fixed, lay
-from fabula.core.matching import Ties, match_sorted, mixing
+from fabula.core.fit import Fit, Ties, as_fixed, lay, match_sorted, mixing
 from fabula.core.template import CUBIC, Template, TemplateSet, replace_values
 from fabula.errors import InputError
 

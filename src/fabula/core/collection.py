@@ -17,7 +17,7 @@ from fabula.errors import InputError
 if TYPE_CHECKING:
     from scipy import sparse
 
-    from fabula.core.columns import ItemColumns
+    from fabula.core.collections import ItemColumns
 
 _HEAD = 8  # items that a collection shows of itself
 _COLUMNS = 8  # features

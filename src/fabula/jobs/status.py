@@ -8,11 +8,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from fabula.jobs.leases import claims
-from fabula.jobs.open_job import ShardedJob, open_job
-from fabula.jobs.shard_parts import Manifest, read_manifest
-from fabula.jobs.store import done_shards, shard_name
-from fabula.jobs.worker import FAILURES
+from fabula.jobs.job import ShardedJob, open_job
+from fabula.jobs.store import Manifest, done_shards, read_manifest, shard_name
+from fabula.jobs.worker import FAILURES, claims
 
 _WINDOW = 64  # parts by which the rate is told
 

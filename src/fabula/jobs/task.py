@@ -1,4 +1,4 @@
-"""What a kind of work must say of itself to be done in shards."""
+"""What a kind of work must say of itself to be done in shards, and the kinds there are, ours or one's own."""
 
 from __future__ import annotations
 
@@ -11,8 +11,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fabula.jobs.open_job import ShardedJob
-    from fabula.jobs.plan import Input
+    from fabula.jobs.job import Input, ShardedJob
+
+from functools import cache
+from importlib import import_module
+
+from fabula.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,7 @@ class JobRequest:
 class Cut:
     """How a job is cut."""
 
-    # inputs, shards, items, options: As :class:`fabula.jobs.plan.JobPlan` has them
+    # inputs, shards, items, options: As :class:`fabula.jobs.job.JobPlan` has them
     inputs: tuple[Input, ...]
     shards: tuple[Any, ...]
     items: int
@@ -81,3 +85,33 @@ class JobTask(ABC):
 
 
 Task = JobTask  # its name in 0.4: plans may name tasks of one's own, which are gone on with, too
+
+TASKS = {  # name: (where it lies, what it does)
+    "extract": ("measure_files:Extract", "Measure files: a row a file."),
+    "encode": ("by_model:Encode", "The essence of every item of a table of collections."),
+    "order": ("by_model:Order", "An ordering of every collection of a table."),
+    "templates-learn": ("templates_learn:TemplatesLearn", "Learn templates from a table of ordered collections."),
+    "reproduce": ("reproduce_paper:Reproduce", "Reproduce every table and figure of the paper."),
+    "compare": ("training:Compare", "Bits of each feature and of the essence, with several seeds."),
+    "audit": ("training:Audit", "The bits of a recipe on real collections and on controls."),
+}
+
+
+@cache
+def find_task(name: str) -> JobTask:
+    """A task by name."""
+    if name in TASKS:
+        module, _, attribute = TASKS[name][0].partition(":")
+        found = getattr(import_module(f"fabula.jobs.tasks.{module}"), attribute)
+    elif ":" in name:
+        module, _, attribute = name.partition(":")
+        try:
+            found = getattr(import_module(module), attribute)
+        except (ImportError, AttributeError) as error:
+            raise InputError(f"the task {name!r} cannot be imported ({error})") from error
+    else:
+        raise InputError(f"there is no task {name!r}; there are: {', '.join(TASKS)}")
+    task = found() if isinstance(found, type) else found
+    if not isinstance(task, JobTask):
+        raise InputError(f"{name!r} must be a fabula.jobs.task.JobTask; got {type(task).__name__}")
+    return task

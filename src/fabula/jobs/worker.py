@@ -11,20 +11,159 @@ import json
 import multiprocessing
 import os
 import signal
+import socket
 import sys
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, wait
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal, Self
 
-from fabula.errors import FabulaError, FileError, MissingExtraError
-from fabula.jobs.leases import EXPIRY, Lease, Owner
-from fabula.jobs.open_job import ShardedJob, open_job, reopen_job
-from fabula.jobs.shard_parts import write_part
-from fabula.jobs.store import PARTS, done_shards, shard_name
+from fabula.errors import FabulaError, FileError, MissingExtraError, import_extra
+from fabula.jobs.job import ShardedJob, open_job, reopen_job
+from fabula.jobs.store import PARTS, JobStore, done_shards, shard_name, write_part
 from fabula.jobs.task import Round
+
+# Leases: who is at which shard, so that two rarely do the same work. Nothing correct rests on them.
+#
+# A claim is a file that one alone can create. Its owner renews it; one that was not renewed for too long, or whose
+# process is gone from this machine, is stale. It is not removed, which two could do at once, but superseded: the next
+# claim on the shard has the next number, and again one alone can create it.
+
+FOLDER = "leases"
+EXPIRY = 60.0  # seconds without a sign of life
+
+
+@dataclass(frozen=True)
+class Owner:
+    """Who works: a process of a machine; the token tells two processes that had the same number apart."""
+
+    host: str = field(default_factory=socket.gethostname)
+    pid: int = field(default_factory=os.getpid)
+    token: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
+
+    @property
+    def name(self) -> str:
+        """As a person reads it."""
+        return f"{self.host}:{self.pid}"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim as it is read: shard and number of the claim, its owner, and when it was last renewed."""
+
+    shard: str
+    number: int
+    host: str
+    pid: int
+    begun: float
+    beat: float
+    expiry: float
+
+    @property
+    def worker(self) -> str:
+        """Its owner, as a person reads it."""
+        return f"{self.host}:{self.pid}"
+
+    def stale(self, here: str, now: float) -> bool:
+        """Whether its owner is lost: silent for too long, or known to be gone."""
+        return now - self.beat > self.expiry or (self.host == here and not _lives(self.pid))
+
+
+def claims(store: JobStore) -> dict[str, Claim]:
+    """The latest claim on each shard that has one."""
+    found: dict[str, Claim] = {}
+    for name in store.list(FOLDER):
+        claim = _read(store, name)
+        if claim is not None and (claim.shard not in found or found[claim.shard].number < claim.number):
+            found[claim.shard] = claim
+    return found
+
+
+class Lease:
+    """A claim of one's own, renewed by a thread as long as it is held; use it by ``with``.
+
+    After ``expiry`` seconds of silence others may take the shard over.
+    """
+
+    def __init__(self, store: JobStore, shard: str, owner: Owner, expiry: float = EXPIRY) -> None:
+        self._store, self._shard, self._owner, self._expiry = store, shard, owner, expiry
+        self._number = -1
+        self._begun = 0.0
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def take(self) -> bool:
+        """Claim the shard: False where another has it, or was quicker."""
+        number, now = 0, time.time()
+        for name in self._store.list(FOLDER):
+            if name.rpartition(".")[0] != self._shard:
+                continue
+            claim = _read(self._store, name)
+            if claim is not None and not claim.stale(self._owner.host, now):
+                return False
+            number = max(number, int(name.rpartition(".")[2]) + 1)
+        self._begun = now
+        if not self._store.create(f"{FOLDER}/{self._shard}.{number}", self._content()):
+            return False
+        self._number = number
+        return True
+
+    def __enter__(self) -> Self:
+        self._thread = threading.Thread(target=self._renew, daemon=True, name=f"fabula-lease-{self._shard}")
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join()
+        with contextlib.suppress(FabulaError):  # one that stays becomes stale
+            for number in range(self._number, -1, -1):
+                self._store.delete(f"{FOLDER}/{self._shard}.{number}")
+
+    def _renew(self) -> None:
+        while not self._ended.wait(self._expiry / 4):
+            with contextlib.suppress(FabulaError):
+                self._store.write(f"{FOLDER}/{self._shard}.{self._number}", self._content())
+
+    def _content(self) -> bytes:
+        about: dict[str, Any] = {"host": self._owner.host, "pid": self._owner.pid, "token": self._owner.token}
+        about |= {"begun": self._begun, "beat": time.time(), "expiry": self._expiry}
+        return json.dumps(about).encode()
+
+
+def _read(store: JobStore, name: str) -> Claim | None:
+    """A claim; None where it is gone, and one of no age where it is broken."""
+    data = store.read(f"{FOLDER}/{name}")
+    shard, _, number = name.rpartition(".")
+    if data is None or not number.isdecimal():
+        return None
+    try:
+        about = json.loads(data)
+        times = (float(about[key]) for key in ("begun", "beat", "expiry"))
+        return Claim(shard, int(number), str(about["host"]), int(about["pid"]), *times)
+    except (ValueError, KeyError, TypeError):
+        return Claim(shard, int(number), "", 0, 0.0, 0.0, EXPIRY)
+
+
+def _lives(pid: int) -> bool:
+    """Whether a process of this machine is there, as far as can be asked; one that only waits to be buried is not."""
+    if os.name == "nt":  # there, asking would end it
+        return True
+    try:
+        os.kill(pid, 0)
+        state = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return not state or state[0] != b"Z"
+
 
 FAILURES = "failures"
 _LOOK = 0.5  # seconds between two looks at what others do
@@ -232,3 +371,95 @@ def _sum_up(running: Sequence[Future[Worked]]) -> Worked:
     done = [name for one in found for name in one.done]
     failed = {name: why for one in found for name, why in one.failed.items() if name not in done}
     return Worked(done, failed)
+
+
+# The same shards on a Dask cluster: each is a future that claims, does and keeps it like any other worker.
+
+_WAIT = 0.5  # seconds before shards that others are at are asked for again
+_ANSWER = "10s"  # how long a scheduler may take to answer
+
+
+def work_on_cluster(
+    address: str,
+    scheduler: str,
+    *,
+    inputs: Sequence[str] = (),
+    expiry: float = EXPIRY,
+    report: Report | None = None,
+    tell: Callable[[str], None] = lambda line: None,
+) -> Worked:
+    """Work on a job with the workers of a Dask cluster.
+
+    They must see the job's folder or address and its inputs, and have this package in the same version. The
+    scheduler is ``tcp://host:8786``, or ``local`` for a cluster on this machine, ``local:4`` of so many processes;
+    ``tell`` is told the address of the dashboard.
+    """
+    distributed = import_extra("distributed", extra="cluster", purpose="working on a cluster")
+    job, owner, worked = open_job(address, inputs), Owner(), Worked()
+    count = report or (lambda done, total, note: None)
+    with _open_client(scheduler) as client:
+        tell(f"dashboard: {client.dashboard_link}")
+        try:
+            while (now := job.round()) is not None:
+                done = done_shards(job.store, now.number)
+                count(len(done), now.shards, "")
+                if len(done) >= now.shards:
+                    begin_next_round(job, now, owner, expiry)
+                    continue
+                names = {shard: shard_name(now.number, shard) for shard in range(now.shards) if shard not in done}
+                left = [shard for shard, name in names.items() if name not in worked.failed]
+                if not left:  # but what failed
+                    return worked
+                where = (job.store.address, tuple(inputs), now.number)
+                sent = {client.submit(attempt_at, *where, shard, expiry, pure=False): shard for shard in left}
+                outcomes = set()
+                for future in distributed.as_completed(sent):
+                    shard, (outcome, why) = sent[future], _outcome(future)
+                    outcomes.add(outcome)
+                    worked.note(names[shard], outcome, why)
+                    done |= {shard} if outcome == "done" else set()
+                    count(len(done), now.shards, "")
+                if outcomes == {"held"}:
+                    time.sleep(_WAIT)
+        finally:
+            forget_failures(job, worked.done)
+    worked.complete = True
+    return worked
+
+
+def _outcome(future: Any) -> tuple[Outcome, str]:
+    """How a future went; one whose worker died too often is a shard that failed."""
+    if future.status in ("cancelled", "lost"):
+        raise CancelledError
+    if future.status != "error":
+        found: tuple[Outcome, str] = future.result()
+        return found
+    error = future.exception()
+    if isinstance(error, FabulaError):
+        raise error
+    return "failed", f"{type(error).__name__}: {' '.join(str(error).split())}"
+
+
+@contextmanager
+def _open_client(scheduler: str) -> Iterator[Any]:
+    """A client of an existing cluster, or of one that lives as long as the work; a scheduler that is lost is told."""
+    distributed = import_extra("distributed", extra="cluster", purpose="working on a cluster")
+    name, _, count = scheduler.partition(":")
+    local = None
+    if name == "local":
+        workers = int(count) if count.isdecimal() and int(count) > 0 else None
+        local = distributed.LocalCluster(n_workers=workers, threads_per_worker=1, processes=True)
+    try:
+        client = distributed.Client(local or scheduler, timeout=_ANSWER)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise FabulaError(f"{scheduler}: no Dask scheduler answers there ({error})") from error
+    lost = (CancelledError, OSError, TimeoutError, distributed.client.ClosedClientError)
+    try:
+        yield client
+    except lost as error:
+        kept = "what is done is kept: give the command again"
+        raise FabulaError(f"{scheduler}: the Dask scheduler is lost; {kept}") from error
+    finally:
+        client.close(timeout=2)
+        if local is not None:
+            local.close(timeout=10)

@@ -1,68 +1,297 @@
-"""Models as files: loading one by name or path, those that come with the package, and saving one."""
+"""Model files, and what they must hold: one safetensors file whose header says what it is.
+
+The header's metadata holds one text, ``fabula``: JSON with ``format``, ``version``, ``kind``, ``config``, ``features``
+(names, logged, shape), ``training`` and ``card``. Names, shapes and dtypes of the tensors follow from the
+configuration, as :mod:`fabula.models.config` says, and all are checked on loading. There are three kinds of file:
+``essence`` (each item encoded by itself), ``set`` (whose header holds the vocabulary), ``steps`` (measures and pairs).
+"""
 
 from __future__ import annotations
 
-from copy import copy
-from functools import lru_cache
-from importlib.resources import files
-from pathlib import Path
+import json
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fabula.errors import FabulaError, FileError, ModelError
-from fabula.models.format import read_parts
-from fabula.models.model import Model
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-_ENDING = ".safetensors"
+from fabula.errors import FabulaError, ModelError
+from fabula.models.config import Array, EncoderKind, Shape, as_mapping, as_whole
+from fabula.models.encoders import encoder_kind
+from fabula.models.encoders.measures import measures_config, neighbour_tensors
+from fabula.models.encoders.set import SetSpec, as_set, set_dtype
+from fabula.models.scorers import MEASURED, dtype_of, scorer_kind
+from fabula.models.titles import Vocabulary
+from fabula.models.transform import Transform
+
+if TYPE_CHECKING:
+    from fabula.models.model import Model
+
+FORMAT = "fabula-model"
+VERSION = 1
+
+Header = dict[str, Any]
+Stored = dict[str, NDArray[Any]]
 
 
-def load_model(name: str | Path) -> Model:
-    """Load a model of any kind: a shipped one by name, or a file; it is an error if there is none, or it is damaged."""
-    if isinstance(name, str) and name in shipped_models():
-        model = copy(_load_shipped(name))  # the same weights with a card and a record of their own
-        model.card, model.training = dict(model.card), dict(model.training)
-        return model
-    path = Path(name)
-    if not path.is_file():
-        shipped = ", ".join(shipped_models()) or "none"
-        raise FileError(f"{name}: no such model file, and no model of that name comes with fabula (those: {shipped})")
+class ModelParts(NamedTuple):
+    """What a model is made of: its configuration, its tensors, and what turns items into numbers first."""
+
+    config: Header
+    tensors: Mapping[str, Any]
+    inputs: Any = None
+
+
+def model_bytes(model: Model) -> bytes:
+    """The content of a model's file."""
+    from safetensors.numpy import save
+
+    kind = _KIND_OF.get(model.config["encoder"]["kind"], "essence")
+    header, tensors = _KINDS[kind].write(model)
+    start = {"format": FORMAT, "version": VERSION, "kind": kind}
+    document = start | header | {"training": model.training, "card": model.card}
+    content = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
+    return save(content, metadata={"fabula": json.dumps(document, ensure_ascii=False)})
+
+
+def read_parts(data: bytes, where: str) -> tuple[Header, ModelParts]:
+    """The header of a model's file, and what the model is made of; ``where`` names it in errors."""
+    header, tensors = read_header(data, where)
     try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise FileError(f"{name}: cannot be read ({error.strerror or error})") from error
-    return model_from_bytes(data, str(name))
-
-
-def load_essence_model(name: str | Path) -> Model:
-    """Load a model that gives each item an essence by itself, as templates and arcs need it; another is an error."""
-    model = load_model(name)
-    if "pairs" in model.reads:
-        raise ModelError(f"{name}: looks into items and has no essence for a template; name a column (by)")
-    if not model.by_item:
-        raise ModelError(f"{name}: sees whole collections: no template is laid on its essence; take albums or audio")
-    return model
-
-
-def shipped_models() -> list[str]:
-    """Names of the models that come with the package."""
-    folder = files(__package__).joinpath("shipped")
-    if not folder.is_dir():
-        return []
-    return sorted(entry.name.removesuffix(_ENDING) for entry in folder.iterdir() if entry.name.endswith(_ENDING))
-
-
-@lru_cache(maxsize=8)
-def _load_shipped(name: str) -> Model:
-    return model_from_bytes(files(__package__).joinpath("shipped", name + _ENDING).read_bytes(), name)
-
-
-def save_model(path: str | Path, model: Model) -> Path:
-    """Write a model, whole or not at all; returns the path written."""
-    return model.save(path)
-
-
-def model_from_bytes(data: bytes, where: str) -> Model:
-    """A model from the content of its file; ``where`` names it in errors."""
-    header, parts = read_parts(data, where)
-    try:
-        return Model(*parts, training=header["training"], card=header["card"])
+        for key in ("config", *_KINDS[header["kind"]].parts, "training", "card"):
+            if not isinstance(header.get(key), dict):
+                raise ModelError(f'the header\'s "{key}" must say what it is by name; got {header.get(key)!r}')
+        return header, _KINDS[header["kind"]].read(header, tensors)
     except FabulaError as error:
         raise ModelError(f"{where}: {error}") from error
+
+
+def read_header(data: bytes, where: str) -> tuple[Header, Stored]:
+    """The document in the header of a model file, checked as far as format, version and kind, and its tensors."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    try:
+        tensors = load(data)
+        size = int.from_bytes(data[:8], "little")
+        metadata = json.loads(data[8 : 8 + size]).get("__metadata__") or {}
+    except (SafetensorError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ModelError(f"{where}: is not a model file, or is cut short (safetensors expected: {error})") from error
+    if "fabula" not in metadata:
+        raise ModelError(f"{where}: is a safetensors file of another program (its header does not mention fabula)")
+    try:
+        header = json.loads(metadata["fabula"])
+    except (ValueError, RecursionError) as error:
+        raise ModelError(f"{where}: the header is damaged (JSON expected: {error})") from error
+    _check_header(header, where)
+    return header, tensors
+
+
+def _check_header(header: Any, where: str) -> None:
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise ModelError(f'{where}: is not a model file (its header must say "format": "{FORMAT}")')
+    version, kind = header.get("version"), header.get("kind")
+    if type(version) is not int or version < 1:
+        raise ModelError(f"{where}: the header is damaged (version {version!r})")
+    if version > VERSION:
+        raise ModelError(f"{where}: model file version {version}; this fabula reads up to {VERSION}: update fabula")
+    if kind not in _KINDS:
+        raise ModelError(f"{where}: is a model of kind {kind!r}; expected: {', '.join(map(repr, _KINDS))}")
+
+
+def _read_essence(header: Header, tensors: Stored) -> ModelParts:
+    _check_dtypes(tensors, dtype_of)
+    names, logged, shape = (header["features"].get(key) for key in ("names", "logged", "shape"))
+    if not all(isinstance(part, list) and all(isinstance(n, str) for n in part) for part in (names, logged)):
+        raise ModelError('the header\'s "features" must list "names" and "logged"')
+    bound = header["features"].get("bound", 0.0)
+    if not isinstance(bound, int | float):
+        raise ModelError(f'the header\'s "bound" must be a number; got {bound!r}')
+    for name in ("transform.mean", "transform.deviation"):
+        if name not in tensors:
+            raise ModelError(f"tensor {name!r} is missing")
+        if list(tensors[name].shape) != shape or len(names) != shape[0]:
+            raise ModelError(f"tensor {name!r} must have the header's shape {shape}; got {tensors[name].shape}")
+    transform = Transform(names, logged, tensors.pop("transform.mean"), tensors.pop("transform.deviation"), bound)
+    return ModelParts(header["config"], tensors, transform)
+
+
+def _write_essence(model: Model) -> tuple[Header, Stored]:
+    transform = model.transform
+    features = {
+        "names": list(transform.feature_names),
+        "logged": list(transform.logged),
+        "bound": transform.bound,
+        "shape": list(transform.item_shape),
+    }
+    measured = {"transform.mean": transform.mean, "transform.deviation": transform.deviation}
+    return {"config": model.config, "features": features}, {**measured, **model.tensors}
+
+
+def _read_set(header: Header, tensors: Stored) -> ModelParts:
+    _check_dtypes(tensors, set_dtype)
+    known = {key: header["vocabulary"].get(key) for key in ("tokens", "grams")}
+    if not all(isinstance(entries, list) for entries in known.values()):
+        raise ModelError('the header\'s "vocabulary" must list "tokens" and "grams"')
+    sizes = {key: value for key, value in header["config"].items() if key != "scorers"}
+    spec = SetSpec.from_dict(sizes)
+    if [header.get("features", {}).get("names")] != [list(spec.features)]:
+        raise ModelError('the header\'s "features" must be those of its "config"')
+    vocabulary = Vocabulary(tuple(known["tokens"]), tuple(known["grams"]))
+    config = _with_more(spec.config(), header)
+    return ModelParts(config, tensors, vocabulary)
+
+
+def _write_set(model: Model) -> tuple[Header, Stored]:
+    encoder = as_set(model.encoder)
+    spec, vocabulary = encoder.spec, encoder.vocabulary
+    header = {
+        "config": spec.to_dict() | _more(model, spec.config()),
+        "features": {"names": list(spec.features), "logged": list(spec.logged)},
+        "vocabulary": {"tokens": list(vocabulary.tokens), "grams": list(vocabulary.grams)},
+    }
+    return header, {name: tensor.astype(set_dtype(name)) for name, tensor in model.tensors.items()}
+
+
+_STEP_NAMES = {"arcs": "arcs.template", "reach": "reach.weights", "lexicon": "lexicon.weights"}  # in the file: here
+
+
+def _read_steps(header: Header, tensors: Stored) -> ModelParts:
+    features, logged = (header["features"].get(key) for key in ("names", "logged"))
+    pairs, words = (header["config"].get(key) for key in ("pairs", "words"))
+    if "steps" in header["config"]:  # written before there was reach
+        pairs, words = header["config"]["steps"], {}
+    if not isinstance(words, dict):
+        raise ModelError('the header must list the "words" of each language')
+    for names in (features, logged, pairs, *words.values()):
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise ModelError('the header must list "names" and "logged" of the features, "pairs" and "words"')
+    if "steps" in header["config"]:
+        if set(tensors) != {"arcs", "flow"}:
+            raise ModelError(f"a model of steps has the tensors arcs and flow; got {', '.join(tensors) or 'none'}")
+        own: Mapping[str, Any] = neighbour_tensors(tensors["arcs"], tensors["flow"])
+    else:
+        own = {_STEP_NAMES.get(name, name): t.T if name == "arcs" else t for name, t in tensors.items()}
+    config = _with_more(measures_config(features, logged, pairs, words), header)
+    return ModelParts(config, own)
+
+
+def _write_steps(model: Model) -> tuple[Header, Stored]:
+    encoder = model.config["encoder"]
+    plain = measures_config(*(encoder[key] for key in ("features", "logged", "pairs", "words")))
+    header = {
+        "config": {"pairs": encoder["pairs"], "words": encoder["words"]} | _more(model, plain),
+        "features": {"names": encoder["features"], "logged": encoder["logged"]},
+    }
+    there = {here: stored for stored, here in _STEP_NAMES.items()}
+    tensors = {
+        there.get(name, name): (t.T if name == "arcs.template" else t).astype(np.float32)
+        for name, t in model.tensors.items()
+    }
+    return header, tensors
+
+
+def _with_more(config: Header, header: Header) -> Header:
+    """A configuration with the scorers that a file has beside the usual ones."""
+    more = header["config"].get("scorers", [])
+    return config | {"scorers": [*config["scorers"], *(more if isinstance(more, list) else [more])]}
+
+
+def _more(model: Model, usual: Header) -> Header:
+    """The scorers that a model has beside the usual ones, as a part of a header; nothing where there is none."""
+    more = [settings for settings in model.config["scorers"] if settings not in usual["scorers"]]
+    return {"scorers": more} if more else {}
+
+
+def _check_dtypes(tensors: Stored, stored: Callable[[str], str]) -> None:
+    for name, tensor in tensors.items():
+        if tensor.dtype != stored(name):
+            raise ModelError(f"tensor {name!r} must be {stored(name)}; got {tensor.dtype}")
+
+
+class _FileKind(NamedTuple):
+    """One kind of file: which parts its header has beside the usual, and how it is read and written."""
+
+    parts: tuple[str, ...]
+    read: Callable[[Header, Stored], ModelParts]
+    write: Callable[[Model], tuple[Header, Stored]]
+
+
+_KINDS = {
+    "essence": _FileKind(("features",), _read_essence, _write_essence),
+    "set": _FileKind(("vocabulary",), _read_set, _write_set),
+    "steps": _FileKind(("features",), _read_steps, _write_steps),
+}
+_KIND_OF = {"set": "set", "measures": "steps"}  # encoder -> kind of file
+
+
+def plain(value: Mapping[str, Any], what: str) -> dict[str, Any]:
+    """A copy that holds nothing but what JSON can hold, or an error that says so."""
+    try:
+        copied = json.loads(json.dumps(value, allow_nan=False, default=_as_plain))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ModelError(f"a model's {what} must hold finite numbers, texts, lists and names only ({error})") from error
+    return dict(copied)
+
+
+def _as_plain(value: Any) -> Any:
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"got {type(value).__name__}")
+
+
+def tensor_shapes(config: Mapping[str, Any], item_shape: Shape) -> dict[str, Shape]:
+    """Name and shape of every tensor of a model with this configuration; an error where it breaks a rule.
+
+    ``item_shape`` is that of one item's features, (f,) or (f, s); () where they do not lie in an array of their own.
+
+    >>> tensor_shapes({"dimensions": 2, "encoder": {"kind": "identity"}, "scorers": []}, (2,))
+    {'transform.mean': (2,), 'transform.deviation': (2,)}
+    """
+    d = as_whole(config, "dimensions", "the configuration")
+    settings = as_mapping(config.get("encoder"), "encoder")
+    kind = encoder_kind(settings.get("kind"))
+    shapes: dict[str, Shape] = {}
+    if kind.load is None:
+        if len(item_shape) != kind.axes or min(item_shape, default=0) < 1:
+            name = settings["kind"]
+            raise ModelError(f"{name} encoder needs features with {kind.axes} axes per item; got shape {item_shape}")
+        shapes = dict.fromkeys(MEASURED, item_shape)
+    return shapes | kind.shapes(settings, item_shape, d) | _scorer_shapes(config.get("scorers"), d)
+
+
+def _scorer_shapes(scorers: Any, d: int) -> dict[str, Shape]:
+    if not isinstance(scorers, list):
+        raise ModelError(f'the configuration\'s "scorers" must be a list; got {scorers!r}')
+    shapes: dict[str, Shape] = {}
+    seen: set[Any] = set()
+    for settings in scorers:
+        kind = as_mapping(settings, "scorers").get("kind")
+        shapes |= scorer_kind(kind).shapes(settings, d)
+        if kind in seen:
+            raise ModelError(f"a model has a scorer of each kind at most once; got {kind!r} twice")
+        seen.add(kind)
+    return shapes
+
+
+def check_tensors(tensors: Mapping[str, ArrayLike], shapes: Mapping[str, Shape], kind: EncoderKind) -> dict[str, Array]:
+    """The tensors in the dtype they are computed with, rounded as they are stored unless that is double."""
+    for name in tensors:
+        if name not in shapes:
+            raise ModelError(f"tensor {name!r} is not one of this model's")
+    checked: dict[str, Array] = {}
+    for name, shape in shapes.items():
+        if name not in tensors:
+            raise ModelError(f"tensor {name!r} is missing")
+        stored = dtype_of(name) if kind.stored is None else kind.stored(name)
+        used = kind.used or stored
+        tensor = np.array(tensors[name], order="C")
+        tensor = tensor.astype(used if used == "float64" else stored).astype(used)
+        if tensor.shape != shape:
+            raise ModelError(f"tensor {name!r} must have shape {shape}; got {tensor.shape}")
+        if not np.isfinite(tensor).all():
+            raise ModelError(f"tensor {name!r} must be finite; it holds NaN or inf")
+        checked[name] = tensor
+    return checked

@@ -1,9 +1,11 @@
-"""A model: what is known of items goes in, and what it says of every ordering of them comes out."""
+"""A model: what is known of items goes in, and what it says of every ordering of them comes out; loaded by name."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
+from functools import lru_cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,14 +19,21 @@ from fabula.core.collections import Collections
 from fabula.core.energy import Energy
 from fabula.core.files import write_whole
 from fabula.core.fit import Fit
-from fabula.errors import InputError, ModelError
+from fabula.errors import FabulaError, FileError, InputError, ModelError
 from fabula.models.card import card_brief, card_html
-from fabula.models.config import PAIRS, Encoded, EncoderKind, LoadedEncoder, LoadedScorer, as_mapping, as_whole
+from fabula.models.config import (
+    PAIRS,
+    Array,
+    Encoded,
+    EncoderKind,
+    LoadedEncoder,
+    LoadedScorer,
+    Tensors,
+)
 from fabula.models.encoders import encoder_kind
-from fabula.models.format import model_bytes
-from fabula.models.layers import Array, Shape, Tensors
+from fabula.models.file import check_tensors, model_bytes, plain, read_parts, tensor_shapes
 from fabula.models.order import OrderedMany, Rule, join_fits, lean, order_many, propose, search_orderings, solvable
-from fabula.models.scorers import MEASURED, SCORERS, dtype_of, most_detailed, scorer_kind
+from fabula.models.scorers import MEASURED, SCORERS, most_detailed, scorer_kind
 from fabula.models.transform import ItemEncoder, Transform, check_features
 
 Given = ArrayLike | Collection | None  # what is known of one collection
@@ -79,7 +88,7 @@ class Model:
         kind = encoder_kind(self.config["encoder"]["kind"])
         if kind.load is None:
             shapes = {name: shape for name, shape in shapes.items() if name not in MEASURED}
-        self.tensors = _check_tensors(tensors, shapes, kind)
+        self.tensors = check_tensors(tensors, shapes, kind)
         self.encoder: LoadedEncoder = _load_encoder(kind, self.config, self.tensors, inputs)
         self._scorers: dict[str, Any] = {
             settings["kind"]: scorer_kind(settings["kind"]).load(self.tensors, settings)
@@ -512,57 +521,6 @@ def _retitle(given: Collection, titles: Sequence[str] | None, album: str, artist
     return Collection(given.id, items, given.features, given.feature_names, title=album or given.title)
 
 
-def plain(value: Mapping[str, Any], what: str) -> dict[str, Any]:
-    """A copy that holds nothing but what JSON can hold, or an error that says so."""
-    try:
-        copied = json.loads(json.dumps(value, allow_nan=False, default=_as_plain))
-    except (TypeError, ValueError, RecursionError) as error:
-        raise ModelError(f"a model's {what} must hold finite numbers, texts, lists and names only ({error})") from error
-    return dict(copied)
-
-
-def _as_plain(value: Any) -> Any:
-    if isinstance(value, np.generic | np.ndarray):
-        return value.tolist()
-    if isinstance(value, Mapping):
-        return dict(value)
-    raise TypeError(f"got {type(value).__name__}")
-
-
-def tensor_shapes(config: Mapping[str, Any], item_shape: Shape) -> dict[str, Shape]:
-    """Name and shape of every tensor of a model with this configuration; an error where it breaks a rule.
-
-    ``item_shape`` is that of one item's features, (f,) or (f, s); () where they do not lie in an array of their own.
-
-    >>> tensor_shapes({"dimensions": 2, "encoder": {"kind": "identity"}, "scorers": []}, (2,))
-    {'transform.mean': (2,), 'transform.deviation': (2,)}
-    """
-    d = as_whole(config, "dimensions", "the configuration")
-    settings = as_mapping(config.get("encoder"), "encoder")
-    kind = encoder_kind(settings.get("kind"))
-    shapes: dict[str, Shape] = {}
-    if kind.load is None:
-        if len(item_shape) != kind.axes or min(item_shape, default=0) < 1:
-            name = settings["kind"]
-            raise ModelError(f"{name} encoder needs features with {kind.axes} axes per item; got shape {item_shape}")
-        shapes = dict.fromkeys(MEASURED, item_shape)
-    return shapes | kind.shapes(settings, item_shape, d) | _scorer_shapes(config.get("scorers"), d)
-
-
-def _scorer_shapes(scorers: Any, d: int) -> dict[str, Shape]:
-    if not isinstance(scorers, list):
-        raise ModelError(f'the configuration\'s "scorers" must be a list; got {scorers!r}')
-    shapes: dict[str, Shape] = {}
-    seen: set[Any] = set()
-    for settings in scorers:
-        kind = as_mapping(settings, "scorers").get("kind")
-        shapes |= scorer_kind(kind).shapes(settings, d)
-        if kind in seen:
-            raise ModelError(f"a model has a scorer of each kind at most once; got {kind!r} twice")
-        seen.add(kind)
-    return shapes
-
-
 def _load_encoder(kind: EncoderKind, config: Mapping[str, Any], tensors: Tensors, inputs: Any) -> LoadedEncoder:
     settings = config["encoder"]
     if kind.load is not None:
@@ -572,31 +530,67 @@ def _load_encoder(kind: EncoderKind, config: Mapping[str, Any], tensors: Tensors
     return ItemEncoder(kind, settings, own, inputs, int(config["dimensions"]))
 
 
-def _check_tensors(
-    tensors: Mapping[str, ArrayLike], shapes: Mapping[str, Shape], kind: EncoderKind
-) -> dict[str, Array]:
-    """The tensors in the dtype they are computed with, rounded as they are stored unless that is double."""
-    for name in tensors:
-        if name not in shapes:
-            raise ModelError(f"tensor {name!r} is not one of this model's")
-    checked: dict[str, Array] = {}
-    for name, shape in shapes.items():
-        if name not in tensors:
-            raise ModelError(f"tensor {name!r} is missing")
-        stored = dtype_of(name) if kind.stored is None else kind.stored(name)
-        used = kind.used or stored
-        tensor = np.array(tensors[name], order="C")
-        tensor = tensor.astype(used if used == "float64" else stored).astype(used)
-        if tensor.shape != shape:
-            raise ModelError(f"tensor {name!r} must have shape {shape}; got {tensor.shape}")
-        if not np.isfinite(tensor).all():
-            raise ModelError(f"tensor {name!r} must be finite; it holds NaN or inf")
-        checked[name] = tensor
-    return checked
-
-
 def _as_numbers(value: ArrayLike, what: str) -> Floats:
     try:
         return np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"{what} must be an array of numbers; got {type(value).__name__}") from error
+
+
+# Models as files: loading one by name or path, those that come with the package, and saving one.
+
+_ENDING = ".safetensors"
+
+
+def load_model(name: str | Path) -> Model:
+    """Load a model of any kind: a shipped one by name, or a file; it is an error if there is none, or it is damaged."""
+    if isinstance(name, str) and name in shipped_models():
+        model = copy(_load_shipped(name))  # the same weights with a card and a record of their own
+        model.card, model.training = dict(model.card), dict(model.training)
+        return model
+    path = Path(name)
+    if not path.is_file():
+        shipped = ", ".join(shipped_models()) or "none"
+        raise FileError(f"{name}: no such model file, and no model of that name comes with fabula (those: {shipped})")
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise FileError(f"{name}: cannot be read ({error.strerror or error})") from error
+    return model_from_bytes(data, str(name))
+
+
+def load_essence_model(name: str | Path) -> Model:
+    """Load a model that gives each item an essence by itself, as templates and arcs need it; another is an error."""
+    model = load_model(name)
+    if "pairs" in model.reads:
+        raise ModelError(f"{name}: looks into items and has no essence for a template; name a column (by)")
+    if not model.by_item:
+        raise ModelError(f"{name}: sees whole collections: no template is laid on its essence; take albums or audio")
+    return model
+
+
+def shipped_models() -> list[str]:
+    """Names of the models that come with the package."""
+    folder = files(__package__).joinpath("shipped")
+    if not folder.is_dir():
+        return []
+    return sorted(entry.name.removesuffix(_ENDING) for entry in folder.iterdir() if entry.name.endswith(_ENDING))
+
+
+@lru_cache(maxsize=8)
+def _load_shipped(name: str) -> Model:
+    return model_from_bytes(files(__package__).joinpath("shipped", name + _ENDING).read_bytes(), name)
+
+
+def save_model(path: str | Path, model: Model) -> Path:
+    """Write a model, whole or not at all; returns the path written."""
+    return model.save(path)
+
+
+def model_from_bytes(data: bytes, where: str) -> Model:
+    """A model from the content of its file; ``where`` names it in errors."""
+    header, parts = read_parts(data, where)
+    try:
+        return Model(*parts, training=header["training"], card=header["card"])
+    except FabulaError as error:
+        raise ModelError(f"{where}: {error}") from error

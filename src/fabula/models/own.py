@@ -32,9 +32,8 @@ import numpy as np
 
 from fabula.core.arrays import Floats
 from fabula.errors import InputError, ModelError
-from fabula.models.config import EncoderKind, ScorerKind, Settings
+from fabula.models.config import Array, EncoderKind, ScorerKind, Settings, Shape, Tensors
 from fabula.models.encoders import ENCODERS
-from fabula.models.layers import Array, Shape, Tensors
 from fabula.models.scorers import SCORERS
 
 Weights = Mapping[str, Floats]  # by their names in the net's state_dict

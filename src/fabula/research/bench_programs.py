@@ -39,7 +39,7 @@ from fabula.core.files import write_whole
 from fabula.errors import FileError, InputError
 
 if TYPE_CHECKING:
-    from fabula.research.bench_tasks import BenchTask
+    from fabula.research.bench import BenchTask
 
 VERSION = 1
 RESTARTS = 3

@@ -14,14 +14,13 @@ from fabula.core.files import check_target
 from fabula.core.fingerprints import Fingerprints
 from fabula.core.template import TemplateSet
 from fabula.errors import InputError
-from fabula.models.file import load_essence_model
+from fabula.models.model import load_essence_model
 from fabula.research.splits import Side, sides_of
 from fabula.sources.tables.read_table import read_sequences, read_table
 from fabula.sources.tables.storage import read_columns
-from fabula.templates.evolution import PAPER_EVOLUTION
 from fabula.templates.genealogy import Genealogy, TemplateComparison, compare_templates, trace_genealogy
 from fabula.templates.learn import CountTable, choose_count, learn_templates
-from fabula.templates.refinement import Progress
+from fabula.templates.refinement import PAPER_EVOLUTION, Progress
 
 
 @dataclass(frozen=True, eq=False)

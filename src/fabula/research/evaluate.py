@@ -16,13 +16,11 @@ from fabula.core.fingerprints import Fingerprints, fingerprints_of
 from fabula.core.template import TemplateSet
 from fabula.errors import InputError, import_extra
 from fabula.evaluation.information import Information, makers, mutual_information, suppress_seen_warning
-from fabula.evaluation.intervals import Interval, mean_interval
+from fabula.evaluation.intervals import Comparison, ComparisonSettings, Interval, compare_scores, mean_interval
 from fabula.evaluation.metrics import score_all
-from fabula.evaluation.significance import Comparison, ComparisonSettings, compare_scores
 from fabula.media.registry import medium_of_columns
 from fabula.models.config import PAIRS, TITLES
-from fabula.models.file import load_model
-from fabula.models.model import Model
+from fabula.models.model import Model, load_model
 from fabula.research import recovery
 from fabula.research.splits import Side, Split, leak_notes, read_split
 

@@ -21,21 +21,27 @@ from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium
 from fabula.media.registry import measure_if_held, medium_of_columns, medium_of_file
 from fabula.models.config import PAIRS
-from fabula.models.encoders.measures import closeness, measures_config, neighbour_tensors, stand_out
+from fabula.models.encoders.measures import as_measures, closeness, measures_config, neighbour_tensors, stand_out
 from fabula.models.encoders.set import as_set
-from fabula.models.file import load_model
-from fabula.models.model import Model
+from fabula.models.model import Model, load_model
 from fabula.models.transform import log_parts
-from fabula.research.recipe import Recipe
-from fabula.research.splits import Split, gather, is_folder, leak_notes, split_of, usable_features
+from fabula.research.splits import Recipe, Split, gather, is_folder, leak_notes, split_of, usable_features
+from fabula.training.audit import Trainable, Trained, compact, round_off
 from fabula.training.distributed import processes, read_by_any
 from fabula.training.item_models import EssenceTraining
-from fabula.training.lexicon import Lexicon, learn_lexicon
+from fabula.training.nets.set_net import spec_for
 from fabula.training.recipes import NEIGHBOURS, StepRecipe, finetune_recipe, preset, recipe_for
 from fabula.training.sets import BOTH, SetTraining
-from fabula.training.step_models import Crossed, Example, NeighbourTraining, StepTraining, Weights, spans
-from fabula.training.trainable import Trainable, Trained, compact, round_off
-from fabula.training.weights import neighbour_weights, spec_for
+from fabula.training.step_models import (
+    Crossed,
+    Example,
+    Lexicon,
+    NeighbourTraining,
+    StepTraining,
+    Weights,
+    learn_lexicon,
+    spans,
+)
 
 T = TypeVar("T")
 FEWEST = 6  # items of a collection of texts
@@ -360,3 +366,13 @@ def _card_lines(told: Mapping[str, Interval | None], medium: Medium) -> dict[str
         for name, one in names.items()
         if one is not None
     }
+
+
+def neighbour_weights(model: Model, pairs: Sequence[str]) -> Floats | None:
+    """The weights of flow between neighbours of a model, (k,); None where it is of other pairs, or of more."""
+    if PAIRS not in model.reads or model.reaches:
+        return None
+    known = as_measures(model.encoder).pair_names
+    if set(pairs) - set(known):
+        return None
+    return np.asarray([model.tensors["reach.weights"][known.index(name), 0] for name in pairs])

@@ -19,9 +19,8 @@ from fabula.core.collection import Collection, Evidence
 from fabula.core.fit import fit
 from fabula.core.template import Template, TemplateSet
 from fabula.errors import InputError
-from fabula.evaluation.baselines import random_orderings, single_features
 from fabula.evaluation.information import Information, makers, mutual_information, summarise_bits
-from fabula.evaluation.metrics import score_all
+from fabula.evaluation.metrics import random_orderings, score_all, single_features
 from fabula.media.evidence import find_evidence
 from fabula.media.registry import measure_if_held
 from fabula.models.config import PAIRS
@@ -31,8 +30,7 @@ from fabula.models.order import Rule, likeliest, search_orderings, solvable
 from fabula.models.scorers import SCORERS, sequence_scorers
 from fabula.models.scorers.reach import MOST_DRAWN
 from fabula.research.splits import Split
-from fabula.templates.contrast import learn_arcs
-from fabula.templates.learn import learn_templates
+from fabula.templates.learn import learn_arcs, learn_templates
 
 if TYPE_CHECKING:
     from fabula.training.sequencer import Sequencer

@@ -12,8 +12,7 @@ from fabula.core.collection import Collection, Item
 from fabula.errors import InputError, ModelError
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium
-from fabula.models.file import load_essence_model, load_model
-from fabula.models.model import Model
+from fabula.models.model import Model, load_essence_model, load_model
 from fabula.models.transform import Transform, log_parts
 from fabula.session.measure import measure
 from fabula.session.propose import Likelihood, judge

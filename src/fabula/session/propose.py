@@ -15,7 +15,7 @@ from fabula.core.collection import Collection, Evidence
 from fabula.core.energy import Energy
 from fabula.core.fit import Fit, lay
 from fabula.core.posterior import Posterior, agreement, posterior
-from fabula.core.solver.domains import positions_allowed
+from fabula.core.solver.problem import positions_allowed
 from fabula.core.solver.solve import Arrangement, Constraints, Goal, arrange
 from fabula.core.template import Template
 from fabula.errors import ModelError

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from fabula.core.arrays import Floats, Ints
-from fabula.core.builtin import template
 from fabula.core.collection import Collection, Item
 from fabula.core.solver.constraints import Constraints
-from fabula.core.template import Template, TemplateSet, replace_values
+from fabula.core.template import Template, TemplateSet, replace_values, template
 from fabula.errors import ConflictError, ConstraintError, InputError
 from fabula.media.medium import Medium
 

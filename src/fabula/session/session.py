@@ -18,8 +18,7 @@ from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium, Threads
 from fabula.media.registry import ITEMS, media
 from fabula.media.steps import Steps
-from fabula.models.file import load_model
-from fabula.models.model import Model
+from fabula.models.model import Model, load_model
 from fabula.session import propose
 from fabula.session.essence import Essence, find_essence, usable_columns
 from fabula.session.explain import MOST_ITEMS

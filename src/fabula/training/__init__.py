@@ -12,16 +12,15 @@ from fabula.errors import import_extra
 
 if TYPE_CHECKING:
     from fabula.models.own import Encoder, Scorer, register
-    from fabula.research.logs import EpochLog, TensorBoardLog
-    from fabula.research.train import preset
+    from fabula.research.train import EpochLog, TensorBoardLog, preset
 
 import_extra("torch", extra="train", purpose="training")
 
 _HOMES = {
     "Encoder": "fabula.models.own",
-    "EpochLog": "fabula.research.logs",
+    "EpochLog": "fabula.research.train",
     "Scorer": "fabula.models.own",
-    "TensorBoardLog": "fabula.research.logs",
+    "TensorBoardLog": "fabula.research.train",
     "preset": "fabula.research.train",
     "register": "fabula.models.own",
 }

@@ -15,9 +15,9 @@ from fabula.evaluation.controls import Parts, keep_only
 from fabula.evaluation.information import Information, mutual_information, suppress_seen_warning
 from fabula.models.encoders.set import as_set
 from fabula.models.model import Model
-from fabula.training.checkpoint import Progress
 from fabula.training.data import choose_features
 from fabula.training.item_models import EssenceTraining, train
+from fabula.training.loop import Progress
 from fabula.training.recipes import TrainingConfig
 from fabula.training.sets import BOTH, DRAWS, SetTraining
 

@@ -5,19 +5,202 @@ It knows a learner, which has a net, batches, a loss and a measure of what the n
 
 from __future__ import annotations
 
+import copy
+import json
+import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
-from fabula.training.checkpoint import Checkpoint, Progress, Run, RunningMean, take_up, write_checkpoint
+from fabula.core.files import write_whole
+from fabula.errors import FileError
 from fabula.training.distributed import World
+
+# A run of training: its state, and the checkpoint that holds all of it after an epoch, complete or absent.
+
+FORMAT = "fabula-checkpoint"
+VERSION = 1
+Settings = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run stands after an epoch."""
+
+    epoch: int  # done; 0 is the state before any training
+    epochs: int  # to do in all
+    loss: float  # mean over the training collections, in nats, summed over scorers
+    bits: dict[str, float]  # on validation, by scorer
+    seconds_left: float  # if the rest goes as fast as what was done since the start or the resumption
+
+
+class RunningMean:
+    """A mean of a net's weights over the steps; the net it gives is the one to validate and to keep."""
+
+    def __init__(self, net: nn.Module, *, apart: bool) -> None:
+        self.apart = apart
+        self.net = copy.deepcopy(net).requires_grad_(requires_grad=False) if apart else net
+        for module in self.net.modules():
+            if isinstance(module, nn.LSTM):
+                module.flatten_parameters()
+        self._mean: list[Tensor] = list(self.net.parameters())
+        self._weights: list[Tensor] = list(net.parameters())
+
+    @torch.no_grad()
+    def update(self, share: float) -> None:
+        """Go a share of the way towards the weights after a step."""
+        if self.apart:
+            torch._foreach_lerp_(self._mean, self._weights, share)
+
+
+@dataclass
+class Run:
+    """The learned state of a run: everything that an interruption would lose."""
+
+    net: nn.Module
+    mean: RunningMean
+    optimizer: torch.optim.Optimizer
+    epoch: int
+    best_epoch: int
+    best_bits: dict[str, float]
+    best: dict[str, Tensor]
+    history: list[Progress] = field(default_factory=list)
+
+    def best_net(self) -> Any:
+        """The net in the state that did best."""
+        self.net.load_state_dict(self.best)
+        return self.net.eval()
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where a run is kept after each epoch, and whether it is taken up from there.
+
+    With several processes the first alone writes it, and all look for it: after a restart another machine may be
+    first, and the file lies where the last first one was.
+    """
+
+    path: Path
+    resume: bool | None = None  # True: take up the run in the file; False: start anew; None: take it up if it is there
+
+    def content(self) -> bytes | None:
+        """What the file holds; None where a run starts anew."""
+        if self.resume is False or (self.resume is None and not self.path.exists()):
+            return None
+        try:
+            return self.path.read_bytes()
+        except OSError as error:
+            raise FileError(f"{self.path}: cannot be read as a training checkpoint ({error})") from error
+
+
+def take_up(checkpoint: Checkpoint, run: Run, settings: Settings, data: str, world: World) -> None:
+    """Bring a fresh run to the state in a checkpoint, where there is one to take up on the disk of any process.
+
+    Every process gets the same file, that with the most epochs. One of other settings or other collections is an error.
+    """
+    epochs = world.gather(_count_epochs(checkpoint, alone=world.size == 1))
+    content = world.share_from(epochs.index(max(epochs)), checkpoint.content)
+    if content is not None:
+        read_checkpoint(content, run, settings, data, where=checkpoint.path)
+
+
+def _count_epochs(checkpoint: Checkpoint, *, alone: bool) -> int:
+    """How far the run in a file is; -1 where there is none, 0 where it does not say."""
+    if alone or not checkpoint.path.exists():
+        return -1
+    try:
+        header, _ = _read(checkpoint.path.read_bytes(), checkpoint.path)
+        return int(json.loads(header["state"])["epoch"])
+    except (FileError, OSError, KeyError, ValueError):
+        return 0
+
+
+def write_checkpoint(path: Path, run: Run, settings: Settings, data: str) -> None:
+    """Write a run after a complete epoch."""
+    from safetensors.numpy import save
+
+    state = {
+        "epoch": run.epoch,
+        "best_epoch": run.best_epoch,
+        "best_bits": run.best_bits,
+        "history": [asdict(progress) for progress in run.history],
+        "config": dict(settings),
+        "data": data,
+    }
+    header = {"format": FORMAT, "version": str(VERSION), "state": json.dumps(state)}
+    tensors = {name: np.ascontiguousarray(tensor.detach().cpu().numpy()) for name, tensor in _tensors(run).items()}
+    write_whole(path, save(tensors, metadata=header))
+
+
+def read_checkpoint(content: bytes, run: Run, settings: Settings, data: str, *, where: Path) -> None:
+    """Bring a fresh run to the state that was written; ``where`` names the file in errors."""
+    header, tensors = _read(content, where)
+    if header.get("format") != FORMAT or header.get("version") != str(VERSION):
+        raise FileError(f"{where}: is not a training checkpoint of version {VERSION}; remove it")
+    state: dict[str, Any] = json.loads(header["state"])
+    differing = [key for key, value in settings.items() if state["config"].get(key) != value]
+    if differing:
+        names = ", ".join(differing)
+        raise FileError(f"{where}: was trained with other settings ({names}); give those again, or remove the file")
+    if state["data"] != data:
+        raise FileError(f"{where}: was trained on other collections; remove the file")
+    _restore(run, tensors, where)
+    run.epoch, run.best_epoch, run.best_bits = state["epoch"], state["best_epoch"], state["best_bits"]
+    run.history[:] = [Progress(**row) for row in state["history"]]
+
+
+def _read(content: bytes, where: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
+    from safetensors import SafetensorError
+    from safetensors.torch import load
+
+    try:
+        tensors = load(content)
+        size = int.from_bytes(content[:8], "little")
+        header = json.loads(content[8 : 8 + size]).get("__metadata__")
+    except (SafetensorError, ValueError, KeyError) as error:
+        raise FileError(f"{where}: cannot be read as a training checkpoint ({error})") from error
+    return header or {}, tensors
+
+
+def _tensors(run: Run) -> dict[str, Tensor]:
+    """Every tensor of a run by name; those of the optimiser by the number of their parameter."""
+    named = {f"net.{name}": tensor for name, tensor in run.net.state_dict().items()}
+    named |= {f"best.{name}": tensor for name, tensor in run.best.items()}
+    if run.mean.apart:
+        named |= {f"mean.{name}": tensor for name, tensor in run.mean.net.state_dict().items()}
+    for number, moments in run.optimizer.state_dict()["state"].items():
+        named |= {f"optimizer.{number}.{name}": tensor for name, tensor in moments.items()}
+    return named
+
+
+def _restore(run: Run, tensors: dict[str, Tensor], where: Path) -> None:
+    parts: dict[str, dict[str, Tensor]] = {"net": {}, "mean": {}, "best": {}, "optimizer": {}}
+    for name, tensor in tensors.items():
+        part, _, rest = name.partition(".")
+        parts.setdefault(part, {})[rest] = tensor
+    try:
+        run.net.load_state_dict(parts["net"])
+        if run.mean.apart:
+            run.mean.net.load_state_dict(parts["mean"])
+        for name, tensor in run.best.items():
+            tensor.copy_(parts["best"][name])
+    except (KeyError, RuntimeError) as error:
+        raise FileError(f"{where}: does not hold the tensors of this net ({error})") from error
+    moments: dict[int, dict[str, Tensor]] = {}
+    for name, tensor in parts["optimizer"].items():
+        number, _, moment = name.partition(".")
+        moments.setdefault(int(number), {})[moment] = tensor
+    run.optimizer.load_state_dict({**run.optimizer.state_dict(), "state": moments})
+
 
 _WARM_UP = 2  # times a step is run before it is recorded: libraries choose their kernels then
 
@@ -244,3 +427,67 @@ class GraphedStep:
         loss = self._loss(self._net(features, orderings)) * weight
         (loss * self._scale).backward()  # type: ignore[no-untyped-call]
         return loss.detach()
+
+
+# The InfoNCE loss (Equation 1 of the paper), the bound on the information it gives (Equation 2), scores by tables.
+
+Number = TypeVar("Number", float, Tensor)
+
+
+def info_nce(scores: Tensor) -> Tensor:
+    """Equation 1 of the paper, in nats, of scores (b, N), the true order's first: -log of its share, (b,)."""
+    return torch.logsumexp(scores, dim=1) - scores[:, 0]
+
+
+def log_share(logits: Tensor) -> Tensor:
+    """Minus :func:`info_nce`, along the last of any axes; rounded as the files of set models were trained with."""
+    return logits.log_softmax(-1)[..., 0]
+
+
+def to_bits(loss: Number, sequences: int) -> Number:
+    """Equation 2 of the paper: the bound log N - L on the information, in bits; ``sequences`` is N."""
+    return (math.log(sequences) - loss) / math.log(2)
+
+
+def distill(logits: Tensor, opinion: Tensor) -> Tensor:
+    """Divergence of a net's probabilities over the orderings from its teachers' (Hinton et al. 2015)."""
+    return functional.kl_div(logits.log_softmax(-1), opinion.log_softmax(-1), log_target=True, reduction="batchmean")
+
+
+def permutations(count: int, n: int, generator: torch.Generator) -> Tensor:
+    """Independent uniform orderings of n items, (count, n); any may be the true one, as the bound needs it."""
+    return torch.rand((count, n), device=generator.device, generator=generator).argsort(-1)
+
+
+def contrast(tables: tuple[Tensor, Tensor], orderings: Tensor) -> Tensor:
+    """Logits (B, 1 + N): the true ordering, in which the items of the tables stand, then its negatives (N, n)."""
+    positions, flow = tables
+    places = positions.diagonal(dim1=1, dim2=2).sum(-1, keepdim=True)
+    true = places + flow.diagonal(offset=1, dim1=1, dim2=2).sum(-1, keepdim=True)  # (B, 1)
+    return torch.cat([true, ordering_scores(positions, flow, orderings)], dim=1)
+
+
+def ordering_scores(positions: Tensor, flow: Tensor, orderings: Tensor) -> Tensor:
+    """Scores (B, N) of the same orderings (N, n) for every collection.
+
+    They are linear in the tables (B, n, n), item by position and item by the next, so thousands are one matrix product.
+    """
+    count, n = orderings.shape
+    stands = torch.zeros((count, n * n), device=positions.device)
+    stands.scatter_(1, orderings * n + torch.arange(n, device=orderings.device), 1.0)
+    follows = torch.zeros((count, n * n), device=positions.device)
+    follows.scatter_(1, orderings[:, :-1] * n + orderings[:, 1:], 1.0)
+    return positions.flatten(1) @ stands.T + flow.flatten(1) @ follows.T
+
+
+def table_bits(positions: Tensor, flow: Tensor, negatives: int, draws: int, generator: torch.Generator) -> Tensor:
+    """Bits (B,) of tables (B, n, n): each collection against orderings of its own."""
+    count, n, _ = positions.shape
+    drawn = permutations(count * draws * negatives, n, generator).view(count, draws * negatives, n)
+    steps = torch.arange(n, device=positions.device)
+    scores = positions.flatten(1).gather(1, (drawn * n + steps).flatten(1)).view(drawn.shape).sum(-1)
+    links = drawn[:, :, :-1] * n + drawn[:, :, 1:]
+    scores = scores + flow.flatten(1).gather(1, links.flatten(1)).view(links.shape).sum(-1)
+    true = positions.diagonal(dim1=1, dim2=2).sum(-1) + flow.diagonal(offset=1, dim1=1, dim2=2).sum(-1)
+    logits = torch.cat([true[:, None, None].expand(-1, draws, 1), scores.view(count, draws, negatives)], dim=-1)
+    return to_bits(-log_share(logits.double()).mean(-1), negatives + 1)

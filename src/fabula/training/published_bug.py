@@ -24,15 +24,13 @@ from fabula.errors import InputError
 from fabula.evaluation.controls import Parts
 from fabula.evaluation.information import Information
 from fabula.evaluation.intervals import Interval, mean_interval
+from fabula.training.audit import Report, Trained
 from fabula.training.data import ItemPool, choose_features, draw_orderings, fit_transform, make_pool
 from fabula.training.distributed import join
 from fabula.training.item_models import Draw, EssenceLearner, EssenceTraining, validation_losses
-from fabula.training.loop import optimise
-from fabula.training.loss import to_bits
-from fabula.training.nets.bilstm import BilstmScorerNet
-from fabula.training.nets.networks import EssenceNet
+from fabula.training.loop import optimise, to_bits
+from fabula.training.nets.essence_net import BilstmScorerNet, EssenceNet
 from fabula.training.recipes import TrainingConfig, resolve
-from fabula.training.trainable import Report, Trained
 
 
 class LeakingScorer(BilstmScorerNet):

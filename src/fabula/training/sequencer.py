@@ -21,10 +21,10 @@ from fabula.errors import FabulaError, FileError, InputError, ModelError
 from fabula.evaluation.intervals import Interval, bootstrap
 from fabula.media.music.tracks import LOGGED
 from fabula.models.transform import Transform
+from fabula.training.audit import Report
 from fabula.training.data import ItemPool, Rows, check_collections, fit_transform, make_pool, plan_epoch, take
 from fabula.training.distributed import World, join
 from fabula.training.loop import Learner, Loss, optimise, seed_of
-from fabula.training.trainable import Report
 
 LONGEST = 20.0  # the paper's longest collection, the unit of a length
 _AT_ONCE = 1 << 13  # items scored together, beams counted

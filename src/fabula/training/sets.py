@@ -20,15 +20,34 @@ from fabula.evaluation.information import mutual_information, suppress_seen_warn
 from fabula.models.encoders.set import Array, SetInputs, SetSpec, as_set
 from fabula.models.model import Model
 from fabula.models.titles import Vocabulary
-from fabula.training.checkpoint import Run
+from fabula.training.audit import NOISE, ORDERS, TITLES, Report, Trained
 from fabula.training.data import ItemPool
 from fabula.training.distributed import World, join, same_everywhere
-from fabula.training.loop import Learner, Loss, optimise, seed_of
-from fabula.training.loss import contrast, distill, log_share, permutations, table_bits
-from fabula.training.nets.set_net import Dropout, SetBatch, SetNet
+from fabula.training.loop import (
+    Learner,
+    Loss,
+    Run,
+    contrast,
+    distill,
+    log_share,
+    optimise,
+    permutations,
+    seed_of,
+    table_bits,
+)
+from fabula.training.nets.set_net import (
+    Dropout,
+    Reading,
+    SetBatch,
+    SetNet,
+    artist_of,
+    as_inputs,
+    as_model,
+    as_net,
+    learn_inputs,
+    pick,
+)
 from fabula.training.recipes import SetRecipe
-from fabula.training.trainable import NOISE, ORDERS, TITLES, Report, Trained
-from fabula.training.weights import Reading, artist_of, as_inputs, as_model, as_net, learn_inputs, pick
 
 ASIDE = 0.08  # share of the artists that decides when to stop
 BOTH = "arcs + flow"

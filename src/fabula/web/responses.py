@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from fastapi.responses import Response
 
-from fabula.core.builtin import template, template_names
+from fabula.core.template import template, template_names
 from fabula.media.facts import total
 from fabula.media.medium import Medium, Wave
 from fabula.session.answer import input_order_name

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fabula.core.solver import Constraints, Goal, arrange
-from fabula.core.solver.conflicts import check, contradictory
+from fabula.core.solver.solve import check, contradictory
 from fabula.core.template import Template
 from fabula.errors import ConflictError, InputError
 

@@ -7,7 +7,7 @@ import fabula
 from fabula.errors import InputError
 from fabula.media.registry import find_medium
 from fabula.media.text.pairs import PAIRS
-from fabula.models.file import load_model
+from fabula.models.model import load_model
 
 PEOPLE = ["Ann", "Bob", "Carl", "Dora", "Eve", "Fred", "Gina", "Hugo", "Iris", "John"]
 

@@ -4,7 +4,7 @@ import sys
 import pytest
 import torch
 
-from fabula.training.nets.bilstm import LstmStack
+from fabula.training.nets.essence_net import LstmStack
 
 pytest.importorskip("triton")
 
@@ -12,7 +12,7 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-from fabula.training.nets import bilstm
+from fabula.training.nets import essence_net as bilstm
 from fabula.training.nets import triton_lstm as fused
 
 

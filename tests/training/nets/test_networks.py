@@ -5,9 +5,7 @@ import torch
 from fabula.core.arcs import Arcs
 from fabula.core.arrays import normalise
 from fabula.core.template import Template, TemplateSet
-from fabula.training.nets.arcs import ArcsNet
-from fabula.training.nets.bilstm import BilstmScorerNet
-from fabula.training.nets.networks import EssenceNet, arrange, zscore
+from fabula.training.nets.essence_net import ArcsNet, BilstmScorerNet, EssenceNet, arrange, zscore
 from fabula.training.recipes import TrainingConfig, resolve
 
 

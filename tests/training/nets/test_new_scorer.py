@@ -7,12 +7,11 @@ import torch
 from fabula.errors import InputError
 from fabula.evaluation.controls import Parts
 from fabula.models.config import ScorerKind
-from fabula.models.file import load_model, save_model
+from fabula.models.model import load_model, save_model
 from fabula.models.order import search_orderings
 from fabula.models.scorers import SCORERS as MODEL_SCORERS
 from fabula.training.item_models import train
-from fabula.training.nets.kinds import ScorerNet, TrainableScorer
-from fabula.training.nets.networks import SCORERS, EssenceNet
+from fabula.training.nets.essence_net import SCORERS, EssenceNet, ScorerNet, TrainableScorer
 from fabula.training.recipes import TrainingConfig, resolve
 
 

@@ -12,8 +12,8 @@ from examples.assess_music import (  # noqa: E402
     obvious,
     proposals,
 )
+from fabula.training.nets.set_net import learn_inputs  # noqa: E402
 from fabula.training.sets import prepare  # noqa: E402
-from fabula.training.weights import learn_inputs  # noqa: E402
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,9 @@ torch = pytest.importorskip("torch")
 from fabula.core.collection import Collection, Item  # noqa: E402
 from fabula.core.collections import Collections  # noqa: E402
 from fabula.models.titles import Vocabulary  # noqa: E402
-from fabula.training.loss import contrast, distill, log_share, ordering_scores, permutations  # noqa: E402
-from fabula.training.nets.set_net import SetBatch, SetNet  # noqa: E402
+from fabula.training.loop import contrast, distill, log_share, ordering_scores, permutations  # noqa: E402
+from fabula.training.nets.set_net import SetBatch, SetNet, as_model, as_net, learn_inputs  # noqa: E402  # noqa: E402
 from fabula.training.sets import prepare, set_pool  # noqa: E402
-from fabula.training.weights import as_model, as_net, learn_inputs  # noqa: E402
 
 
 @pytest.mark.parametrize("changes", [{}, {"biased": False}, {"circle": ""}, {"titles": False, "tokens": 0, "grams": 0}])

@@ -7,7 +7,8 @@ torch = pytest.importorskip("torch")
 from fabula.errors import InputError  # noqa: E402
 from fabula.evaluation.controls import Parts  # noqa: E402
 from fabula.models.encoders.set import SetSpec  # noqa: E402
-from fabula.training.nets.set_net import SetBatch  # noqa: E402
+from fabula.training.audit import NOISE, ORDERS, TITLES  # noqa: E402
+from fabula.training.nets.set_net import SetBatch, learn_inputs  # noqa: E402
 from fabula.training.recipes import SetRecipe  # noqa: E402
 from fabula.training.sets import (  # noqa: E402
     BOTH,
@@ -19,8 +20,6 @@ from fabula.training.sets import (  # noqa: E402
     set_aside,
     train_sets,
 )
-from fabula.training.trainable import NOISE, ORDERS, TITLES  # noqa: E402
-from fabula.training.weights import learn_inputs  # noqa: E402
 
 QUICK = SetRecipe(
     epochs=8, batch=32, negatives=64, learning_rate=1e-2, averaging=0.9, dropout=0.0, title_dropout=0.1,

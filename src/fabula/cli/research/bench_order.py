@@ -15,9 +15,8 @@ from fabula.errors import InputError
 _SHOWN = ("first", "last", "neighbours")  # beside Spearman's rho; the card has all
 
 if TYPE_CHECKING:
-    from fabula.research.bench import BenchCard
+    from fabula.research.bench import BenchCard, BenchTask
     from fabula.research.bench_programs import Orderings
-    from fabula.research.bench_tasks import BenchTask
 
 
 @click.command("bench-order")
@@ -75,7 +74,7 @@ def command(*, task: str | None, **options: Any) -> None:
 
 
 def _list_tasks() -> None:
-    from fabula.research.bench_tasks import FAMILIES
+    from fabula.research.bench import FAMILIES
 
     lines = {name: family.about for name, family in FAMILIES.items()}
     lines |= {"fma": "the Free Music Archive dataset, with --fma FOLDER", "TABLE": "any table of ordered collections"}
@@ -84,7 +83,7 @@ def _list_tasks() -> None:
 
 
 def _task(task: str, folder: Path | None, *, where: dict[str, str], titles: bool, side: Any) -> BenchTask:
-    from fabula.research.bench_tasks import FMA, family_task, fma_task, table_task
+    from fabula.research.bench import FMA, family_task, fma_task, table_task
 
     if task == FMA:
         if folder is None:
@@ -125,7 +124,7 @@ def _orderings(task: BenchTask, options: dict[str, Any]) -> tuple[Orderings | No
 
 
 def _finish(task: BenchTask, given: Orderings | None, name: str, options: dict[str, Any]) -> None:
-    from fabula.report.board import write_board
+    from fabula.report.boards import write_board
     from fabula.research.bench import BenchCard, join_cards, make_card
 
     count = 0
@@ -152,7 +151,7 @@ def _finish(task: BenchTask, given: Orderings | None, name: str, options: dict[s
 
 
 def _show(card: BenchCard) -> None:
-    from fabula.report.board import WHOSE
+    from fabula.report.boards import WHOSE
 
     out, task = console(), card.task
     columns = ("method", "", "spearman", "95 % interval", *_SHOWN)

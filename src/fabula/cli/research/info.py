@@ -24,7 +24,7 @@ def command(*, model: str | None, as_json: bool) -> None:
     import json
 
     from fabula.models.card import card_lines, describe_training
-    from fabula.models.file import load_model, shipped_models
+    from fabula.models.model import load_model, shipped_models
 
     out = console()
     if model is None:

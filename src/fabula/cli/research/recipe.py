@@ -12,7 +12,7 @@ import click
 from fabula.errors import InputError
 
 if TYPE_CHECKING:
-    from fabula.research.recipe import Kind, Recipe
+    from fabula.research.splits import Kind, Recipe
 
 
 RECIPE = {
@@ -65,8 +65,7 @@ def as_recipe(
     *, table: Path | None, recipe_file: Path | None = None, where: tuple[str, ...] = (), **options: Any
 ) -> Recipe:
     """What the options say; those that are not named here are numbers of the preset to change, None where not given."""
-    from fabula.research.recipe import NOWHERE, Recipe, read_recipe
-    from fabula.research.splits import is_folder
+    from fabula.research.splits import NOWHERE, Recipe, is_folder, read_recipe
     from fabula.research.train import kind_of_folder
 
     base = Recipe(NOWHERE) if recipe_file is None else read_recipe(recipe_file)
@@ -100,7 +99,7 @@ def as_recipe(
 
 def require_recipe(**options: Any) -> Recipe:
     """What the options say, which must name what to train on."""
-    from fabula.research.recipe import NOWHERE
+    from fabula.research.splits import NOWHERE
 
     recipe = as_recipe(**options)
     if recipe.table == NOWHERE:

@@ -38,7 +38,7 @@ def list_() -> None:
     Example:
       fabula templates list
     """
-    from fabula.core import builtin
+    from fabula.core import template as builtin
     from fabula.report.terminal import spark
 
     columns = ("name", "arc", "what it does")

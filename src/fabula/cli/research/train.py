@@ -16,7 +16,7 @@ from fabula.errors import InputError
 if TYPE_CHECKING:
     from fabula.evaluation.information import Information
     from fabula.research.kinds import Gain
-    from fabula.research.recipe import Recipe
+    from fabula.research.splits import Recipe
     from fabula.research.train import TrainedModel
 
 
@@ -64,9 +64,8 @@ def command(*, output: Path | None, show_recipe: bool, jobs: int, **options: Any
     from fabula.cli.printing import print_lines
     from fabula.cli.progress import counting_bar, training_bar
     from fabula.media.extraction import Measuring
-    from fabula.research import recipe as recipes
-    from fabula.research.logs import logging
-    from fabula.research.train import train_recipe
+    from fabula.research import splits as recipes
+    from fabula.research.train import logging, train_recipe
 
     history, tensorboard, written = (options.pop(name) for name in ("history", "tensorboard", "write_recipe"))
     beside = {name: options.pop(name) for name in ("checkpoint", "onnx")}

@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from fabula.core.arrays import Floats, Ints
-from fabula.core.matching import assign_least
+from fabula.core.fit import assign_least
 from fabula.core.solver.instance import Instance
 from fabula.core.solver.problem import UNLIMITED, Budget
 

@@ -15,10 +15,9 @@ from numpy.typing import DTypeLike
 from fabula.core.arrays import Floats, Ints
 from fabula.core.solver import line
 from fabula.core.solver.constraints import Constraints
-from fabula.core.solver.domains import side_sizes
 from fabula.core.solver.instance import Instance
 from fabula.core.solver.line import Pool, Ranks
-from fabula.core.solver.problem import Bounds, Budget, Goal, Problem
+from fabula.core.solver.problem import Bounds, Budget, Goal, Problem, side_sizes
 from fabula.core.solver.tours import link_bound, tree_bound
 from fabula.core.template import Template, replace_values
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from fabula.core.arrays import Floats
 from fabula.core.solver.constraints import Constraints
-from fabula.core.solver.domains import Bools, Units
+from fabula.core.solver.problem import Bools, Units
 
 Longs = NDArray[np.int64]
 Table = Callable[[int], Longs]

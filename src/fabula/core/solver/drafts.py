@@ -8,13 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from fabula.core.arrays import Floats, Ints
-from fabula.core.matching import assign_least, match_sorted
+from fabula.core.fit import assign_least, match_sorted
 from fabula.core.solver import line
 from fabula.core.solver.constraints import SLACK
-from fabula.core.solver.domains import side_sizes
 from fabula.core.solver.instance import rebalance_ranks
 from fabula.core.solver.line import Sizes
-from fabula.core.solver.problem import Budget, Goal, Problem
+from fabula.core.solver.problem import Budget, Goal, Problem, side_sizes
 from fabula.core.template import Template
 
 MOST_ASSIGNED = 1000  # items that are assigned at once

@@ -12,10 +12,9 @@ from fabula.core.arrays import Floats, Ints
 from fabula.core.fit import distances
 from fabula.core.solver import partition
 from fabula.core.solver.constraints import SLACK, Constraints
-from fabula.core.solver.domains import possible_counts, side_room
 from fabula.core.solver.dp import NEVER, Criterion, Longs, Side, Subsets, links, side, trace
 from fabula.core.solver.partition import Filled, Plan
-from fabula.core.solver.problem import Goal, Problem
+from fabula.core.solver.problem import Goal, Problem, possible_counts, side_room
 from fabula.core.template import Template
 
 # From the best numbers back to the ordering behind them.

@@ -14,10 +14,20 @@ from itertools import pairwise
 import numpy as np
 
 from fabula.core.arrays import Floats, Ints
-from fabula.core.matching import assign_least, match_assignment
+from fabula.core.fit import assign_least, match_assignment
 from fabula.core.solver.constraints import SLACK, Constraints
-from fabula.core.solver.domains import Bools, Units, item_positions, side_positions, side_sizes, starts_allowed, units
-from fabula.core.solver.problem import UNLIMITED, Budget, Problem
+from fabula.core.solver.problem import (
+    UNLIMITED,
+    Bools,
+    Budget,
+    Problem,
+    Units,
+    item_positions,
+    side_positions,
+    side_sizes,
+    starts_allowed,
+    units,
+)
 from fabula.errors import ConstraintError
 
 MOST_LAYOUTS = 400

@@ -16,8 +16,7 @@ import numpy as np
 
 from fabula.core.arrays import Floats, Ints
 from fabula.core.solver.constraints import SLACK, Constraints
-from fabula.core.solver.domains import Bools
-from fabula.core.solver.problem import UNLIMITED, Budget, Goal
+from fabula.core.solver.problem import UNLIMITED, Bools, Budget, Goal
 from fabula.core.template import Template
 
 GRID = 1201  # numbers between which ranks are told

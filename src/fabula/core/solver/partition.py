@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from fabula.core.arrays import Floats
 from fabula.core.solver import dp
 from fabula.core.solver.constraints import SLACK, Constraints
-from fabula.core.solver.domains import Bools, positions_allowed, possible_counts, settle, side_room, side_sizes, units
 from fabula.core.solver.dp import NEVER, Criterion, Longs, Numbers, Side, Subsets
+from fabula.core.solver.problem import Bools, positions_allowed, possible_counts, settle, side_room, side_sizes, units
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from fabula.core.arrays import Floats, Ints
-from fabula.core.solver.domains import Bools
 from fabula.core.solver.instance import Instance
-from fabula.core.solver.problem import Budget
+from fabula.core.solver.problem import Bools, Budget
 
 MOST_VARIABLES = 9000
 NODES = 100  # of branch and bound

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.arrays import Floats, Ints
-from fabula.core.matching import assign_least
+from fabula.core.fit import assign_least
 
 _ROUNDS, _MORE_ROUNDS, _FEW = 30, 100, 13  # of raising the prices; more where more than a few items make it worth it
 _FIRST_STEP, _LAST_STEP = 1.4, 0.08  # as a part of what Polyak's step would be

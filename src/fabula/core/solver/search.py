@@ -26,7 +26,6 @@ from fabula.core.solver.bounds import (
     wishes_floor,
 )
 from fabula.core.solver.constraints import Constraints, count_alike
-from fabula.core.solver.domains import possible_counts, side_room
 from fabula.core.solver.drafts import Draft, assign_draft, fits_in, line_draft
 from fabula.core.solver.instance import (
     MOST_LAYOUTS,
@@ -40,7 +39,7 @@ from fabula.core.solver.instance import (
     run_worst,
 )
 from fabula.core.solver.line import even_sizes
-from fabula.core.solver.problem import UNITS_PER_SECOND, Bounds, Budget, Problem
+from fabula.core.solver.problem import UNITS_PER_SECOND, Bounds, Budget, Problem, possible_counts, side_room
 from fabula.core.solver.programme import Programmed, coupling_bound, programme
 from fabula.core.solver.proof import FEW, MOST_ITEMS, prove
 from fabula.core.solver.tours import link_bound, route

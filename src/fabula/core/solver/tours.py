@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from fabula.core.arrays import Floats, Ints
-from fabula.core.matching import assign_least
+from fabula.core.fit import assign_least
 from fabula.core.solver.problem import UNLIMITED, Budget
 
 NEAR = 8  # neighbours of each item that are looked at

@@ -1,26 +1,154 @@
-"""``encode`` and ``order``: a model that works on arrays goes through a table of collections."""
+"""``encode`` and ``order``: a model that works on arrays goes through a table of collections, cut into shards.
+
+A Parquet table is cut between collections by rows, and only the row groups that a shard touches are read, so that a
+table may be larger than memory; its collections must stand together. Other tables are read whole, once in a process.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
+from fabula.core.arrays import Ints
 from fabula.core.collections import Collections
-from fabula.errors import InputError
-from fabula.jobs.shards import OPTIONS, cut_table, read_shard, rows_of_shard
+from fabula.errors import FileError, InputError
+from fabula.jobs.job import Input, ShardedJob, default_shards, ranges
 from fabula.jobs.task import Cut, JobRequest, JobTask, Round
-from fabula.models.file import load_model, model_from_bytes
-from fabula.models.model import Model
-from fabula.session.catalogue.bulk import essence_rows, order_rows
-from fabula.session.catalogue.cut import Piece
+from fabula.models.model import Model, load_model, model_from_bytes
+from fabula.session.catalogue.bulk import essence_rows, order_rows, parts_of
+from fabula.session.catalogue.cut import Piece, blank_infinite, layout_of, open_parquet, piece_of, read_rows, starts_of
 from fabula.session.catalogue.models import check_arrays
+from fabula.sources.tables.read_table import TableReading, open_table
+from fabula.sources.tables.roles import Columns, columns_named
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fabula.jobs.open_job import ShardedJob
+OPTIONS: Mapping[str, Any] = {"columns": {}, "where": {}}
+_EACH = 10_000  # collections in a shard
+
+Do = Callable[[Piece, Collections, slice], Mapping[str, Any]]  # a piece, some of its collections, their rows in it
+
+
+@dataclass(frozen=True, eq=False)
+class Shard:
+    """Some collections of a table."""
+
+    piece: Piece | None  # None where no row was kept
+    failures: Mapping[int, str] = field(default_factory=dict)  # index of a collection -> what is wrong with its values
+
+    def __len__(self) -> int:
+        return 0 if self.piece is None else len(self.piece.collections)
+
+
+def cut_table(asked: JobRequest) -> Cut:
+    """Cut a table between collections; a shard is ``[first, behind the last, collections]``, in rows or collections."""
+    if len(asked.inputs) != 1:
+        raise InputError(f"one table at a time; got {len(asked.inputs)}")
+    given = Input.of(asked.inputs[0])
+    if is_parquet(given.path):
+        with open_parquet(given.path) as file:
+            if not file.metadata.num_rows:
+                raise FileError(f"{given.path}: the table has no rows")
+            columns, _ = layout_of(given.path, file, columns_named(asked.options["columns"]), ())
+            starts = starts_of(given.path, file, str(columns.collection))
+        count = len(starts) - 1
+        shards = ranges(count, asked.shards or default_shards(count, _EACH))
+        cut = tuple([int(starts[a]), int(starts[b]), b - a] for a, b in shards)
+        named = {**columns.roles, **columns.others, "duration": columns.duration}
+        said = {role: heading for role, heading in named.items() if heading is not None}
+        return Cut((given,), cut, count, {**asked.options, "columns": said})
+    count = len(_whole(given.path, _key(asked.options)).collections)
+    shards = ranges(count, asked.shards or default_shards(count, _EACH))
+    return Cut((given,), tuple([a, b, b - a] for a, b in shards), count, dict(asked.options))
+
+
+def read_shard(path: str, options: Mapping[str, Any], shard: Sequence[int], names: Sequence[str]) -> Shard:
+    """The collections of a shard, with the features of those names at least."""
+    first, behind = shard[:2]
+    if is_parquet(path):
+        with open_parquet(path) as file:
+            columns, headings = layout_of(path, file, columns_named(options["columns"]), names)
+            table, numbers = read_rows(file, (first, behind), headings, options["where"])
+            return _read_piece(table, numbers, columns, file.metadata.num_rows)
+    reading = _whole(path, _key(options))
+    chosen = reading.collections[first:behind]
+    begun, end = (int(reading.collections.offsets[i]) for i in (first, behind))
+    part = TableReading(reading.table, chosen, reading.order[begun:end])
+    return Shard(piece_of(part, part.order + 1, reading.table.count))
+
+
+def rows_of_shard(shard: Shard, do: Do) -> pa.Table:
+    """What a function makes of the collections of a shard, some at a time; those it refuses are rows of failures."""
+    import pyarrow as pa
+
+    failures = dict(shard.failures)
+    made = list(_run(shard.piece, do, failures)) if shard.piece is not None else []
+    tables = [pa.table({name: pa.array(values) for name, values in columns.items()}) for columns in made]
+    table = pa.concat_tables(tables) if tables else pa.table({"collection": pa.array([], pa.string())})
+    table = table.append_column("failure", pa.nulls(table.num_rows, pa.string()))
+    if not failures or shard.piece is None:
+        return table
+    many, rows = shard.piece.collections, shard.piece.rows
+    lost = [
+        {"collection": str(many.ids[i]), "row": int(rows[many.offsets[i]]), "failure": why}
+        for i, why in sorted(failures.items())
+    ]
+    return pa.concat_tables([table, pa.Table.from_pylist(lost)], promote_options="default")
+
+
+def _run(piece: Piece, do: Do, failures: dict[int, str]) -> Iterator[Mapping[str, Any]]:
+    """The columns that a function makes, of some collections at a time, or one by one where one is refused."""
+    number = 0
+    for part, at in parts_of(piece):
+        numbers = range(number, number + len(part))
+        number += len(part)
+        if not any(i in failures for i in numbers):
+            try:
+                yield do(piece, part, at)
+                continue
+            except InputError:  # one of them; which one, and why
+                pass
+        for i in (i for i in numbers if i not in failures):
+            own = slice(*(int(piece.collections.offsets[j]) for j in (i, i + 1)))
+            try:
+                yield do(piece, piece.collections[i : i + 1], own)
+            except InputError as error:
+                failures[i] = str(error)
+
+
+def _read_piece(table: pa.Table, numbers: Ints, columns: Columns, total: int) -> Shard:
+    """Rows of a Parquet table as collections; one with a number that is infinite has failed."""
+    if not table.num_rows:
+        return Shard(None)
+    held, infinite = blank_infinite(table)
+    reading = open_table(held, columns)
+    offsets, order = reading.collections.offsets, reading.order
+    wrong = np.unique(np.searchsorted(offsets, np.flatnonzero(infinite[order]), side="right") - 1)
+    failures = dict.fromkeys(wrong.tolist(), "holds a number that is infinite")
+    named = bool(columns.id or columns.path)
+    return Shard(piece_of(reading, numbers[order] + 1, total, named=named), failures)
+
+
+def is_parquet(path: str) -> bool:
+    """Whether a table is read by rows."""
+    return path.lower().endswith(".parquet")
+
+
+def _key(options: Mapping[str, Any]) -> str:
+    return json.dumps([options["columns"], options["where"]], sort_keys=True)
+
+
+@lru_cache(maxsize=1)
+def _whole(path: str, asked: str) -> TableReading:
+    columns, where = json.loads(asked)
+    return open_table(path, columns_named(columns), where=where)
 
 
 class ByModel(JobTask):

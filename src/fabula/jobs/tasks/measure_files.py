@@ -12,7 +12,7 @@ import numpy as np
 
 from fabula.core.collection import Collection
 from fabula.errors import FileError, InputError, shown
-from fabula.jobs.plan import Input, default_shards, digest, ranges
+from fabula.jobs.job import Input, ShardedJob, default_shards, digest, ranges
 from fabula.jobs.task import Cut, JobRequest, JobTask, Round
 from fabula.media.extraction import Measuring, extract
 from fabula.media.medium import Medium
@@ -25,8 +25,6 @@ from fabula.sources.tables.write_table import feature_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from fabula.jobs.open_job import ShardedJob
 
 _EACH = 64  # files in a shard
 _LISTS = "files"

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from fabula.errors import InputError, import_extra
-from fabula.jobs.shard_parts import manifests, read_part, total_digest
+from fabula.jobs.job import ShardedJob
+from fabula.jobs.store import manifests, read_part, total_digest
 from fabula.jobs.task import Cut, JobRequest, JobTask, Round
 from fabula.jobs.tasks.training import table_of
 from fabula.research.reproduce import make_folders, measurements, run, trainings
@@ -21,8 +22,6 @@ from fabula.research.workspace import StudyData, Workspace, make_plan, read_stud
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from fabula.jobs.open_job import ShardedJob
 
 _PLAN = ("quick", "seeds", "preset", "device")
 

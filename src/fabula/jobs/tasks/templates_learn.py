@@ -19,26 +19,40 @@ import numpy as np
 
 from fabula.core.arrays import Floats, Ints, normalise_many
 from fabula.core.arrays import positions as even_positions
-from fabula.core.builtin import name_templates
 from fabula.core.collections import Collections
-from fabula.core.template import PAPER_KNOTS, TemplateSet
+from fabula.core.template import PAPER_KNOTS, TemplateSet, name_templates
 from fabula.errors import InputError
-from fabula.jobs.plan import default_shards, ranges
-from fabula.jobs.shard_parts import Manifest, manifests, read_manifest, read_part, total_digest
-from fabula.jobs.shards import OPTIONS, Shard, cut_table, is_parquet, read_shard, rows_of_shard
+from fabula.jobs.job import ShardedJob, default_shards, ranges
+from fabula.jobs.store import Manifest, manifests, read_manifest, read_part, total_digest
 from fabula.jobs.task import Cut, JobRequest, JobTask, Round
-from fabula.jobs.tasks.by_model import model_of, try_model
+from fabula.jobs.tasks.by_model import (
+    OPTIONS,
+    Shard,
+    cut_table,
+    is_parquet,
+    model_of,
+    read_shard,
+    rows_of_shard,
+    try_model,
+)
 from fabula.models.model import Model
 from fabula.session.catalogue.cut import Piece, open_parquet
 from fabula.session.catalogue.models import complete
 from fabula.templates.costs import TemplateCosts, as_count, flat_costs, restore_costs
-from fabula.templates.evolution import PAPER_EVOLUTION, Evolution, EvolutionSettings
-from fabula.templates.refinement import Descent, RefinementSettings, StepSums, race, sample_rows, step_sums
+from fabula.templates.refinement import (
+    PAPER_EVOLUTION,
+    Descent,
+    Evolution,
+    EvolutionSettings,
+    RefinementSettings,
+    StepSums,
+    race,
+    sample_rows,
+    step_sums,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from fabula.jobs.open_job import ShardedJob
 
 _EACH = 50_000  # collections that a shard of a step takes, from several of round 0's parts
 _SPLIT = "split"

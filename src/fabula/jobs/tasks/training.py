@@ -1,4 +1,4 @@
-"""What the trainings ``compare`` and ``audit`` have in common: a recipe in the plan, a training a shard, JSON rows."""
+"""``compare`` and ``audit``: a recipe in the plan, a training a shard, JSON rows."""
 
 from __future__ import annotations
 
@@ -6,20 +6,19 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from fabula.core.files import write_whole
 from fabula.errors import InputError
-from fabula.jobs.plan import Input
-from fabula.jobs.shard_parts import manifests, read_part, total_digest
-from fabula.jobs.task import JobRequest
-from fabula.research.recipe import Recipe
+from fabula.jobs.job import Input, ShardedJob
+from fabula.jobs.store import manifests, read_part, total_digest
+from fabula.jobs.task import Cut, JobRequest, JobTask, Round
+from fabula.research.splits import Recipe
 from fabula.research.train import prepare_audit, prepare_recipe
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fabula.jobs.open_job import ShardedJob
     from fabula.training.audit import AuditReport
     from fabula.training.compare import Compared
     from fabula.training.item_models import EssenceTraining
@@ -118,3 +117,73 @@ def write_json(output: Path, document: Any) -> None:
     if output.suffix.lower() != ".json":
         raise InputError(f"{output}: it is gathered as .json")
     write_whole(output, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
+
+
+class Compare(JobTask):
+    """Gathered as the JSON that ``fabula compare --json`` prints."""
+
+    name: ClassVar[str] = "compare"
+    options: ClassVar[Mapping[str, Any]] = {**OPTIONS, "seeds": 5, "dimensions": []}
+    items: ClassVar[str] = "trainings"
+
+    def cut(self, asked: JobRequest) -> Cut:
+        """One shard for each training."""
+        table = table_of(asked)
+        options = asked.options
+        essence = open_recipe(recipe_of(table.path, options))
+        runs = list_trials(essence, int(options["seeds"]), options["dimensions"])
+        return Cut((table,), tuple([run.name, run.dimensions, run.seed] for run in runs), len(runs), dict(options))
+
+    def open(self, job: ShardedJob) -> EssenceTraining:
+        """The collections."""
+        return open_recipe(recipe_of(job.inputs[0].path, job.options))
+
+    def do(self, job: ShardedJob, now: Round, shard: int) -> tuple[pa.Table, int]:
+        """Train and measure."""
+        trial = Trial(*job.plan.shards[shard])
+        return results_table(f"{trial.name}, seed {trial.seed}", [run_trial(job.opened, trial)]), 1
+
+    def gather(self, job: ShardedJob, output: Path) -> dict[str, Any]:
+        """Write the rows of the comparison."""
+        results, digest = results_of(job)
+        found = [(Trial(*shard), one[0]) for shard, one in zip(job.plan.shards, results, strict=True)]
+        rows = gather_trials(found, sweep=bool(job.options["dimensions"]))
+        write_json(output, [asdict(row) for row in rows])
+        return {"rows": len(rows), "digest": digest}
+
+
+class Audit(JobTask):
+    """Gathered as the JSON that ``fabula audit --json`` prints, but for its notes."""
+
+    name: ClassVar[str] = "audit"
+    options: ClassVar[Mapping[str, Any]] = {**OPTIONS, "controls_only": False}
+    items: ClassVar[str] = "trainings"
+
+    def cut(self, asked: JobRequest) -> Cut:
+        """One shard for the real collections and for each control."""
+        table = table_of(asked)
+        essence = open_recipe(recipe_of(table.path, asked.options), audit=True)
+        names = ("real", *essence.controls)[bool(asked.options["controls_only"]) :]
+        return Cut((table,), tuple(names), len(names), dict(asked.options))
+
+    def open(self, job: ShardedJob) -> EssenceTraining:
+        """The collections."""
+        return open_recipe(recipe_of(job.inputs[0].path, job.options), audit=True)
+
+    def do(self, job: ShardedJob, now: Round, shard: int) -> tuple[pa.Table, int]:
+        """Train and measure."""
+        name = job.plan.shards[shard]
+        from fabula.training.audit import audit_one
+
+        rows = audit_one(name, job.opened)[1]
+        return results_table(name, [asdict(row) for row in rows]), 1
+
+    def gather(self, job: ShardedJob, output: Path) -> dict[str, Any]:
+        """Write the report."""
+        results, digest = results_of(job)
+        report = gather_audit([row for rows in results for row in rows])
+        rows = [
+            {**asdict(row), "verdict": report.verdict(row) if row in report.controls else None} for row in report.rows
+        ]
+        write_json(output, {"ok": report.ok, "judged": report.judged, "needed": report.needed, "rows": rows})
+        return {"rows": len(rows), "digest": digest, "ok": report.ok}

@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabula.models.config import EncoderKind, Settings, as_whole
-from fabula.models.layers import (
+from fabula.models.config import (
     Array,
+    EncoderKind,
+    Settings,
     Shape,
     Tensors,
+    as_whole,
     blocks,
     cast,
     last_states,

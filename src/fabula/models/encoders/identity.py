@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from fabula.errors import ModelError
-from fabula.models.config import EncoderKind, Settings
-from fabula.models.layers import Array, Shape, Tensors
+from fabula.models.config import Array, EncoderKind, Settings, Shape, Tensors
 
 
 def _shapes(settings: Settings, item_shape: Shape, d: int) -> dict[str, Shape]:

@@ -26,8 +26,7 @@ from fabula.core.collection import Collection, Evidence, Terms
 from fabula.core.collections import Collections, pick_features
 from fabula.core.energy import KERNELS
 from fabula.errors import InputError, ModelError
-from fabula.models.config import FEATURES, PAIRS, WORDS, Encoded, EncoderKind, LoadedEncoder, Settings
-from fabula.models.layers import Shape, Tensors
+from fabula.models.config import FEATURES, PAIRS, WORDS, Encoded, EncoderKind, LoadedEncoder, Settings, Shape, Tensors
 from fabula.models.scorers.arcs import ON_POSITIONS
 
 LEANINGS = ("leaning", "middle", "opening", "closing")  # what the terms of an item say of its position

@@ -23,8 +23,18 @@ from itertools import pairwise
 import numpy as np
 
 from fabula.errors import ModelError
-from fabula.models.config import EncoderKind, Settings, as_flag, check_choice
-from fabula.models.layers import Array, Shape, Tensors, blocks, cast, linear
+from fabula.models.config import (
+    Array,
+    EncoderKind,
+    Settings,
+    Shape,
+    Tensors,
+    as_flag,
+    blocks,
+    cast,
+    check_choice,
+    linear,
+)
 
 _ROWS = 512  # items at a time, so that a layer stays in the cache
 _WHAT = "the encoder"

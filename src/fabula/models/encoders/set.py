@@ -22,9 +22,8 @@ from fabula.core.collection import Collection, Evidence
 from fabula.core.collections import Collections
 from fabula.core.energy import FUNCTIONS
 from fabula.errors import InputError, ModelError
-from fabula.models.config import FEATURES, TITLES, Encoded, EncoderKind, LoadedEncoder, Settings
+from fabula.models.config import FEATURES, TITLES, Encoded, EncoderKind, LoadedEncoder, Settings, Shape, linear
 from fabula.models.encoders.measures import features_known
-from fabula.models.layers import Shape, linear
 from fabula.models.scorers.arcs import ON_POSITIONS
 from fabula.models.titles import (
     MARKS,

@@ -21,12 +21,10 @@ import numpy as np
 
 from fabula.core.arcs import Arcs
 from fabula.core.arrays import Floats
-from fabula.core.builtin import name_templates
 from fabula.core.energy import FUNCTIONS, Energy, position_basis
-from fabula.core.template import TemplateSet
+from fabula.core.template import TemplateSet, name_templates
 from fabula.errors import InputError, ModelError
-from fabula.models.config import Encoded, ScorerKind, Settings, as_whole
-from fabula.models.layers import Array, Shape, Tensors
+from fabula.models.config import Array, Encoded, ScorerKind, Settings, Shape, Tensors, as_whole
 
 ON_POSITIONS = {"kind": "arcs", "on": "positions"}
 

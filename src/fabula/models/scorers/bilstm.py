@@ -25,8 +25,22 @@ import numpy as np
 from fabula.core.arrays import Floats
 from fabula.core.arrays import positions as even_positions
 from fabula.errors import ModelError
-from fabula.models.config import ScorerKind, Settings, as_flag, as_whole, check_choice
-from fabula.models.layers import Array, Shape, Tensors, blocks, cast, last_states, linear, lstm_shapes, run_lstm
+from fabula.models.config import (
+    Array,
+    ScorerKind,
+    Settings,
+    Shape,
+    Tensors,
+    as_flag,
+    as_whole,
+    blocks,
+    cast,
+    check_choice,
+    last_states,
+    linear,
+    lstm_shapes,
+    run_lstm,
+)
 
 READOUTS = ("ends", "mean")
 _ROWS = 256  # sequences at a time

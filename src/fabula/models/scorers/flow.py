@@ -16,8 +16,7 @@ import numpy as np
 
 from fabula.core.energy import Energy
 from fabula.errors import ModelError
-from fabula.models.config import Encoded, ScorerKind, Settings, as_whole
-from fabula.models.layers import Shape, Tensors, linear
+from fabula.models.config import Encoded, ScorerKind, Settings, Shape, Tensors, as_whole, linear
 
 _WHAT = "the flow scorer"
 

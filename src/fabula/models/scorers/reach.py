@@ -15,8 +15,7 @@ from fabula.core.arrays import Floats
 from fabula.core.collection import Evidence
 from fabula.core.energy import KERNELS, Energy, distance_basis
 from fabula.errors import ModelError
-from fabula.models.config import Encoded, ScorerKind, Settings
-from fabula.models.layers import Array, Shape, Tensors
+from fabula.models.config import Array, Encoded, ScorerKind, Settings, Shape, Tensors
 
 MOST_DRAWN = 90  # items beyond which all pairs are too many: then neighbours count, and who comes first
 

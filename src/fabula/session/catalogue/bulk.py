@@ -18,8 +18,7 @@ from fabula.core.files import check_target, whole_file
 from fabula.errors import InputError, import_extra
 from fabula.media.extraction import Measuring
 from fabula.media.registry import media
-from fabula.models.file import load_model
-from fabula.models.model import Model
+from fabula.models.model import Model, load_model
 from fabula.session.catalogue import models
 from fabula.session.catalogue.cut import Piece, pieces_of
 from fabula.sources.registry import Opening

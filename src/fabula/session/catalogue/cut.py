@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.arrays import Ints
-from fabula.core.collections import Collections
-from fabula.core.columns import Cells, Numbered
+from fabula.core.collections import Cells, Collections, Numbered
 from fabula.errors import FileError, InputError, import_extra
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium

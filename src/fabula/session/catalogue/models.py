@@ -12,8 +12,7 @@ from fabula.core.collections import Collections
 from fabula.errors import InputError
 from fabula.media.medium import Medium
 from fabula.models.config import PAIRS
-from fabula.models.file import load_essence_model, load_model
-from fabula.models.model import Model
+from fabula.models.model import Model, load_essence_model, load_model
 from fabula.models.transform import Transform
 from fabula.session.essence import FAR, shift_to_training_range
 

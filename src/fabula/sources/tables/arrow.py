@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.arrays import Ints
-from fabula.core.columns import Cells, Lazy, Texts, as_objects
+from fabula.core.collections import Cells, Lazy, Texts, as_objects
 from fabula.errors import FileError, import_extra
 from fabula.sources.tables.source_table import Column, Numbers, SourceTable, table_of, text_of
 

@@ -16,8 +16,7 @@ import numpy as np
 
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Item
-from fabula.core.collections import Collections
-from fabula.core.columns import WORDS, Cells, ItemColumns, Lazy, Numbered
+from fabula.core.collections import WORDS, Cells, Collections, ItemColumns, Lazy, Numbered
 from fabula.errors import FileError
 from fabula.sources.tables import source_table
 from fabula.sources.tables.groups import lay_out, rows_where, settle_roles

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.arrays import Floats, Ints
-from fabula.core.columns import Cells, as_objects
+from fabula.core.collections import Cells, as_objects
 from fabula.core.files import Script
 from fabula.errors import FileError
 

@@ -3,14 +3,33 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import compress
+from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from fabula.core.arrays import Floats
+from fabula.core.collection import Collection
 from fabula.core.energy import position_basis
-from fabula.models.encoders.set import LEAST_DEVIATION, SIZE, SetSpec
+from fabula.errors import InputError, ModelError
+from fabula.models.encoders.set import (
+    LEAST_DEVIATION,
+    OFFSET,
+    SIZE,
+    Array,
+    SetInputs,
+    SetSpec,
+    as_set,
+    set_inputs,
+    standardise,
+)
+from fabula.models.model import Model
+from fabula.models.titles import Title, Vocabulary, fold, learn_vocabulary, read_titles
 
 
 class SetBatch(NamedTuple):
@@ -177,3 +196,105 @@ def _first(name: str, shape: tuple[int, ...], generator: torch.Generator) -> Ten
         return torch.randn(shape, generator=generator) * 0.1
     scale = 1 / math.sqrt(shape[0] if name.startswith("flow.") else shape[1])
     return (torch.rand(shape, generator=generator) * 2 - 1) * scale * (0.1 if name.startswith("arcs.") else 1.0)
+
+
+def as_model(
+    net: SetNet,
+    mean: Array,
+    deviation: Array,
+    vocabulary: Vocabulary,
+    *,
+    training: Mapping[str, Any] | None = None,
+    card: Mapping[str, Any] | None = None,
+) -> Model:
+    """The model of a net; vectors of words are rounded to half precision, as they are stored."""
+    shapes = net.spec.shapes()
+    names = [name for name in shapes if not name.startswith("transform.")]
+    tensors: dict[str, Array] = {name: net.tensor(name).detach().cpu().numpy().astype(np.float32) for name in names}
+    tensors |= {"transform.mean": mean, "transform.deviation": deviation}
+    return Model(net.spec.config(), tensors, vocabulary, training=training, card=card)
+
+
+def as_net(model: Model, dropout: Dropout | None = None) -> SetNet:
+    """A net with the weights of a model."""
+    spec = as_set(model.encoder).spec
+    net = SetNet(spec, dropout=dropout)
+    with torch.no_grad():
+        for name in spec.shapes():
+            if not name.startswith("transform."):
+                net.tensor(name).copy_(torch.from_numpy(model.tensors[name]))
+    if not all(torch.isfinite(weight).all() for weight in net.parameters()):
+        raise ModelError("a model's weights must be finite to go on from them")
+    return net
+
+
+Reading = tuple[SetSpec, Array, Array, Vocabulary]  # what a set model must know to read items
+
+
+def spec_for(features: Sequence[str], *, titles: bool, logged: Sequence[str] = (), **sizes: int) -> SetSpec:
+    """A specification for columns of any names: where there is a key with its mode, it stands on the circle of fifths.
+
+    >>> spec_for(("key", "mode", "weight"), titles=False).circle
+    'key'
+    """
+    musical = {"key", "mode"} <= set(features)
+    kept = tuple(name for name in logged if name in features)
+    plain = {"features": tuple(features), "logged": kept, "titles": titles, **sizes}
+    return SetSpec.from_dict({**plain, **({"circle": "key", "mode": "mode"} if musical else {})})
+
+
+def learn_inputs(collections: Sequence[Collection], spec: SetSpec, *, tokens: int, grams: int) -> Reading:
+    """What a set model must know to read items, from those to train on; with its vocabulary's sizes in the spec.
+
+    ``tokens``, ``grams``: by how many artists a token or gram must be used.
+    """
+    features = np.concatenate([pick(collection, spec.features) for collection in collections])
+    mean, deviation = _learn_transform(features, spec) if spec.features else (np.zeros(0, np.float32),) * 2
+    vocabulary = Vocabulary((), ())
+    if spec.titles:
+        named = ((artist_of(collection), titles_of(collection)) for collection in collections)
+        vocabulary = learn_vocabulary(named, tokens=tokens, grams=grams)
+    spec = replace(spec, tokens=len(vocabulary.tokens), grams=len(vocabulary.grams))
+    return spec, mean, deviation, vocabulary
+
+
+def _learn_transform(features: Floats, spec: SetSpec) -> tuple[Array, Array]:
+    """Mean and deviation (f,) of the training items' features (items, f), after the logarithms; NaN are left out."""
+    raw = features.astype(np.float64)
+    for name in spec.logged:
+        column = spec.features.index(name)
+        raw[:, column] = np.log(np.maximum(raw[:, column], 0.0) + OFFSET)
+    raw = np.where(np.isfinite(raw), raw, np.nan)
+    seen = ~np.isnan(raw).all(axis=0)
+    if not seen.all():
+        raise InputError(f"feature {spec.features[int(np.argmin(seen))]!r} is missing in all collections")
+    mean, deviation = np.nanmean(raw, axis=0), np.nanstd(raw, axis=0)
+    return mean.astype(np.float32), np.where(deviation > 1e-8, deviation, 1.0).astype(np.float32)
+
+
+def as_inputs(
+    collection: Collection, spec: SetSpec, mean: Array, deviation: Array, vocabulary: Vocabulary
+) -> SetInputs:
+    """One collection as inputs of B = 1."""
+    z, known = standardise(pick(collection, spec.features), spec, mean, deviation)
+    return set_inputs(z[None], known[None], [titles_of(collection)] if spec.titles else None, vocabulary)
+
+
+def pick(collection: Collection, names: Sequence[str]) -> Floats:
+    """Features of a collection by name, (n, f); NaN where it has none of that name."""
+    there = [name in collection.feature_names for name in names]
+    features = np.full((len(collection), len(names)), np.nan)
+    if any(there):
+        features[:, there] = collection.columns(list(compress(names, there)))
+    return features
+
+
+def titles_of(collection: Collection) -> list[Title]:
+    """The titles of a collection, taken apart."""
+    items = collection.items
+    return read_titles([item.title for item in items], collection.title, [item.artist for item in items])
+
+
+def artist_of(collection: Collection) -> str:
+    """Whom a collection is by, for splits and counts: the folded name of its first artist, else its own id."""
+    return next((fold(item.artist) for item in collection.items if item.artist), collection.id)
