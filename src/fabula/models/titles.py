@@ -349,7 +349,8 @@ def _cases(text: str) -> tuple[bool, bool]:
 _MARKED = frozenset(
     """part parts pt pts parte partes pte partie parties teil vol volume volumen tomo no nr num numero nummer book libro
     buch livre chapter capitulo chapitre kapitel act acto acte akt atto scene escena scena movement movimiento
-    mouvement mvt mov satz side cara lado face seite phase fase episode episodio""".split()
+    mouvement mvt mov satz side cara lado face seite phase fase episode episodio variation variacion section seccion
+    impression canto""".split()
 )  # words before a number that counts something
 _MOVEMENTS = frozenset("movement movimiento mouvement mvt mov satz roman arabic".split())
 _ORDINALS = {
@@ -366,7 +367,10 @@ _ORDINALS = {
     )
     for value, word in enumerate(words.split(), start=1)
 }
+_ORDINAL = re.compile(r"(?:st|nd|rd|th|er|eme|e|a|o|\.)(?![^\W\d_])")
+_RANGE = re.compile(r"\s*(?:[-–—&+/]|and|und|et|y|e)\s*(?:\d{1,2}|[ivx]+)\b")
 _WORK = re.compile(r"[:,–—-]\s*$")  # what stands between a work and the number of its movement
+_CLOSING = re.compile(r"closing\s*(?::|$)")
 _INTERLUDE = re.compile(r"\b(?:skits?|interlude|interludio|interludium|intermezzo|intermission|zwischenspiel|entracte)\b")
 
 
@@ -399,7 +403,7 @@ def find_series(titles: Sequence[str]) -> list[Series]:
     >>> find_series(["03 Air", "01 Sea", "Track 2", "Song for 7", "1984"])
     []
     """
-    texts = [fold(_LEADING.sub("", _TRACK.sub("", title))) for title in titles]
+    texts = [fold(_without_track(title)) for title in titles]
     groups: dict[tuple[str, str], dict[int, list[int]]] = {}
     movements: set[tuple[str, str]] = set()
     for item, text in enumerate(texts):
@@ -420,13 +424,19 @@ def find_series(titles: Sequence[str]) -> list[Series]:
     return sorted(series, key=lambda one: (-len(one.items), one.items))
 
 
+def _without_track(title: str) -> str:
+    """A title without the number of its track; "2. Satz" has none."""
+    left = _LEADING.sub("", _TRACK.sub("", title))
+    return title if (words_of(left) or ("",))[0] in _MARKED else left
+
+
 def _counts_through(name: str, mark: str, items: list[list[int]], numbered: list[int], n: int) -> bool:
     """Whether numbered items are a series: each number once, hardly any left out, no numbering of all tracks."""
     once = all(len(some) == 1 for some in items) and len({some[0] for some in items}) == len(items)
     if len(items) < 2 or not once or numbered[-1] - numbered[0] >= 1.5 * len(items):
         return False
     bare = not name.strip("# ") and mark in ("roman", "end", "arabic", "word")
-    return len(items) >= _FEWEST if bare else mark not in ("end", "word") or len(items) < max(3, n / 2)
+    return len(items) >= _FEWEST if bare else mark != "end" or len(items) < max(3, n / 2)
 
 
 def _counts(text: str) -> Iterator[_Count]:
@@ -435,18 +445,23 @@ def _counts(text: str) -> Iterator[_Count]:
     for at, token in enumerate(tokens):
         word, rest, start = token[0], text[token.end() :], token.start()
         before = tokens[at - 1] if at else None
-        after = tokens[at + 1][0] if at + 1 < len(tokens) else ""
+        ordinal = word.isdecimal() and _ORDINAL.match(rest)  # 1st, 2nd, 3.
+        later = [one[0] for one in tokens[at + 1 :] if not ordinal or one.start() >= token.end() + ordinal.end()]
+        after = later[0] if later else ""
         digits = int(word) if word.isdecimal() and len(word) < 3 else 0
         spelt = _ORDINALS.get(word) or _SPELT.get(word, 0)
         marked = before is not None and before[0] in _MARKED and not _BRACKET.search(text[before.end() : start])
-        last = not _SAYS.search(rest)
+        through = _RANGE.match(rest)  # 1 & 2, I-V
+        last = not _SAYS.search(rest, through.end() if through else 0)
+        if before is not None and _RANGE.fullmatch(text[before.end() :][: token.end() - before.end()]):
+            continue
         if marked and before is not None and (digits or roman(word) or spelt):
             own = "part" if before[0] in _PART_WORDS else before[0]
             value = digits or roman(word) or spelt
-            yield _Count(_name(text[: before.start()]), own, value, own in _MOVEMENTS or own == "part")
+            yield _Count(_name(text[: before.start()]), own, value, own in _MOVEMENTS or own in ("part", "no"))
         elif text[:start].rstrip().endswith("#") and digits:
             yield _Count(_name(text[:start]), "#", digits, False)
-        elif after in _MARKED and (word in _ORDINALS or (digits and rest[:1] == ".")):
+        elif after in _MARKED and (word in _ORDINALS or (digits and ordinal)):
             yield _Count(_name(text[:start]), after, digits or spelt, after in _MOVEMENTS)
         elif roman(word) and (rest[:1] in (".", ":", ")") or (last and (at or len(word) > 1))):
             yield _Count(_name(text[:start]), "roman", roman(word), rest[:1] in (".", ":"))
@@ -476,7 +491,9 @@ def find_closers(titles: Sequence[str]) -> list[int]:
     >>> find_closers(["Outro", "Finale: Allegro", "Salida", "Grand Finale", "Codas"])
     [0, 1, 2]
     """
-    return [item for item, title in enumerate(titles) if {"outro", "epilogue", "finale", "ausklang"} & set(words_of(title)[:1])]
+    firsts = [(words_of(title) or ("",))[0] for title in titles]
+    closing = [first in ("outro", "epilogue", "finale", "ausklang") for first in firsts]
+    return [item for item, title in enumerate(titles) if closing[item] or _CLOSING.match(fold(title))]
 
 
 # What the titles of two items have to do with each other: shared words, one inside the other, parts in sequence.

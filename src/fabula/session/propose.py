@@ -26,6 +26,8 @@ from fabula.models.model import Model
 from fabula.models.order import MOST_EXPECTED
 from fabula.models.order import lean as lean_of
 from fabula.models.reasons import Contributions, explain
+from fabula.models.titles import Series
+from fabula.session.request import TitleWishes
 
 REACH = "reach"  # the scorer by which all pairs count
 _RANDOM = 400  # orderings that a proposal is compared with
@@ -174,6 +176,14 @@ class OrderTask:
     likelihood: Likelihood | None = None
     likeliest: bool = False  # the likeliest comes first even where the judge would propose what it expects
     seconds: float | None = None  # to search for each ordering at most; None as long as it is worth
+    series: tuple[Series, ...] = ()  # items that keep the order of the numbers in their titles
+    against_titles: bool = False  # whether other wishes keep titles from having what they ask for
+
+    def under(self, wishes: TitleWishes) -> OrderTask:
+        """The same with what titles ask for."""
+        flow = wishes.costs if self.flow is None or wishes.costs is None else self.flow + wishes.costs
+        constraints = wishes.add_to(self.constraints)
+        return replace(self, constraints=constraints, flow=self.flow if flow is None else flow, series=wishes.series)
 
     def time_for(self, usual: float) -> float:
         """Seconds for a search that usually takes so many; of very many items it takes longer."""

@@ -13,11 +13,12 @@ import numpy as np
 from fabula.core.arrays import Floats, normalise
 from fabula.core.collection import Collection, Item
 from fabula.core.template import PAPER_KNOTS, Template, from_arc
-from fabula.errors import InputError
+from fabula.errors import ConflictError, ConstraintError, InputError
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium, Threads
 from fabula.media.registry import ITEMS, media
 from fabula.media.steps import Steps
+from fabula.models.config import TITLES
 from fabula.models.model import Model, load_model
 from fabula.session import propose
 from fabula.session.essence import Essence, find_essence, usable_columns
@@ -29,6 +30,7 @@ from fabula.session.request import (
     Request,
     constraints_of,
     explain_conflicts,
+    find_title_wishes,
     find_template,
     keep_together,
     labels,
@@ -176,11 +178,27 @@ class Session:
         flow = asked.smoothness * steps.table if steps is not None and len(self.collection) > 1 else None
         judged = self.likelihood if asked.template is None and asked.like is None and not asked.flip else None
         task = OrderTask(self.essence, constraints, flow, self.model, judged, asked.likeliest, asked.seconds)
-        with explain_conflicts(self.collection, self.medium):
-            found = self._proposals(task, asked) if asked.together_by is None else self._by_strands(task, asked)
+        task, found = self._solve(task, asked)
         if asked.choose > len(found):
             raise InputError(f"there are {len(found)} proposals; got {asked.choose}", field="choose")
         return Ordered(self, asked, task, tuple(found), asked.choose - 1, steps)
+
+    def _solve(self, task: OrderTask, asked: Request) -> tuple[OrderTask, list[Proposal]]:
+        """What was solved, and what came out: with what titles ask for, unless other wishes are against it."""
+
+        def solve(task: OrderTask) -> list[Proposal]:
+            return self._proposals(task, asked) if asked.together_by is None else self._by_strands(task, asked)
+
+        reads = task.likelihood is not None and TITLES in task.likelihood.model.reads
+        wishes = find_title_wishes(self.collection, asked) if reads else None
+        if wishes is not None:
+            try:
+                counted = task.under(wishes)
+                return counted, solve(counted)
+            except (ConflictError, ConstraintError):
+                task = replace(task, against_titles=True)
+        with explain_conflicts(self.collection, self.medium):
+            return task, solve(task)
 
     def preset(self, name: str, request: Request, measuring: Measuring | None = None) -> tuple[Session, Request]:
         """The session and the request of a preset of the medium; what the request already says is kept."""
