@@ -25,8 +25,7 @@ import soundfile
 
 from fabula.media.extraction import Measuring, extract
 from fabula.media.music import MEDIUM
-from fabula.media.music.audio import SPEC, Ears, measure
-from fabula.media.music.decode import open_sound
+from fabula.media.music.audio import SPEC, Ears, measure, open_sound
 from fabula.media.music.loudness import Meter
 from fabula.sources.folders import read_folder
 

@@ -137,8 +137,7 @@ def scores(pieces: list[dict[str, Any]], known: dict[str, Answer]) -> dict[str, 
 
 def edges(folder: Path, pieces: list[dict[str, Any]]) -> None:
     """How often the tempo at an edge is right, and that of the whole."""
-    from fabula.media.music.audio import Ears
-    from fabula.media.music.decode import open_sound
+    from fabula.media.music.audio import Ears, open_sound
     from fabula.media.music.tracks import SAME_TEMPO, tempo_octaves
 
     def onsets(piece: dict[str, Any]) -> tuple[np.ndarray, float, float]:
@@ -166,7 +165,7 @@ def edges(folder: Path, pieces: list[dict[str, Any]]) -> None:
 
 def _edge_tempi(onsets: np.ndarray, rate: float, strengths: float, truths: tuple[float, float]) -> list[list[bool]]:
     from fabula.core.collection import Collection, Item
-    from fabula.media.music.tempo import find_tempo
+    from fabula.media.music.tempo_and_key import find_tempo
     from fabula.media.music.tracks import SAME_TEMPO, tempi, tempo_octaves
 
     length, strength = round(30 * rate), strengths / len(onsets)

@@ -56,7 +56,7 @@ def cpu_seconds(action: Callable[[], object]) -> float:
 def ordered_many(n: int) -> tuple[float, float | None]:
     """Seconds to order n measured pictures by the model, and the gap."""
     from fabula.session.session import Asked, Session
-    from fabula.sources.source import Source
+    from fabula.sources.registry import Source
 
     rng = np.random.default_rng(1)
     names = [name for name in MEASURES if not name.startswith(("hash", "palette"))]
@@ -76,7 +76,7 @@ def dragged(n: int, steps: int = 200) -> float:
     from fastapi.testclient import TestClient
 
     from fabula.web.app import create_app
-    from fabula.web.settings import Settings
+    from fabula.web.server_store import Settings
 
     rng = np.random.default_rng(2)
     names = [name for name in MEASURES if not name.startswith(("hash", "palette"))]

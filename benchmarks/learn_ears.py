@@ -17,11 +17,10 @@ import numpy as np
 import torch
 from safetensors.numpy import save_file
 
-from fabula.media.music import key as keys
-from fabula.media.music import tempo
-from fabula.media.music.audio import Ears
-from fabula.media.music.decode import open_sound
-from fabula.media.music.key import SECONDS, chroma, tuning
+from fabula.media.music import tempo_and_key as keys
+from fabula.media.music import tempo_and_key as tempo
+from fabula.media.music.audio import Ears, open_sound
+from fabula.media.music.tempo_and_key import SECONDS, chroma, tuning
 
 TARGET = Path(tempo.__file__).with_name("ears.safetensors")
 HIDDEN, DECAY, EPOCHS = 16, 3e-4, 80

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from fabula.media.music.decode import open_sound
+from fabula.media.music.audio import open_sound
 from fabula.media.music.loudness import FLOOR, Edges, Meter, edges
 
 STEPS = 100  # of 100 ms

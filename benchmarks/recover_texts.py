@@ -30,7 +30,7 @@ from fabula.media.text.heads import without_common_heads
 from fabula.models.model import Model, load_model
 from fabula.research.recovery import look_at
 from fabula.session.session import Asked, source_session
-from fabula.sources.source import Source
+from fabula.sources.registry import Source
 
 FEWEST = 5
 WHOLE = "whole books"

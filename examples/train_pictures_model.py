@@ -21,8 +21,7 @@ from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Item
 from fabula.core.solver import Goal, arrange
 from fabula.evaluation.intervals import mean_interval
-from fabula.media.images.joins import picture_steps
-from fabula.media.images.picture_measures import MEASURES
+from fabula.media.images.picture_measures import MEASURES, picture_steps
 from fabula.models.encoders.measures import closeness, measures_config, neighbour_tensors
 from fabula.models.model import Model, save_model
 from fabula.training.step_models import (

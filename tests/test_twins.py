@@ -29,9 +29,10 @@ def twins() -> dict[str, Callable[..., Any]]:
     from fabula.research.corpus import compare_files, cost_table, count_templates, descend, follow
     from fabula.research.evaluate import evaluate_table
     from fabula.research.reproduce import reproduce
-    from fabula.session.export import copy_numbered, extract_table, restore
+    from fabula.session.catalogue import extract_table
+    from fabula.session.export import copy_numbered, restore
     from fabula.session.inner_arcs import inner_arcs
-    from fabula.sources.fma.download import fetch_fma
+    from fabula.sources.fma.archive import fetch_fma
     from fabula.web.app import create_app
 
     return {

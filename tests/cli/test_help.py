@@ -8,7 +8,7 @@ import click
 import pytest
 
 from fabula.cli import cli
-from fabula.cli.help import HeadedCommand
+from fabula.cli.printing import HeadedCommand
 
 HEADED = ["order", "train", "audit", "compare", "job plan"]
 

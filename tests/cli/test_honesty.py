@@ -161,7 +161,7 @@ def test_a_logarithm_of_nothing_is_refused(fabula, albums, tmp_path):
 
 
 def test_training_says_a_plain_line_now_and_then(fabula, albums, tmp_path, monkeypatch):
-    monkeypatch.setattr("fabula.cli.progress._SECONDS", 0.0)
+    monkeypatch.setattr("fabula.cli.printing._SECONDS", 0.0)
     done = fabula("train", albums, *TINY, "-o", tmp_path / "m.safetensors")
     lines = [line for line in done.err.splitlines() if line.startswith("training: epoch ")]
     assert len(lines) == 6

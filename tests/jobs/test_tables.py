@@ -17,7 +17,7 @@ from fabula.jobs.tasks import templates_learn
 from fabula.jobs.tasks.by_model import read_shard
 from fabula.jobs.worker import work
 from fabula.models.model import load_model
-from fabula.session.catalogue.bulk import CatalogueRequest, order_catalogue
+from fabula.session.catalogue import CatalogueRequest, order_catalogue
 from fabula.templates import refinement
 from fabula.templates.refinement import EvolutionSettings
 

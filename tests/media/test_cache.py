@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from fabula.cli import cli
 from fabula.errors import InputError
-from fabula.media.cache import (
+from fabula.media.extraction import (
     Database,
     DatabaseError,
     cache_file,
@@ -125,7 +125,7 @@ def test_a_broken_entry_of_an_earlier_version_is_none(content: str) -> None:
 _WRITER = """
 import sys
 import numpy as np
-from fabula.media.cache import keep, recall
+from fabula.media.extraction import keep, recall
 from fabula.media.medium import Spec
 spec = Spec("audio", 1, ("a", "b"), None, (2,))
 for number in range(150):

@@ -16,8 +16,7 @@ import numpy as np
 import pytest
 
 from fabula.errors import InputError
-from fabula.media.cache import cache_file, cache_info, content_key
-from fabula.media.extraction import Extraction, Measuring
+from fabula.media.extraction import Extraction, Measuring, cache_file, cache_info, content_key
 from fabula.media.extraction import extract as extract_features
 from fabula.media.music import audio
 from fabula.media.music.audio import SPEC, measure

@@ -7,9 +7,9 @@ import pytest
 
 import fabula
 from fabula.errors import FileError, InputError
-from fabula.session.catalogue import bulk, cut
-from fabula.session.catalogue.bulk import CatalogueRequest, encode_catalogue, order_catalogue
-from fabula.session.catalogue.cut import pieces_of
+from fabula.session import catalogue as bulk
+from fabula.session import catalogue as cut
+from fabula.session.catalogue import CatalogueRequest, encode_catalogue, order_catalogue, pieces_of
 
 COLUMNS = ("danceability", "energy", "loudness", "speechiness", "acousticness", "instrumentalness", "liveness",
            "valence", "tempo", "key", "mode", "duration_ms")  # fmt: skip

@@ -11,9 +11,9 @@ import pytest
 from fabula.core.collection import Item
 from fabula.errors import FileError, InputError
 from fabula.media.facts import as_clock, as_seconds
-from fabula.session.answer import Row, rows_of
 from fabula.session.export import MOST_KEPT, Copying, copy_numbered, number_in_place, number_names, restore, versions
 from fabula.session.open import demo_folder
+from fabula.session.ordered import Row
 from fabula.session.session import open_session, session_of
 from fabula.sources.playlists.playlist import read_playlist
 
@@ -35,7 +35,7 @@ def test_copies_of_sides_are_called_by_side(tmp_path, demo):
     ordered = demo.order(sides=2)
     files = copy_numbered(ordered, tmp_path / "out")
     labels = [path.name.split()[0] for path in files]
-    assert labels == [row.label for row in rows_of(ordered)]
+    assert labels == [row.label for row in ordered.rows]
     assert labels[0] == "A1"
     assert labels[ordered.sides[0]] == "B1"
     assert sorted(labels) == labels
@@ -45,9 +45,7 @@ def test_numbers_are_written_into_copies_and_nowhere_else(tmp_path, demo):
     mutagen = pytest.importorskip("mutagen")
     before = {path.name: path.read_bytes() for path in demo_folder().glob("*.ogg")}
     ordered = demo.order(sides=2)
-    for row, path in zip(
-        rows_of(ordered), copy_numbered(ordered, tmp_path / "out", Copying(numbers=True)), strict=True
-    ):
+    for row, path in zip(ordered.rows, copy_numbered(ordered, tmp_path / "out", Copying(numbers=True)), strict=True):
         tags = mutagen.File(path, easy=True).tags
         assert tags["tracknumber"] == [str(row.number)]
         assert tags["discnumber"] == [str("AB".index(row.side) + 1)]

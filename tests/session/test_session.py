@@ -13,7 +13,7 @@ from fabula.errors import FileError, InputError
 from fabula.media.extraction import Measuring
 from fabula.media.music import audio
 from fabula.models.model import load_model
-from fabula.session.essence import shift_to_training_range
+from fabula.session.measure import shift_to_training_range
 from fabula.session.open import demo_folder
 from fabula.session.ordered import Ordered
 from fabula.session.request import Request

@@ -8,7 +8,7 @@ import pytest
 from fabula.core.collection import Collection, Item
 from fabula.errors import InputError
 from fabula.media.medium import Threads
-from fabula.media.text.links import names_along
+from fabula.media.text.pairs import names_along
 from fabula.report.figures import threads_figure
 from fabula.report.page import order_page
 from fabula.session.explain import describe_threads

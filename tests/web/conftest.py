@@ -16,7 +16,7 @@ import pytest
 
 from fabula.web.app import Timeouts, create_app, make_server
 from fabula.web.page_workspace import data_folder
-from fabula.web.settings import Settings
+from fabula.web.server_store import Settings
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
 QUIET = [

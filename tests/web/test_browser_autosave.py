@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from fabula.media import extraction
-from fabula.web.settings import Settings
+from fabula.web.server_store import Settings
 
 from .conftest import open_demo, serving, settled, table, titles
 

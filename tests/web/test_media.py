@@ -9,7 +9,7 @@ import pytest
 from fabula.media import registry
 from fabula.media.facts import Unit, as_number
 from fabula.media.medium import Medium, Preview, Words
-from fabula.web.settings import Settings
+from fabula.web.server_store import Settings
 
 from .conftest import serving
 

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from fabula.media import extraction
-from fabula.web.settings import Settings
+from fabula.web.server_store import Settings
 
 from .conftest import serving, table
 

@@ -11,7 +11,7 @@ import zipfile
 
 import pytest
 
-from fabula.web.settings import Settings
+from fabula.web.server_store import Settings
 
 from .conftest import serving, table
 
@@ -223,7 +223,7 @@ def test_another_essence_of_an_upload_reads_no_file_of_that_name(server, sound, 
     listed = b"#EXTM3U\n#EXTINF:10,A\netc/passwd.ogg\n#EXTINF:12,B\nb.ogg\n"
     files = [("mix.m3u8", listed), ("passwd.ogg", sound("01 Embers.ogg")), ("b.ogg", sound("04 Parade.ogg"))]
     collection = server.opened(server.upload(*files, by="duration"))
-    monkeypatch.setattr("fabula.session.essence.measure", lambda *_: pytest.fail("it is measured again"))
+    monkeypatch.setattr("fabula.session.measure.measure", lambda *_: pytest.fail("it is measured again"))
     answer = server.client.put(f"/api/collections/{collection}/essence", json={"by": None})
     assert answer.status_code in (200, 400)  # by titles and what is known; nothing is read for it
     assert str(server.app.state.store.folder) not in answer.text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fabula.media.text.passages import read_document
-from fabula.web.settings import Settings
+from fabula.web.server_store import Settings
 
 from .conftest import serving
 

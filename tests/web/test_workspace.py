@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fabula.web.settings import Settings
+from fabula.web.server_store import Settings
 
 from .conftest import serving, table
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fabula.cli.printing import console, print_lines
-from fabula.cli.progress import counting_bar
+from fabula.cli.printing import console, counting_bar, print_lines
 
 if TYPE_CHECKING:
     from fabula.session.inner_arcs import InnerArc

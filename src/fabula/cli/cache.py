@@ -27,7 +27,7 @@ def info(*, as_json: bool) -> None:
     """
     import json
 
-    from fabula.media.cache import cache_info
+    from fabula.media.extraction import cache_info
 
     found = cache_info()
     if as_json:
@@ -51,7 +51,7 @@ def clear(*, spec: str | None) -> None:
     Example:
       fabula cache clear
     """
-    from fabula.media.cache import clear_cache
+    from fabula.media.extraction import clear_cache
 
     click.echo(f"forgotten: {clear_cache(spec):,} files")
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fabula.cli.printing import print_lines
-from fabula.cli.progress import counting_bar
+from fabula.cli.printing import counting_bar, print_lines
 from fabula.errors import InputError
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from fabula.cli.printing import print_arc, print_lines, print_ordered
-from fabula.cli.progress import counting_bar
+from fabula.cli.printing import counting_bar, print_arc, print_lines, print_ordered
 
 
 @click.command("demo")

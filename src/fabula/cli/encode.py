@@ -37,10 +37,9 @@ def command(
       fabula encode catalogue.parquet -o essence.npz --model music --raw
     """
     from fabula.cli.order import as_columns
-    from fabula.cli.printing import console
-    from fabula.cli.progress import counting_bar
+    from fabula.cli.printing import console, counting_bar
     from fabula.media.extraction import Measuring
-    from fabula.session.catalogue.bulk import CatalogueRequest, encode_catalogue
+    from fabula.session.catalogue import CatalogueRequest, encode_catalogue
     from fabula.sources.registry import Opening
 
     with counting_bar("encoding") as report:

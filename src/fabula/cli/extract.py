@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from fabula.cli.printing import print_lines
-from fabula.cli.progress import counting_bar
+from fabula.cli.printing import counting_bar, print_lines
 from fabula.media.registry import media
 
 
@@ -32,7 +31,7 @@ def command(
       fabula extract ~/Music/new-album -o features.csv
     """
     from fabula.media.extraction import Measuring
-    from fabula.session.export import extract_table
+    from fabula.session.catalogue import extract_table
     from fabula.sources.registry import Opening
 
     with counting_bar("measuring") as progress:

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from fabula.cli.help import HeadedCommand
+from fabula.cli.printing import HeadedCommand
 from fabula.errors import InputError
 
 _PLAN = {
@@ -122,7 +122,7 @@ def work_(
       fabula job work s3://bucket/ordered
       fabula job work DIR --dask tcp://scheduler:8786
     """
-    from fabula.cli.progress import counting_bar
+    from fabula.cli.printing import counting_bar
     from fabula.jobs.worker import work, work_on_cluster, work_side_by_side
 
     if dask is not None and jobs > 1:

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli.copy import write_copies
-from fabula.cli.help import HeadedCommand
-from fabula.cli.printing import print_lines, print_ordered
-from fabula.cli.progress import counting_bar
+from fabula.cli.printing import HeadedCommand, counting_bar, print_lines, print_ordered
 from fabula.cli.restore import restore_version
 from fabula.core.files import check_target
 from fabula.errors import InputError
-from fabula.sources.playlists.formats import PLAYLIST_ENDINGS
+from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS
 
 if TYPE_CHECKING:
     from fabula.session.ordered import Ordered
@@ -28,7 +26,7 @@ _SECTIONS = {
     "The arc": ("template", "like", "flip", "by", "model", "embedding", "alternatives", "likeliest", "choose",
                 "seconds"),
     "Wishes": ("first", "last", "at", "together", "together_by", "before", "apart", "sides", "side_limit", "limit",
-               "spreads", "smoothness", "smooth_by", "sort_into_mix"),
+               "spreads", "series", "smoothness", "smooth_by", "sort_into_mix"),
     "What comes out": ("output", "gap", "gain", "report", "plot", "as_json", "show", "why"),
     "Moved to fabula copy and fabula restore": ("copy_to", "link", "tags", "in_place", "restore", "number"),
 }  # fmt: skip
@@ -70,6 +68,8 @@ _FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothne
               help="Prefer small steps between neighbours; negative for contrast.")  # fmt: skip
 @click.option("--smooth-by", metavar="STEPS",
               help="With --smooth: the steps that count, by name, as NAME,NAME or NAME:2,NAME:1.")  # fmt: skip
+@click.option("--series/--no-series", default=True,
+              help="Keep what titles count in order (Part 1, Part 2), interludes apart.")  # fmt: skip
 @click.option("--sort-into-mix", is_flag=True,
               help="As a DJ would: small steps between neighbours, and an arc drawn over them.")  # fmt: skip
 @click.option("--alternatives", type=int, default=4, show_default=True, metavar="N", help="Orderings to propose.")
@@ -126,13 +126,11 @@ def command(*, paths: tuple[str, ...], restore: str | None, number: int | None, 
 
 def _order_one(paths: tuple[str, ...], asked: Options) -> None:
     """Order a collection, write what is asked for and print it."""
-    from fabula.session.answer import facts_of
-
     _check_outputs(asked)
     session, request = _open(paths, asked)
     ordered = session.order(request)
     show = _as_names(asked.show)
-    facts_of(ordered, show)  # refuses what is not known before anything is written
+    ordered.facts(show)  # refuses what is not known before anything is written
     print_ordered(ordered, _write_outputs(ordered, asked), as_json=asked.as_json, why=asked.why, show=show)
     if asked.copy_to is not None or asked.in_place:
         _tell_new("--in-place" if asked.in_place else "--copy-to", "fabula copy on what -o writes")
@@ -142,8 +140,7 @@ def _open(paths: tuple[str, ...], asked: Options) -> tuple[Session, Request]:
     """The session and the request, as the options say."""
     from fabula.media.extraction import Measuring
     from fabula.session.session import check_template, open_session
-    from fabula.sources.registry import Opening
-    from fabula.sources.source import SeveralCollectionsError
+    from fabula.sources.registry import Opening, SeveralCollectionsError
 
     request = _as_request(asked)
     if asked.template is not None:
@@ -217,7 +214,7 @@ _WITH_ALL = ("every", "model", "likeliest", "columns", "output", "jobs", "cache"
 def _order_all(paths: tuple[str, ...], asked: Options) -> None:
     """Order every collection of a table."""
     from fabula.media.extraction import Measuring
-    from fabula.session.catalogue.bulk import CatalogueRequest, order_catalogue
+    from fabula.session.catalogue import CatalogueRequest, order_catalogue
     from fabula.sources.registry import Opening
 
     source = click.get_current_context().get_parameter_source

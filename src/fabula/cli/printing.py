@@ -1,23 +1,28 @@
-"""How results look in the terminal."""
+"""How results, progress and help look in the terminal."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Container
+import time
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-_FEW = 20  # groups below which intervals hold the truth in 88 to 96 of 100 cases, not in 95
-
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress as Bars
+    from rich.progress import TaskID
     from rich.table import Table
 
     from fabula.core.arrays import Floats
     from fabula.core.template import Template
     from fabula.session.ordered import Ordered
+    from fabula.training.loop import Progress
+
+_FEW = 20  # groups below which intervals hold the truth in 88 to 96 of 100 cases, not in 95
 
 
 def console(*, err: bool = False) -> Console:
@@ -61,13 +66,13 @@ def print_ordered(
     if as_json:
         click.echo(json.dumps(ordered.to_json(), ensure_ascii=False))
         return
-    from fabula.session.answer import headline, rows_of
+    from fabula.session.ordered import headline
 
     out = console()
     out.print(headline(ordered), style="bold", markup=False)
     out.print(_table(ordered, out.width, show))
     if why:
-        rows = zip(rows_of(ordered), ordered.reasons, strict=True)
+        rows = zip(ordered.rows, ordered.reasons, strict=True)
         print_lines(*(f"{row.label:>3}  {row.item.label}: {reason}" for row, reason in rows))
     print_lines(*_verdict(ordered), *(f"written: {path}" for path in written))
 
@@ -77,9 +82,8 @@ def _table(ordered: Ordered, width: int, show: tuple[str, ...]) -> Table:
     from rich.text import Text
 
     from fabula.report.terminal import bar
-    from fabula.session.answer import facts_of, rows_of, side_line
 
-    rows, facts = rows_of(ordered), facts_of(ordered, show)
+    rows, facts = ordered.rows, ordered.facts(show)
     creator = ordered.session.medium.words.creator if any(row.item.creator for row in rows) else ""
     timed = any(row.length for row in rows)
     widths = {"#": max(len(row.label) for row in rows)}
@@ -99,7 +103,7 @@ def _table(ordered: Ordered, width: int, show: tuple[str, ...]) -> Table:
             table.add_column("title", overflow="ellipsis", no_wrap=True, max_width=max(8, room))
     for row, share in zip(rows, _shares(ordered), strict=True):
         if row.side and row.number == 1:
-            table.add_row("", Text(side_line(ordered, ordered.side_of(row.position)[0]), style="bold"))
+            table.add_row("", Text(ordered.side_line(ordered.side_of(row.position)[0]), style="bold"))
         cells: list[str | Text] = [row.label, Text(row.item.label)]
         cells += [Text(row.item.creator)] if creator else []
         cells += [row.length] if timed else []
@@ -119,7 +123,7 @@ def _shares(ordered: Ordered) -> list[float]:
 
 def _verdict(ordered: Ordered) -> list[str]:
     """What is to be said of an order below its table."""
-    from fabula.session import answer
+    from fabula.session import ordered as answer
     from fabula.session.explain import story
 
     chosen, given, drawn = ordered.fit, ordered.given, ordered.task.likelihood is None
@@ -177,3 +181,123 @@ def print_template(template: Template) -> None:
 
 def _height(value: Floats) -> str:
     return f"{value:.3g}" if value.ndim == 0 else "(" + " ".join(f"{v:.3g}" for v in value) + ")"
+
+
+# Progress on stderr: bars where somebody looks, else a plain line now and then.
+
+_SECONDS = 20.0  # between two plain lines
+
+
+@contextmanager
+def _bars() -> Iterator[tuple[Bars, Callable[[str], None]]]:
+    """Bars on a terminal; and what says a plain line where there is none, some seconds apart."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    out, last = console(err=True), time.monotonic()
+
+    def say(text: str) -> None:
+        nonlocal last
+        if not out.is_terminal and time.monotonic() - last >= _SECONDS:
+            last = time.monotonic()
+            out.print(text, markup=False, soft_wrap=True)
+
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        TextColumn("{task.completed:.0f}/{task.total:.0f}"),
+        TextColumn("{task.fields[note]}"),
+        TimeRemainingColumn(),
+        console=out,
+        disable=not out.is_terminal,
+        transient=True,
+    ) as bars:
+        yield bars, say
+
+
+@contextmanager
+def training_bar(what: str) -> Iterator[Callable[..., None]]:
+    """A bar that follows training: epochs, loss, bits on validation, time left."""
+    with _epochs(what) as show:
+
+        def report(progress: Progress, name: str = "") -> None:
+            bits = ", ".join(f"{scorer} {value:.3f}" for scorer, value in progress.bits.items())
+            note = f"loss {progress.loss:.3f}" + (f"  bits {bits}" if bits else "")
+            show(name, progress.epoch, progress.epochs, note, f", {progress.seconds_left:.0f} s left")
+
+        yield report
+
+
+@contextmanager
+def _epochs(what: str) -> Iterator[Callable[[str, int, int, str, str], None]]:
+    """A bar for each of several trainings by name."""
+    with _bars() as (bars, say):
+        tasks: dict[str, TaskID] = {}
+
+        def show(name: str, epoch: int, epochs: int, note: str, left: str) -> None:
+            title = f"{what} {name}".strip()
+            if name not in tasks:
+                tasks[name] = bars.add_task(title, total=epochs, note="")
+            bars.update(tasks[name], completed=epoch, note=note)
+            say(f"{title}: epoch {epoch} of {epochs}, {note}{left}")
+
+        yield show
+
+
+@contextmanager
+def counting_bar(what: str) -> Iterator[Callable[[int, int, str], None]]:
+    """A bar that counts things done of a total, naming the last one."""
+    with _bars() as (bars, say):
+        task = bars.add_task(what, total=1, note="")
+
+        def report(done: int, total: int, name: str) -> None:
+            note = name[-40:].encode("utf-8", "replace").decode()
+            bars.update(task, completed=done, total=total, note=note)
+            say(f"{what}: {done}{f' of {total}' if total else ''}, {note}")
+
+        yield report
+
+
+# Help under headings: the options that people use first, and all of them with ``--help-all``.
+
+Sections = Mapping[str, Sequence[str]]  # heading -> names of parameters
+_ALL = "fabula.help_all"
+
+
+class HeadedCommand(click.Command):
+    """A command whose options stand under headings, the `first` of them alone unless ``--help-all`` is said.
+
+    What stands in none of the `sections` comes last, under "Options".
+    """
+
+    def __init__(self, *args: Any, sections: Sections, first: Sequence[str] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.sections, self.first = sections, tuple(first)
+        if first:
+            how: dict[str, Any] = {"is_flag": True, "is_eager": True, "expose_value": False, "callback": _show_all}
+            self.params.append(click.Option(["--help-all"], help="Show every option and exit.", **how))
+
+    def get_help_all(self, ctx: click.Context) -> str:
+        """The help with every option."""
+        ctx.meta[_ALL] = True
+        return self.get_help(ctx)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write each section that has something to show."""
+        options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
+        records = {option.name: option.get_help_record(ctx) for option in options}
+        placed = {name for names in self.sections.values() for name in names}
+        rest = [name for name in records if name not in placed]
+        short = bool(self.first) and not ctx.meta.get(_ALL)
+        for heading, names in {**self.sections, "Options": rest}.items():
+            shown = [records[name] for name in names if name in rest or not short or name in self.first]
+            rows = [record for record in shown if record is not None]
+            if rows:
+                with formatter.section(heading):
+                    formatter.write_dl(rows)
+
+
+def _show_all(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: FBT001 - as click calls it
+    """Print the whole help and exit."""
+    if value and isinstance(ctx.command, HeadedCommand):
+        click.echo(ctx.command.get_help_all(ctx), color=ctx.color)
+        ctx.exit()

@@ -36,7 +36,7 @@ def command(*, roots: tuple[str, ...], port: int, browser: bool, model: str | No
         import_extra(module, extra="web", purpose="the page")
     from fabula.models.model import load_model
     from fabula.web.app import create_app, make_server
-    from fabula.web.settings import Settings, check_roots
+    from fabula.web.server_store import Settings, check_roots
 
     settings = Settings(roots=check_roots(roots), model=model)
     settings = settings if token else replace(settings, token=None)

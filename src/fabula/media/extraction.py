@@ -6,18 +6,333 @@ fast as processes here, start at once, and end at once on Ctrl-C.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
+import shutil
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fabula.errors import FileError, InputError, shown
-from fabula.media.cache import content_key, keep, recall
 from fabula.media.medium import Spec, Stop, Stopped
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+# The cache of features: by the content of a file and the spec, so that renamed and moved files are still known.
+
+# A small database of numbers by content: SQLite, written ahead, so that many processes read and write it at once.
+
+_SCHEMA = """
+    CREATE TABLE IF NOT EXISTS features (
+        spec TEXT NOT NULL, version INTEGER NOT NULL, key BLOB NOT NULL, used INTEGER NOT NULL, numbers BLOB NOT NULL,
+        PRIMARY KEY (spec, version, key)
+    ) WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS by_use ON features (used);
+"""
+_PATIENCE = 20.0  # seconds to wait for another process that writes
+_SHRUNK = 0.8  # of the limit, down to which entries are forgotten
+_BROKEN = ("malformed", "not a database", "no such column", "no such table", "has no column")
+_own = threading.local()
+
+
+class DatabaseError(Exception):
+    """The database cannot be read or written."""
+
+
+def database(path: Path) -> Database:
+    """The database at a path, opened once for each thread of a process; made where there is none."""
+    known: dict[tuple[int, str], Database] = _own.__dict__.setdefault("known", {})
+    which = (os.getpid(), str(path))  # a connection must not be used in a process that was forked from its own
+    if which in known and not path.exists():  # somebody has removed it
+        known.pop(which).close()
+    if which not in known:
+        known[which] = Database(path)
+    return known[which]
+
+
+class Database:
+    """Numbers by spec, version and content, in a file that is made with its folder, and anew where it is broken."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.written = path, 0
+        self._connection = self._connect()
+
+    def recall(self, spec: str, version: int, key: bytes, *, older_than: int = 0) -> bytes | None:
+        """What is kept for a key; that it was used is noted where the last use is older than some seconds."""
+        found = self._do(
+            "SELECT numbers, used FROM features WHERE spec = ? AND version = ? AND key = ?", (spec, version, key)
+        )
+        if not found:
+            return None
+        numbers, used = found[0]
+        now = int(time.time())
+        if now - used > older_than:
+            with suppress(DatabaseError):  # a database that can only be read is still worth reading
+                self._do(
+                    "UPDATE features SET used = ? WHERE spec = ? AND version = ? AND key = ?", (now, spec, version, key)
+                )
+        return numbers if isinstance(numbers, bytes) else None
+
+    def keep(self, spec: str, version: int, key: bytes, numbers: bytes) -> None:
+        """Keep numbers for a key, in place of what was kept."""
+        row = (spec, version, key, int(time.time()), numbers)
+        self._do("INSERT OR REPLACE INTO features VALUES (?, ?, ?, ?, ?)", row)
+        self.written += 1
+
+    def counts(self) -> tuple[tuple[str, int, int], ...]:
+        """(spec, version, how many) of what is kept."""
+        return tuple(self._do("SELECT spec, version, COUNT(*) FROM features GROUP BY spec, version ORDER BY 1, 2"))
+
+    def clear(self, spec: str | None = None) -> int:
+        """Forget what is kept, of one spec or of all, and give its room back; returns how many entries there were."""
+        count = sum(found for name, _, found in self.counts() if spec in (None, name))
+        self._do("DELETE FROM features WHERE ? IS NULL OR spec = ?", (spec, spec))
+        self._do("VACUUM")
+        return count
+
+    def size(self) -> int:
+        """Bytes of what is kept."""
+        pages, free, page = (
+            int(self._do(f"PRAGMA {name}")[0][0]) for name in ("page_count", "freelist_count", "page_size")
+        )
+        return (pages - free) * page
+
+    def shrink(self, most: int) -> None:
+        """Forget what was used least lately, down to four fifths of a size, where more is kept."""
+        size = self.size()
+        if size <= most:
+            return
+        count = int(self._do("SELECT COUNT(*) FROM features")[0][0])
+        gone = max(1, int(count * (1 - _SHRUNK * most / size)))
+        self._do(
+            "DELETE FROM features WHERE (spec, version, key) IN "
+            "(SELECT spec, version, key FROM features ORDER BY used LIMIT ?)",
+            (gone,),
+        )
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
+
+    def __del__(self) -> None:
+        with suppress(Exception):  # the thread that opened it may be gone
+            self._connection.close()
+
+    def _do(self, statement: str, values: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
+        """Run a statement; a database that turns out broken is made anew, once."""
+        import sqlite3
+
+        try:
+            return self._connection.execute(statement, values).fetchall()
+        except sqlite3.DatabaseError as error:
+            if not any(sign in str(error) for sign in _BROKEN):
+                raise DatabaseError(str(error)) from error
+        self._connection.close()
+        self._set_aside()
+        self._connection = self._connect()
+        try:
+            return self._connection.execute(statement, values).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise DatabaseError(str(error)) from error
+
+    def _connect(self) -> Connection:
+        try:
+            import sqlite3
+        except ImportError as error:  # a Python that was built without it
+            raise DatabaseError(str(error)) from error
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                return self._open()
+            except sqlite3.DatabaseError as error:
+                if not any(sign in str(error) for sign in _BROKEN):
+                    raise
+                self._set_aside()
+                return self._open()
+        except (sqlite3.Error, OSError) as error:
+            raise DatabaseError(str(error)) from error
+
+    def _open(self) -> Connection:
+        import sqlite3
+
+        connection = sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")  # where the file system cannot, SQLite stays as it was
+            connection.execute("PRAGMA synchronous = NORMAL")
+            if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'by_use'").fetchall():
+                connection.executescript(_SCHEMA)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _set_aside(self) -> None:
+        """Remove a broken database: what it held can be measured again."""
+        for end in ("", "-wal", "-shm"):
+            with suppress(OSError):
+                self.path.with_name(self.path.name + end).unlink()
+
+
+Value = TypeVar("Value")
+
+ENVIRONMENT = "FABULA_CACHE_DIR"
+LIMIT = "FABULA_CACHE_LIMIT"
+
+_BLOCK = 2**20  # bytes hashed between two looks at whether to stop
+_MOST = 4 * 2**30  # bytes of the database, where nothing else is said
+_DAY = 86400  # seconds: how exactly it is known when an entry was last used
+_LOOK = 256  # entries written between two looks at the size
+
+
+def cache_folder() -> Path:
+    """Where the cache lies: ``$FABULA_CACHE_DIR`` where it is set, else the platform's folder for caches."""
+    chosen = os.environ.get(ENVIRONMENT)
+    if chosen:
+        return Path(chosen)
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("fabula", appauthor=False))
+
+
+def cache_file() -> Path:
+    """The database."""
+    return cache_folder() / "features.sqlite"
+
+
+def content_key(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> str | None:
+    """A digest of everything in a file, None where it cannot be read, is no regular file, or `stop` says True."""
+    digest = hashlib.sha256()  # the quickest of the safe ones on processors that know it
+    try:
+        if not Path(path).is_file():
+            return None
+        with Path(path).open("rb", buffering=0) as file:
+            while block := file.read(_BLOCK):
+                if stop():
+                    return None
+                digest.update(block)
+    except (OSError, ValueError):
+        return None
+    return digest.hexdigest()
+
+
+def recall(key: str, spec: Spec) -> NDArray[np.float64] | None:
+    """Features kept for that content, None where there are none that can be trusted."""
+    which = (spec.name, spec.version, bytes.fromhex(key))
+    found = _ask(lambda cache: cache.recall(*which, older_than=_DAY), None)
+    if found is not None:
+        return _trust(np.frombuffer(found, dtype="<f8"), spec) if len(found) == 8 * _size(spec) else None
+    old = _recall_old(key, spec)
+    if old is not None:
+        keep(key, spec, old)
+    return old
+
+
+def keep(key: str, spec: Spec, features: NDArray[np.float64]) -> bool:
+    """Keep the features of that content; False where the cache cannot be written, which is no error."""
+
+    def keep(cache: Database) -> bool:
+        cache.keep(spec.name, spec.version, bytes.fromhex(key), features.astype("<f8").tobytes())
+        if cache.written % _LOOK == 0:
+            cache.shrink(most_bytes())
+        return True
+
+    return _ask(keep, False)  # noqa: FBT003 - what is returned where it cannot be asked
+
+
+@dataclass(frozen=True)
+class CacheInfo:
+    """What the cache holds."""
+
+    path: Path  # the database
+    entries: tuple[tuple[str, int, int], ...]  # (spec, version, how many) of what it holds
+    # Bytes on the disk, and at most.
+    size: int
+    most: int
+    old: int  # entries of earlier versions, one file each, that nobody has asked for since
+
+
+def cache_info() -> CacheInfo:
+    """What the cache holds; nothing where there is none."""
+    path = cache_file()
+    none: tuple[tuple[str, int, int], ...] = ()
+    entries = _ask(Database.counts, none) if path.exists() else none
+    beside = [path, *(path.with_name(path.name + end) for end in ("-wal", "-shm"))]
+    size = sum(file.stat().st_size for file in beside if file.exists())
+    return CacheInfo(path, entries, size, most_bytes(), sum(1 for _ in _old_files()))
+
+
+def clear_cache(spec: str | None = None) -> int:
+    """Forget what is kept, of one spec or of all; returns how many entries there were."""
+    old = [file for file in _old_files() if spec is None or file.parent.parent.name.rpartition("-")[0] == spec]
+    for file in old:
+        file.unlink(missing_ok=True)
+    if spec is None:
+        shutil.rmtree(_old_folder(), ignore_errors=True)
+    return len(old) + (_ask(lambda cache: cache.clear(spec), 0) if cache_file().exists() else 0)
+
+
+def most_bytes() -> int:
+    """The largest the database may be: ``$FABULA_CACHE_LIMIT`` in bytes, or with K, M or G behind; else 4 GiB."""
+    text = os.environ.get(LIMIT, "").strip()
+    if not text:
+        return _MOST
+    factor = {"K": 2**10, "M": 2**20, "G": 2**30}.get(text[-1].upper(), 1)
+    number = text[:-1] if text[-1].upper() in "KMG" else text
+    if not number.strip().isdecimal() or int(number) < 1:
+        raise InputError(f"{LIMIT} must be a number of bytes, such as 500M or 4G; got {text!r}")
+    return int(number) * factor
+
+
+def _ask(action: Callable[[Database], Value], otherwise: Value) -> Value:
+    """What the database answers; something else where it cannot be had, which is no error."""
+    try:
+        return action(database(cache_file()))
+    except (DatabaseError, OSError):
+        return otherwise
+
+
+def _size(spec: Spec) -> int:
+    return int(np.prod(spec.shape))
+
+
+def _trust(values: NDArray[np.float64], spec: Spec) -> NDArray[np.float64] | None:
+    """The features in their shape; None where one is infinite. NaN: not known of that file."""
+    shaped = values.reshape(spec.shape).astype(np.float64)
+    return None if np.isinf(shaped).any() else shaped
+
+
+def _old_folder() -> Path:
+    return cache_folder() / "features"
+
+
+def _old_files() -> Iterator[Path]:
+    """Entries of earlier versions."""
+    with suppress(OSError):
+        yield from _old_folder().glob("*/??/*.json")
+
+
+def _recall_old(key: str, spec: Spec) -> NDArray[np.float64] | None:
+    """Features that an earlier version kept for that content."""
+    place = _old_folder() / f"{spec.name}-{spec.version}" / key[:2] / f"{key[2:]}.json"
+    try:
+        entry = json.loads(place.read_bytes())
+        values = np.array(entry["features"], dtype=np.float64)
+        if (entry["spec"], entry["version"], entry["key"]) != (spec.name, spec.version, key):
+            return None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return _trust(values, spec) if values.shape == spec.shape else None
+
 
 Progress = Callable[[int, int, str], None]
 _Outcome = NDArray[np.float64] | FileError

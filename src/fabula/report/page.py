@@ -14,7 +14,7 @@ from fabula.core.fit import Fit
 from fabula.media.medium import Threads
 from fabula.report import figures
 from fabula.report.markup import html_page, html_table
-from fabula.session import answer
+from fabula.session import ordered as answer
 from fabula.session.explain import story
 from fabula.session.inner_arcs import whole_arc
 from fabula.session.ordered import Ordered
@@ -35,15 +35,15 @@ td .colours{width:5rem;height:.9rem}
 
 def _light_table(ordered: Ordered) -> list[str]:
     """The pictures of all items, each with its number; nothing where the medium has none, or there are too many."""
-    preview, rows = ordered.session.medium.preview, answer.rows_of(ordered)
+    preview, rows = ordered.session.medium.preview, ordered.rows
     if preview.kind != "picture" or preview.cover is None or len(rows) > _MOST_PICTURES:
         return []
     cells: list[str] = []
-    colours = next((fact.texts for fact in answer.facts_of(ordered) if fact.coloured), ("",) * len(rows))
+    colours = next((fact.texts for fact in ordered.facts() if fact.coloured), ("",) * len(rows))
     joins = ordered.session.medium.telling.joins(ordered.collection, ordered.breaks)
     for row, told, why in zip(rows, colours, joins, strict=True):
         if row.side and row.number == 1:
-            cells.append(f"<h3>{escape(answer.side_line(ordered, ordered.side_of(row.position)[0]))}</h3>")
+            cells.append(f"<h3>{escape(ordered.side_line(ordered.side_of(row.position)[0]))}</h3>")
         cells.append(_cell(ordered, row, told, why))
     return [f'<h2>What it looks like</h2><div class="light">{"".join(cells)}</div>'] if any(cells) else []
 
@@ -95,7 +95,7 @@ def order_page(ordered: Ordered) -> str:
 
 
 def _summary(ordered: Ordered) -> str:
-    sides = ", ".join(answer.side_line(ordered, side) for side in range(len(ordered.sides)))
+    sides = ", ".join(ordered.side_line(side) for side in range(len(ordered.sides)))
     name = ordered.fit.template.name or "an arc"
     counted = answer.headline(ordered).removeprefix(f"{ordered.session.title}: ")
     return f"{counted}, along {name}.{f' {sides}.' if sides else ''}"
@@ -130,7 +130,7 @@ def _figures(ordered: Ordered) -> list[str]:
 
 
 def _table(ordered: Ordered) -> str:
-    rows, facts = answer.rows_of(ordered), answer.facts_of(ordered)
+    rows, facts = ordered.rows, ordered.facts()
     creators, timed = any(row.item.creator for row in rows), any(row.length for row in rows)
     creator = escape(ordered.session.medium.words.creator)
     head = '<th class="n">#</th><th>title</th>' + (f"<th>{creator}</th>" if creators else "")
@@ -142,7 +142,7 @@ def _table(ordered: Ordered) -> str:
     body = []
     for row, share, why in zip(rows, _shares(ordered.session.essence, ordered.fit), ordered.reasons, strict=True):
         if row.side and row.number == 1:
-            line = escape(answer.side_line(ordered, ordered.side_of(row.position)[0]))
+            line = escape(ordered.side_line(ordered.side_of(row.position)[0]))
             body.append(f'<tr><th colspan="{columns}" scope="rowgroup">{line}</th></tr>')
         cells = [f'<td class="n">{row.label}</td><td dir="auto">{escape(row.item.label)}</td>']
         cells += [f'<td dir="auto">{escape(row.item.creator)}</td>'] if creators else []

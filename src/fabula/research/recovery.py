@@ -21,7 +21,7 @@ from fabula.core.template import Template, TemplateSet
 from fabula.errors import InputError
 from fabula.evaluation.information import Information, makers, mutual_information, summarise_bits
 from fabula.evaluation.metrics import random_orderings, score_all, single_features
-from fabula.media.evidence import find_evidence
+from fabula.media.medium import find_evidence
 from fabula.media.registry import measure_if_held
 from fabula.models.config import PAIRS
 from fabula.models.encoders.measures import as_measures

@@ -23,9 +23,8 @@ from fabula.evaluation.leaks import Finding, find_leaks
 from fabula.media.extraction import Extraction, Measuring, extract
 from fabula.media.registry import item_endings
 from fabula.sources.folders import files_of
-from fabula.sources.playlists.formats import PLAYLIST_ENDINGS
-from fabula.sources.registry import Opening, open_source
-from fabula.sources.source import Source
+from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS
+from fabula.sources.registry import Opening, Source, open_source
 from fabula.sources.tables.read_table import read_table
 from fabula.sources.tables.storage import is_table_folder
 

@@ -12,7 +12,6 @@ from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection
 from fabula.core.fit import Fit
 from fabula.media.medium import Medium, Threads
-from fabula.session.measure import EMBEDDING
 from fabula.session.request import labels, side_name, strands_apart
 
 if TYPE_CHECKING:
@@ -167,7 +166,7 @@ def doubts(ordered: Ordered) -> list[str]:
     elif _along_arcs(ordered):
         found += _hardly(ordered.task.beyond_chance(ordered.ordering))
     found += _doubt_card(ordered.session.card)
-    if ordered.session.vectors is not None and not ordered.request.smoothness and ordered.session.column != EMBEDDING:
+    if ordered.session.vectors is not None and not ordered.request.smoothness and ordered.session.column != "embedding":
         found.append("the embedding has no say in this: ask for smoothness, or for the column embedding")
     found += _name_torn(ordered)
     if ordered.left_out:

@@ -20,19 +20,15 @@ from typing import TYPE_CHECKING, Any
 from fabula.core.collection import Collection
 from fabula.core.files import check_target, write_whole
 from fabula.errors import FileError, InputError, shown
-from fabula.media.extraction import Measuring
 from fabula.media.facts import Levelling
 from fabula.media.registry import media
-from fabula.session.answer import Row, as_json, facts_of, rows_of, side_line
-from fabula.session.measure import measure
 from fabula.sources.playlists.entries import move_location
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS, playlist_of, write_playlist
-from fabula.sources.registry import Opening, open_source
-from fabula.sources.source import SeveralCollectionsError, with_held
+from fabula.sources.registry import with_held
 from fabula.sources.tables.write_table import write_rows, write_table
 
 if TYPE_CHECKING:
-    from fabula.session.ordered import Ordered
+    from fabula.session.ordered import Ordered, Row
 
 Progress = Callable[[int, int, str], None]
 
@@ -40,10 +36,10 @@ Progress = Callable[[int, int, str], None]
 def check_output(path: str | Path) -> None:
     """Refuse an output that cannot be written or whose format is unknown, before any work is done."""
     own = dict.fromkeys(ending for medium in media().values() for ending in (*medium.outputs, *medium.sheets))
-    _check_ending(check_target(path), (*_WRITERS, *own))
+    check_ending(check_target(path), (*_WRITERS, *own))
 
 
-def _check_ending(target: Path, endings: Sequence[str]) -> str:
+def check_ending(target: Path, endings: Sequence[str]) -> str:
     """The longest of some endings that a name has, ``.book.pdf`` before ``.pdf``; refused where it has none."""
     found = [ending for ending in endings if target.suffix and target.name.lower().endswith(ending)]
     if not found:
@@ -59,7 +55,7 @@ def write_ordered(ordered: Ordered, path: str | Path, *, gap: float = 0.0, gain:
     their lengths, in formats that say when each begins; with `gain` playlists say what brings each to one level.
     """
     target, medium = check_target(path), ordered.session.medium
-    ending = _check_ending(target, (*_WRITERS, *medium.outputs, *medium.sheets))
+    ending = check_ending(target, (*_WRITERS, *medium.outputs, *medium.sheets))
     if not 0 <= gap < float("inf"):
         raise InputError(f"must not be below 0; got {gap:g}", field="gap")
     gains = gain_texts(ordered) if gain and ending in PLAYLIST_ENDINGS else []
@@ -76,7 +72,7 @@ def write_ordered(ordered: Ordered, path: str | Path, *, gap: float = 0.0, gain:
 
 
 def _write_json(ordered: Ordered, target: Path, _: Sequence[str]) -> Path:
-    return write_whole(target, json.dumps(as_json(ordered), ensure_ascii=False, indent=1) + "\n")
+    return write_whole(target, json.dumps(ordered.to_json(), ensure_ascii=False, indent=1) + "\n")
 
 
 def _write_csv(ordered: Ordered, target: Path, _: Sequence[str]) -> Path:
@@ -85,8 +81,8 @@ def _write_csv(ordered: Ordered, target: Path, _: Sequence[str]) -> Path:
     if ordered.task.likelihood is None:  # along a template
         extra |= {"target": fit.targets.tolist(), "deviation": fit.deviations.tolist()}
     if ordered.sides:
-        extra["side"] = [row.side for row in rows_of(ordered)]
-    for fact in facts_of(ordered) if source.table is None else ():
+        extra["side"] = [row.side for row in ordered.rows]
+    for fact in ordered.facts() if source.table is None else ():
         extra |= {name: list(cells) for name, cells in fact.cells.items()}
     if source.table is None:
         return write_table(target, relocate(ordered.collection, source.folder, target.parent), extra)
@@ -132,7 +128,7 @@ def _write_playlist(ordered: Ordered, target: Path, gains: Sequence[str]) -> Pat
 def _comments(ordered: Ordered, positions: list[int], gains: Sequence[str]) -> dict[int, str]:
     """Where each side begins, and gains, by the position of the entry in what is written that they stand before."""
     starts = (0, *ordered.breaks) if ordered.sides else ()
-    sides = {positions[start]: side_line(ordered, side) for side, start in enumerate(starts)}
+    sides = {positions[start]: ordered.side_line(side) for side, start in enumerate(starts)}
     levels = {positions[k]: gain for k, gain in enumerate(gains)}
     return {p: "; ".join(d[p] for d in (sides, levels) if p in d) for p in sorted({*sides, *levels})}
 
@@ -177,7 +173,7 @@ def copy_numbered(ordered: Ordered, folder: str | Path, copying: Copying | None 
     if how.link and (how.numbers or how.gain):
         what, field = ("numbers", "tags") if how.numbers else ("gains", "gain")
         raise InputError(f"{what} are written into copies, not through links", field=field)
-    target, rows = Path(folder), rows_of(ordered)
+    target, rows = Path(folder), ordered.rows
     sources = _find_files(ordered, rows, "could be copied")
     kinds = ((how.numbers, _number_writer), (how.gain, _gain_writer))
     writers = [prepare(ordered) for wanted, prepare in kinds if wanted]
@@ -200,7 +196,7 @@ def number_in_place(ordered: Ordered, progress: Progress | None = None) -> list[
 
     What is replaced is kept as a version first; a file that is not written is not copied either.
     """
-    write_number, rows = _number_writer(ordered), rows_of(ordered)
+    write_number, rows = _number_writer(ordered), ordered.rows
     files = _find_files(ordered, rows, "a number could be written into")
     numbered = ordered.session.medium.numbered
     targets = [numbered(file) for file in files]  # refuses what must not be replaced before anything is written
@@ -359,42 +355,3 @@ def restore(path: str | Path, number: int | None = None) -> tuple[Path, Version]
     content = chosen.path.read_bytes()
     replace_file(target, lambda: write_whole(target, content))
     return target, chosen
-
-
-# What was measured, as a table.
-
-
-@dataclass(frozen=True)
-class Extracted:
-    """What was measured, and the table it went into."""
-
-    collection: Collection
-    path: Path
-    notes: tuple[str, ...]
-
-
-def extract_table(
-    paths: Sequence[str | Path],
-    output: str | Path,
-    *,
-    spec: str | None = None,
-    opening: Opening | None = None,
-    measuring: Measuring | None = None,
-) -> Extracted:
-    """Measure folders, files or the files of a playlist, and write a table with one row a file.
-
-    `spec` says what to measure, one of the specs of the medium; by default its first.
-    """
-    target = check_target(output)
-    _check_ending(target, (".csv", ".json", ".parquet"))
-    try:
-        source = open_source(paths, opening)
-    except SeveralCollectionsError:
-        source = None
-    if source is None or not source.files:
-        raise InputError(f"{paths[0]}: is a table; features are extracted from folders, files and playlists")
-    done = measure(source, measuring or Measuring(), spec=spec)
-    title = done.collection.title or done.path.stem
-    placed = relocate(done.collection, done.folder, target.parent)
-    written = write_table(target, placed, {"collection": [title] * len(placed)})
-    return Extracted(done.collection, written, done.notes)

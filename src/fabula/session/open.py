@@ -18,12 +18,10 @@ from fabula.core.files import check_target
 from fabula.errors import FileError, InputError, ModelError
 from fabula.media.extraction import Measuring
 from fabula.media.registry import find_medium, medium_of_columns
-from fabula.session.essence import usable_columns
-from fabula.session.measure import measure
+from fabula.session.measure import measure, usable_columns
 from fabula.session.ordered import Ordered
 from fabula.session.session import Asked, Session, open_session, source_session
-from fabula.sources.registry import Opening, open_source
-from fabula.sources.source import Source
+from fabula.sources.registry import Opening, Source, open_source
 
 # Where a side begins, as playlists are written: a comment, or a meta of JSPF.
 _SIDE = re.compile(r'(?:^\s*(?:[#;]|<!--)\s*|side":\s*")Side [A-Z]{1,3}\b', re.MULTILINE)

@@ -19,8 +19,7 @@ from fabula.core.solver.problem import positions_allowed
 from fabula.core.solver.solve import Arrangement, Constraints, Goal, arrange
 from fabula.core.template import Template
 from fabula.errors import ModelError
-from fabula.media.evidence import find_evidence
-from fabula.media.medium import Medium
+from fabula.media.medium import Medium, find_evidence
 from fabula.models.config import PAIRS
 from fabula.models.model import Model
 from fabula.models.order import MOST_EXPECTED

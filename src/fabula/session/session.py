@@ -15,15 +15,13 @@ from fabula.core.collection import Collection, Item
 from fabula.core.template import PAPER_KNOTS, Template, from_arc
 from fabula.errors import ConflictError, ConstraintError, InputError
 from fabula.media.extraction import Measuring
-from fabula.media.medium import Medium, Threads
+from fabula.media.medium import Medium, Steps, Threads
 from fabula.media.registry import ITEMS, media
-from fabula.media.steps import Steps
 from fabula.models.config import TITLES
 from fabula.models.model import Model, load_model
 from fabula.session import propose
-from fabula.session.essence import Essence, find_essence, usable_columns
 from fabula.session.explain import MOST_ITEMS
-from fabula.session.measure import embed, with_embedding
+from fabula.session.measure import Essence, embed, find_essence, usable_columns, with_embedding
 from fabula.session.ordered import Ordered
 from fabula.session.propose import Likelihood, OrderTask, Proposal
 from fabula.session.request import (
@@ -36,8 +34,7 @@ from fabula.session.request import (
     labels,
     with_spreads,
 )
-from fabula.sources.registry import Opening, open_source
-from fabula.sources.source import SeveralCollectionsError, Source
+from fabula.sources.registry import Opening, SeveralCollectionsError, Source, open_source
 
 # Shapes that an order may have besides the arcs of a model.
 _SHAPES = ("steady-fall", "icarus", "man-in-a-hole", "freytag-pyramid", "steady-rise")

@@ -18,9 +18,8 @@ from fabula.core.collection import Collection, Item
 from fabula.errors import FileError, shown
 from fabula.media.medium import Medium
 from fabula.media.registry import media
-from fabula.sources.playlists.formats import PLAYLIST_ENDINGS
-from fabula.sources.registry import Opening, Reader
-from fabula.sources.source import Source
+from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS
+from fabula.sources.registry import Opening, Reader, Source
 
 _VERSION = re.compile(r"\.~\d+~$")  # of a file that was replaced, kept beside it
 _LOOP = "is a link that leads back to itself"

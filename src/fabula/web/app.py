@@ -6,29 +6,209 @@ uvicorn by itself waits for a request that has begun for as long as the other si
 from __future__ import annotations
 
 import asyncio
+import hmac
+import re
+import secrets
 import threading
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, MutableMapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import uvicorn
 from fastapi import FastAPI
-from fastapi.responses import FileResponse
+from fastapi.responses import FileResponse, HTMLResponse, PlainTextResponse, Response
 from fastapi.staticfiles import StaticFiles
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from fabula.core.collection import Item
 from fabula.session.session import session_of
 from fabula.version import __version__
-from fabula.web.access import Access, SafetyMiddleware
-from fabula.web.http_errors import add_error_handlers
+from fabula.web.http_errors import add_error_handlers, error_response
 from fabula.web.open_jobs import OpenJobs
 from fabula.web.page_workspace import Workspaces, data_folder
 from fabula.web.routes import router
-from fabula.web.server_store import ServerStore
-from fabula.web.settings import Settings
+from fabula.web.server_store import ServerStore, Settings
+
+# Who may ask, and how much: only somebody who has the token of the address that is printed at start.
+
+ONCE = 120.0  # seconds in which a code for the browser can be used
+REFUSED = "this page needs its token: open the address that `fabula serve` printed when it started"
+
+_HOST = re.compile(r"(\[[0-9a-fA-F:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::(\d{1,5}))?")
+# A page of ours that leads on, so that the cookie counts as asked for by this site, whoever led here.
+_ONWARD = (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><title>fabula</title><link rel="icon" href="data:,">'
+    '<meta http-equiv="refresh" content="0;url=/"><p><a href="/">To the page</a></p></html>'
+)
+
+
+def split_host(host: str) -> tuple[str, str] | None:
+    """Name and port of a ``Host`` header, the name in small letters; None where it is not one.
+
+    >>> split_host("LOCALHOST:80"), split_host("[::1]:8377"), split_host("127.0.0.1")
+    (('localhost', '80'), ('[::1]', '8377'), ('127.0.0.1', ''))
+    >>> split_host("127.0.0.1:x@evil"), split_host("[::1]evil"), split_host("127.0.0.1:80:80")
+    (None, None, None)
+    """
+    match = _HOST.fullmatch(host)
+    return None if match is None else (match[1].lower(), match[2] or "")
+
+
+class Access:
+    """Checks tokens, in constant time; without a token everybody is let in."""
+
+    def __init__(self, token: str | None) -> None:
+        self.token = token
+        self._codes: dict[str, float] = {}  # code: until when
+        self._lock = threading.Lock()
+
+    def once(self) -> str:
+        """A code that stands for the token once: the command that starts a browser can be seen by others."""
+        code = secrets.token_urlsafe(24)
+        with self._lock:
+            self._codes[code] = time.monotonic() + ONCE
+        return code
+
+    def admits(self, headers: Headers) -> bool:
+        """Whether a request comes with the token: in its cookie, or as ``Authorization: Bearer TOKEN``."""
+        if self.token is None:
+            return True
+        kind, _, given = headers.get("authorization", "").partition(" ")
+        if kind.lower() in ("bearer", "token") and self._is_token(given.strip()):
+            return True
+        try:
+            cookies = SimpleCookie(headers.get("cookie", ""))
+        except CookieError:
+            return False
+        found = cookies.get(_cookie_name(headers))
+        return found is not None and self._is_token(found.value)
+
+    def enter(self, query: bytes, headers: Headers) -> Response | None:
+        """The answer to a visit whose address carries the token or a code: a cookie; None where it does not."""
+        if self.token is None:
+            return None
+        given = parse_qs(query.decode("latin-1"), max_num_fields=20).get("token", [""])[0]
+        if not (self._is_token(given) or self._is_code(given)):
+            return None
+        answer = HTMLResponse(_ONWARD)
+        answer.set_cookie(_cookie_name(headers), self.token, httponly=True, samesite="strict", path="/")
+        return answer
+
+    def _is_token(self, given: str) -> bool:
+        return self.token is not None and hmac.compare_digest(given.encode(), self.token.encode())
+
+    def _is_code(self, given: str) -> bool:
+        now = time.monotonic()
+        with self._lock:
+            self._codes = {code: until for code, until in self._codes.items() if until > now}
+            found = next((code for code in self._codes if hmac.compare_digest(given.encode(), code.encode())), None)
+            return found is not None and self._codes.pop(found) > now
+
+
+def _cookie_name(headers: Headers) -> str:
+    """A cookie for each port: browsers keep one set of cookies for all of them."""
+    parts = split_host(headers.get("host", ""))
+    return f"fabula-{parts[1] if parts else ''}"
+
+
+# In front of everything else: who may ask, how much may come in, and what a browser may do with the answer
+
+UPLOADS = "/api/uploads"  # counts for itself, file by file
+_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+
+
+class SafetyMiddleware:
+    """ASGI middleware in front of everything else."""
+
+    def __init__(self, app: ASGIApp, settings: Settings, access: Access) -> None:
+        self.app, self.settings, self.access = app, settings, access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse, or let through with limits and headers."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+
+        async def send_safely(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                added = MutableHeaders(scope=message)
+                added.update(_HEADERS)
+                if scope["path"].startswith("/api"):
+                    added.setdefault("Cache-Control", "no-store")
+                else:
+                    added["Cache-Control"] = "no-cache"
+            await send(message)
+
+        answer = self._answer(scope, headers)
+        if answer is not None:
+            await answer(scope, receive, send_safely)
+            return
+        limited = receive if scope["path"] == UPLOADS else self._limit(receive)
+        await self.app(scope, limited, send_safely)
+
+    def _answer(self, scope: Scope, headers: Headers) -> Response | None:
+        """The answer to who may not ask, or comes with the token in the address; None where the app answers."""
+        problem = self._find_problem(scope, headers)
+        if problem is not None:
+            return error_response(*problem)
+        entered = self.access.enter(scope["query_string"], headers) if scope["path"] == "/" else None
+        if entered is not None or self.access.admits(headers):
+            return entered
+        api = scope["path"].startswith("/api")
+        return error_response(403, REFUSED) if api else PlainTextResponse(f"{REFUSED}\n", 403)
+
+    def _find_problem(self, scope: Scope, headers: Headers) -> tuple[int, str] | None:
+        host = ",".join(headers.getlist("host"))
+        name = split_host(host)
+        if name is None or name[0] not in self.settings.hosts:
+            return 403, f"this page answers to {' and '.join(self.settings.hosts)} only; got the host {host[:80]!r}"
+        origin = headers.get("origin")
+        if origin is not None and origin.lower() != f"http://{host.lower()}":
+            return 403, f"requests from other origins are refused; got {origin[:80]!r}"
+        api = scope["path"].startswith("/api")
+        if api and headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+            return 403, "requests from other sites are refused"
+        length = headers.get("content-length", "0")
+        most = self.settings.most_upload_bytes if scope["path"] == UPLOADS else self.settings.most_body_bytes
+        if not length.isdecimal() or len(length) > 15 or int(length) > most + (1 << 16):  # the frame around the files
+            return 413, f"a request may have {most:,} bytes at most; got {length[:20]}"
+        return None
+
+    def _limit(self, receive: Receive) -> Receive:
+        """Count what comes in, whatever the header said."""
+        came = 0
+
+        async def count() -> MutableMapping[str, Any]:
+            nonlocal came
+            message = await receive()
+            came += len(message.get("body", b""))
+            if came > self.settings.most_body_bytes + (1 << 16):
+                raise HTTPException(413, f"a request may have {self.settings.most_body_bytes:,} bytes at most")
+            return message
+
+        return count
+
 
 STATIC = Path(__file__).with_name("static")
 

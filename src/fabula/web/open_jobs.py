@@ -11,7 +11,7 @@ from typing import Literal
 
 from fabula.errors import FabulaError
 from fabula.media.medium import Stopped
-from fabula.sources.source import Choice, SeveralCollectionsError
+from fabula.sources.registry import Choice, SeveralCollectionsError
 from fabula.web.http_errors import StatusError, one_line
 from fabula.web.server_store import new_id
 

@@ -16,16 +16,16 @@ from fabula.errors import FileError
 from fabula.media.registry import item_endings
 from fabula.session.open import demo_folder, dump_session, load_session
 from fabula.sources.registry import list_endings
-from fabula.web import exports, requests, responses
+from fabula.web import requests, responses
+from fabula.web import responses as exports
 from fabula.web.file_access import ItemFile, check_below, file_response, list_folder
 from fabula.web.http_errors import ERROR_RESPONSES, StatusError
-from fabula.web.open_collection import open_paths, open_saved_session, open_upload, reopen
+from fabula.web.open_collection import open_paths, open_saved_session, open_upload, receive, reopen
 from fabula.web.open_jobs import JobProgress, OpenJobs
 from fabula.web.orders import change_essence, is_final, knows_model, order
 from fabula.web.page_workspace import Workspaces
 from fabula.web.responses import json_response
 from fabula.web.server_store import OpenCollection, Origin, ServerStore, collection_id
-from fabula.web.uploads import receive
 
 _FILES = {"type": "array", "items": {"type": "string", "format": "binary"}}
 _UPLOAD_BODY = {

@@ -7,8 +7,7 @@ import pytest
 from PIL import Image
 
 from fabula.core.collection import Collection, Item
-from fabula.media.images.joins import near_groups, picture_steps, with_duplicates
-from fabula.media.images.picture_measures import MEASURES, lab, measures_of
+from fabula.media.images.picture_measures import MEASURES, lab, measures_of, near_groups, picture_steps, with_duplicates
 
 
 def _named(picture: Image.Image) -> dict[str, float]:

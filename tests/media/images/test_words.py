@@ -7,12 +7,12 @@ import pytest
 from PIL import Image
 
 from fabula.core.collection import Collection, Item
-from fabula.media.images.joins import joins
 from fabula.media.images.picture_measures import (
     COLOURS,
     MEASURES,
     as_hex,
     decode_palette,
+    joins,
     lab,
     measures_of,
     palette_codes,

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy.signal import resample_poly
 
-from fabula.media.music.key import Pitches, tuning
 from fabula.media.music.loudness import Peak, edges, loudness_range
 from fabula.media.music.spectra import Mix
+from fabula.media.music.tempo_and_key import Pitches, tuning
 
 from .sounds import MAJOR, MINOR, RATE, clicks, heard, notes
 

@@ -13,8 +13,8 @@ import soundfile
 from fabula.core.collection import Collection, Item
 from fabula.errors import FileError, InputError
 from fabula.media.medium import Stopped
-from fabula.media.music.cue_sheets import write_cue, write_timing
 from fabula.media.music.previews import MOST_BYTES, PARTS, cover_of, wave_of
+from fabula.media.music.tags import write_cue, write_timing
 
 RATE = 8000
 

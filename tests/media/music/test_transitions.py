@@ -5,8 +5,8 @@ import pytest
 
 from fabula.core.collection import Collection, Item
 from fabula.errors import InputError
+from fabula.media.medium import changes
 from fabula.media.music.tracks import camelot_distance, music_steps, tempo_distance
-from fabula.media.steps import changes
 
 C, G, D, A, E, B, FS, CS, GS, DS, AS, F = 0, 7, 2, 9, 4, 11, 6, 1, 8, 3, 10, 5
 

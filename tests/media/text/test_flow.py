@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from fabula.core.collection import Collection, Item
-from fabula.media.text.links import JOIN, bags_of, flow_steps, text_steps
+from fabula.media.text.pairs import JOIN, bags_of, flow_steps, text_steps
 
 TEXTS = [
     "the sea was grey and then old Ann saw the boat",

@@ -8,7 +8,7 @@ import pytest
 from fabula.core.collection import Collection, Item
 from fabula.media.registry import measure_if_held
 from fabula.media.text.heads import names_part, without_common_heads, without_heads
-from fabula.media.text.links import text_look
+from fabula.media.text.pairs import text_look
 from fabula.media.text.passages import read_text
 
 WORDS = ["sea", "storm", "boat", "letter", "night", "house", "road", "king", "snow", "garden"]

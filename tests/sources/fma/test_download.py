@@ -8,9 +8,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from fabula.errors import FileError, InputError
-from fabula.sources.fma import download as fma_download
+from fabula.sources.fma import archive as fma_download
 from fabula.sources.fma.albums import read_fma
-from fabula.sources.fma.download import fetch_fma
+from fabula.sources.fma.archive import fetch_fma
 
 
 class Server(ThreadingHTTPServer):

@@ -12,14 +12,14 @@ import pytest
 
 from fabula.core import files as locks
 from fabula.errors import FileError
-from fabula.sources.fma import download as fma_download
-from fabula.sources.fma.download import _alone, fetch_fma
+from fabula.sources.fma import archive as fma_download
+from fabula.sources.fma.archive import _alone, fetch_fma
 
 TAKEN = r"fma_metadata.zip.part: another download is writing it; wait until that one ends, or fetch into another"
 HOLD = """
 import sys
 from pathlib import Path
-from fabula.sources.fma.download import _alone
+from fabula.sources.fma.archive import _alone
 with _alone(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

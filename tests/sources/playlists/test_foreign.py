@@ -9,8 +9,14 @@ import pytest
 
 from fabula.errors import InputError
 from fabula.sources.playlists.entries import Entry, Playlist
-from fabula.sources.playlists.formats import FORMATS, PLAYLIST_ENDINGS, format_of
-from fabula.sources.playlists.playlist import collection_of, read_playlist, write_playlist
+from fabula.sources.playlists.playlist import (
+    FORMATS,
+    PLAYLIST_ENDINGS,
+    collection_of,
+    format_of,
+    read_playlist,
+    write_playlist,
+)
 
 
 def test_another_order_keeps_every_byte_of_every_entry(tmp_path, foreign):

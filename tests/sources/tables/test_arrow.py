@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from fabula.core.collection import Item
 from fabula.errors import FileError, InputError
 from fabula.sources.registry import Opening, open_source
-from fabula.sources.tables.groups import _rows_in_albums
 from fabula.sources.tables.read_table import open_table, read_table
+from fabula.sources.tables.roles import _rows_in_albums
 from fabula.sources.tables.storage import is_table
 from fabula.sources.tables.write_table import write_rows
 

@@ -17,9 +17,8 @@ import pytest
 import soundfile
 
 from fabula.media.medium import Stopped
-from fabula.media.music import decode as ffmpeg
-from fabula.media.music.audio import measure
-from fabula.media.music.decode import DEMUXERS, demuxer_of
+from fabula.media.music import audio as ffmpeg
+from fabula.media.music.audio import DEMUXERS, demuxer_of, measure
 from tests.web.conftest import serving
 
 needs_ffmpeg = pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="ffmpeg is not installed")
@@ -217,7 +216,7 @@ def test_a_long_silence_ends_with_the_job(tmp_path):
 
 
 def test_more_hours_than_anybody_hears_are_refused(monkeypatch, tmp_path):
-    monkeypatch.setattr("fabula.media.music.decode.MOST_HOURS", 0.001)
+    monkeypatch.setattr("fabula.media.music.audio.MOST_HOURS", 0.001)
     soundfile.write(tmp_path / "x.wav", np.zeros(8000 * 10), 8000)
     with pytest.raises(Exception, match=r"x\.wav: is longer than"):
         measure(tmp_path / "x.wav")

@@ -22,7 +22,7 @@ from fabula.sources.playlists import entries
 from fabula.sources.playlists.playlist import read_playlist
 from fabula.web import file_access as lists
 from fabula.web.app import Timeouts
-from fabula.web.settings import Settings
+from fabula.web.server_store import Settings
 from tests.web.conftest import serving, table
 
 QUICK = Timeouts(request=0.4, body=0.5, slowest=2000, answer=0.6, connections=12)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fabula.web.settings import Settings
+from fabula.web.server_store import Settings
 from tests.web.conftest import serving
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links need rights there")

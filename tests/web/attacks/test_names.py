@@ -13,7 +13,7 @@ import pytest
 import soundfile
 
 from fabula.sources.registry import open_source
-from fabula.web.settings import Settings
+from fabula.web.server_store import Settings
 from tests.web.conftest import serving
 
 NAMES = [

@@ -10,8 +10,8 @@ import httpx
 import pytest
 from starlette.datastructures import Headers
 
-from fabula.web.access import ONCE, Access, split_host
-from fabula.web.settings import Settings
+from fabula.web.app import ONCE, Access, split_host
+from fabula.web.server_store import Settings
 from tests.web.conftest import serving
 
 PATHS = ("/api/templates", "/api/collections", "/api/openapi.json", "/api/desks", "/api/nosuch")
@@ -65,7 +65,7 @@ def test_a_code_is_good_for_a_while(monkeypatch):
     access = Access("t" * 32)
     code = access.once()
     later = time.monotonic() + ONCE + 1
-    monkeypatch.setattr("fabula.web.access.time.monotonic", lambda: later)
+    monkeypatch.setattr("fabula.web.app.time.monotonic", lambda: later)
     assert access.enter(f"token={code}".encode(), Headers({"host": "127.0.0.1:1"})) is None
 
 

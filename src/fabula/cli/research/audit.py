@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli.help import HeadedCommand
+from fabula.cli.printing import HeadedCommand
 from fabula.cli.research.recipe import RECIPE, recipe_options, require_recipe
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def command(ctx: click.Context, /, *, controls_only: bool, published_bug: bool, 
     import json
     from dataclasses import asdict
 
-    from fabula.cli.progress import training_bar
+    from fabula.cli.printing import training_bar
     from fabula.research.train import audit_recipe
 
     recipe = require_recipe(**options)

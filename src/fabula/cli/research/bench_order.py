@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli.printing import console, make_table
-from fabula.cli.progress import counting_bar
+from fabula.cli.printing import console, counting_bar, make_table
 from fabula.cli.research.recipe import as_where
 from fabula.errors import InputError
 

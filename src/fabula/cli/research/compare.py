@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli.help import HeadedCommand
+from fabula.cli.printing import HeadedCommand
 from fabula.cli.research.recipe import RECIPE, recipe_options, require_recipe
 from fabula.errors import InputError
 
@@ -41,7 +41,7 @@ def command(*, seeds: int, sweep: str | None, output: Path | None, as_json: bool
       fabula compare albums.parquet --where kind= --features energy,loudness --sweep 1,2,4
       fabula compare albums.parquet --where kind= --titles track_name --seeds 1
     """
-    from fabula.cli.progress import counting_bar
+    from fabula.cli.printing import counting_bar
     from fabula.core.files import check_target
     from fabula.research.train import compare_recipe, rows_json
 

@@ -50,7 +50,7 @@ def command(
       fabula evaluate albums.parquet --model mine.safetensors --split test
       fabula evaluate playlists.csv --by energy
     """
-    from fabula.cli.progress import counting_bar
+    from fabula.cli.printing import counting_bar
     from fabula.cli.research.recipe import as_where, split_list
     from fabula.core.files import check_target, write_whole
     from fabula.research.evaluate import EvaluationRequest, evaluate_table

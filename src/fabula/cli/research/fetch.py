@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from fabula.cli.printing import console
-from fabula.cli.progress import counting_bar
+from fabula.cli.printing import console, counting_bar
 
 
 @click.group("fetch")
@@ -35,7 +34,7 @@ def fma(*, folder: Path, url: str | None) -> None:
       fabula fetch fma --to data
     """
     from fabula.errors import FileError
-    from fabula.sources.fma.download import fetch_fma
+    from fabula.sources.fma.archive import fetch_fma
 
     if not folder.is_dir():
         raise FileError(f"{folder}: the folder does not exist")

@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from fabula.cli.printing import console
-from fabula.cli.progress import counting_bar
+from fabula.cli.printing import console, counting_bar
 from fabula.cli.research.recipe import split_list
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli.help import HeadedCommand
+from fabula.cli.printing import HeadedCommand
 from fabula.cli.research.recipe import RECIPE, as_recipe, recipe_options, require_recipe
 from fabula.core.files import check_target
 from fabula.errors import InputError
@@ -61,8 +61,7 @@ def command(*, output: Path | None, show_recipe: bool, jobs: int, **options: Any
       fabula train novels.parquet --kind steps --jobs 4 -o mine.safetensors
       fabula train exhibitions/ --kind neighbours -o mine.safetensors
     """
-    from fabula.cli.printing import print_lines
-    from fabula.cli.progress import counting_bar, training_bar
+    from fabula.cli.printing import counting_bar, print_lines, training_bar
     from fabula.media.extraction import Measuring
     from fabula.research import splits as recipes
     from fabula.research.train import logging, train_recipe

@@ -21,9 +21,19 @@ from fabula.errors import FileError, InputError
 from fabula.jobs.job import Input, ShardedJob, default_shards, ranges
 from fabula.jobs.task import Cut, JobRequest, JobTask, Round
 from fabula.models.model import Model, load_model, model_from_bytes
-from fabula.session.catalogue.bulk import essence_rows, order_rows, parts_of
-from fabula.session.catalogue.cut import Piece, blank_infinite, layout_of, open_parquet, piece_of, read_rows, starts_of
-from fabula.session.catalogue.models import check_arrays
+from fabula.session.catalogue import (
+    Piece,
+    blank_infinite,
+    check_arrays,
+    essence_rows,
+    layout_of,
+    open_parquet,
+    order_rows,
+    parts_of,
+    piece_of,
+    read_rows,
+    starts_of,
+)
 from fabula.sources.tables.read_table import TableReading, open_table
 from fabula.sources.tables.roles import Columns, columns_named
 

@@ -19,8 +19,7 @@ from fabula.media.medium import Medium
 from fabula.media.registry import find_medium
 from fabula.session.measure import add_columns
 from fabula.sources.folders import files_of, medium_of
-from fabula.sources.registry import Opening
-from fabula.sources.source import Source
+from fabula.sources.registry import Opening, Source
 from fabula.sources.tables.write_table import feature_columns
 
 if TYPE_CHECKING:

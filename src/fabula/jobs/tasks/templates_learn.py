@@ -36,8 +36,7 @@ from fabula.jobs.tasks.by_model import (
     try_model,
 )
 from fabula.models.model import Model
-from fabula.session.catalogue.cut import Piece, open_parquet
-from fabula.session.catalogue.models import complete
+from fabula.session.catalogue import Piece, complete, open_parquet
 from fabula.templates.costs import TemplateCosts, as_count, flat_costs, restore_costs
 from fabula.templates.refinement import (
     PAPER_EVOLUTION,

@@ -59,14 +59,14 @@ MEDIUM = Medium(
     read_item=read_item,
     parts=lazy("fabula.media.images.picture_measures:cut_pages"),
     specs={"images": lambda: load("fabula.media.images.picture_measures:SPEC")},
-    complete=lazy("fabula.media.images.joins:with_duplicates"),
-    steps=lazy("fabula.media.images.joins:picture_steps"),
+    complete=lazy("fabula.media.images.picture_measures:with_duplicates"),
+    steps=lazy("fabula.media.images.picture_measures:picture_steps"),
     proposer="pictures",
     neighbours=True,
     columns=_COLUMNS,
     codes=frozenset(("hash_a", "hash_b", "duplicates", *(f"palette_{k}" for k in range(1, 6)))),
     preview=Preview("picture", _SHOWN, cover=lazy("fabula.media.images.prints:thumbnail")),
-    facing=lazy("fabula.media.images.joins:facing_pages"),
+    facing=lazy("fabula.media.images.picture_measures:facing_pages"),
     outputs={
         ".png": lazy("fabula.media.images.prints:write_sheet"),
         ".pdf": lazy("fabula.media.images.prints:write_pdf"),
@@ -77,7 +77,8 @@ MEDIUM = Medium(
     write_numbers=write_numbers,
     numbered=sidecar_path,
     telling=Telling(
-        facts=lazy("fabula.media.images.picture_measures:picture_facts"), joins=lazy("fabula.media.images.joins:joins")
+        facts=lazy("fabula.media.images.picture_measures:picture_facts"),
+        joins=lazy("fabula.media.images.picture_measures:joins"),
     ),
 )
 

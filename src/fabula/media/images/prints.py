@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from fabula.core.collection import Collection, Item
 from fabula.core.files import write_whole
 from fabula.errors import FabulaError, FileError, shown
-from fabula.media.images.joins import WIDE
 from fabula.media.images.picture_files import PAGE, PDF, open_page, open_picture, pillow, source_of, write_pages
+from fabula.media.images.picture_measures import WIDE
 from fabula.media.medium import Cover, column
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from fabula.core.collection import Collection
 from fabula.media.facts import SECONDS, Levelling, Preset, Telling
 from fabula.media.medium import Medium, Preview, Words, column, lazy, load
 from fabula.media.music import tags
-from fabula.media.music.cue_sheets import write_cue, write_timing
+from fabula.media.music.tags import write_cue, write_timing
 from fabula.media.music.tracks import levels, music_doubts, music_ends, music_facts, music_steps, track_gains
 
 _COLUMNS = """

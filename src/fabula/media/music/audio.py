@@ -1,21 +1,336 @@
-"""The `audio` features: what can be measured of any audio file, in one pass over its samples."""
+"""What is measured of sound: files decoded chunk by chunk, by soundfile or else by ffmpeg, in one pass."""
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import os
-from dataclasses import dataclass, fields
+import shutil
+import stat
+import struct
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.arrays import Floats
 from fabula.errors import FileError, InputError, shown
-from fabula.media.medium import Spec, Stop
-from fabula.media.music.decode import open_sound
-from fabula.media.music.key import Pitches, chroma, find_key, tuning
-from fabula.media.music.loudness import EDGE_SECONDS, Edges, Meter, Peak, Samples, edges, loudness_range
+from fabula.media.medium import Spec, Stop, Stopped
+from fabula.media.music.loudness import (
+    EDGE_SECONDS,
+    LOWEST_RATE,
+    Edges,
+    Meter,
+    Peak,
+    Samples,
+    chunk_frames,
+    edges,
+    loudness_range,
+)
 from fabula.media.music.spectra import Mix, ShortSpectra, Width, bass_share, brightness
-from fabula.media.music.tempo import find_tempo, onset_density
+from fabula.media.music.tempo_and_key import Pitches, chroma, find_key, find_tempo, onset_density, tuning
+
+if TYPE_CHECKING:
+    from soundfile import SoundFile  # type: ignore[import-untyped]
+
+MOST_CHANNELS = 64
+MOST_HOURS = 48  # of sound in one file: a few kB can promise more than anybody waits for
+# What soundfile does not read; any other ending is tried with it first, whatever it is.
+FFMPEG_ENDINGS = (".m4a", ".m4b", ".aac", ".mp4", ".wma", ".ape", ".wv", ".mpc", ".tta", ".ac3", ".mka", ".webm")
+
+
+@dataclass(frozen=True)
+class Sound:
+    """An open sound: its rate, its channels, and its chunks in order, each of `chunk_frames` but the last.
+
+    Chunks have shape (frames, channels) and lie in memory channel by channel, as all that measures them needs it.
+    ``vorbis`` says that channels come in the order of Ogg files (L, C, R, Ls, Rs, LFE), not in that of WAV files.
+    """
+
+    rate: int
+    channels: int
+    chunks: Iterator[Samples]
+    vorbis: bool = False
+
+
+@contextlib.contextmanager
+def open_sound(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> Iterator[Sound]:
+    """Open a sound file for reading in chunks; each chunk may overwrite the one before.
+
+    The file is opened once; what it is goes by its content. Nothing else is read, whatever it names. ``stop`` is asked
+    before each chunk, and while none comes; True gives up with `Stopped`. A FileError, one line, where the file is
+    missing, empty, not audio or breaks off, or needs ffmpeg.
+    """
+    name = os.fspath(path)
+    with contextlib.ExitStack() as stack:
+        file = stack.enter_context(_open_file(name))
+        by_ffmpeg = Path(name).suffix.lower() in FFMPEG_ENDINGS
+        known = None if by_ffmpeg else _open_soundfile(name, file)
+        if known is not None:
+            stack.enter_context(known)
+            chunks = _soundfile_chunks(name, known)
+            sound = Sound(known.samplerate, known.channels, chunks, vorbis=known.format == "OGG")
+        else:
+            sound = _open_ffmpeg(name, file, stop, stack)
+        if sound.rate < LOWEST_RATE:
+            raise FileError(f"{shown(name)}: the sample rate must be at least {LOWEST_RATE} Hz; it is {sound.rate}")
+        if not 1 <= sound.channels <= MOST_CHANNELS:
+            raise FileError(f"{shown(name)}: must have 1 to {MOST_CHANNELS} channels; it has {sound.channels}")
+        yield replace(sound, chunks=_limit_chunks(name, sound, stop))
+
+
+def _open_file(name: str) -> BinaryIO:
+    """The file, open for reading; refused where it is no file with something in it."""
+    try:
+        # A pipe is not waited for.
+        file = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except (OSError, ValueError) as error:
+        reason = f"cannot be read ({getattr(error, 'strerror', None) or error})"
+        if isinstance(error, FileNotFoundError) and Path(name).is_symlink():
+            reason = "is a link to a file that does not exist"
+        if isinstance(error, PermissionError) and Path(name).is_dir():  # as Windows says it
+            reason = "is a folder, not an audio file"
+        raise FileError(f"{shown(name)}: {reason}") from error
+    status = os.fstat(file)
+    if stat.S_ISREG(status.st_mode) and status.st_size:
+        return os.fdopen(file, "rb")
+    os.close(file)
+    if stat.S_ISDIR(status.st_mode):
+        raise FileError(f"{shown(name)}: is a folder, not an audio file")
+    raise FileError(f"{shown(name)}: {'is empty' if stat.S_ISREG(status.st_mode) else 'is not a regular file'}")
+
+
+def _limit_chunks(name: str, sound: Sound, stop: Stop) -> Iterator[Samples]:
+    """The chunks, as long as they are wanted and not too many."""
+    frames = 0
+    room = np.empty((sound.channels, chunk_frames(sound.rate)), np.float32)
+    for chunk in sound.chunks:
+        if stop():
+            raise Stopped
+        frames += len(chunk)
+        if frames > MOST_HOURS * 3600 * sound.rate:
+            raise FileError(f"{shown(name)}: is longer than {MOST_HOURS} hours")
+        room[:, : len(chunk)] = chunk.T
+        yield room[:, : len(chunk)].T
+
+
+def _open_soundfile(name: str, file: BinaryIO) -> SoundFile | None:
+    """The file as soundfile sees it, None where it knows no such format."""
+    import soundfile
+
+    if name.lower().endswith(".raw"):  # samples without a header: nothing says what they are
+        return None
+    try:
+        return soundfile.SoundFile(name if os.name == "nt" else os.dup(file.fileno()))
+    except (soundfile.SoundFileError, RuntimeError, TypeError, ValueError):
+        return None
+
+
+def _soundfile_chunks(name: str, file: SoundFile) -> Iterator[Samples]:
+    import soundfile
+
+    size = chunk_frames(file.samplerate)
+    room = np.empty((size, file.channels), np.float32)
+    promised = 0 if file.format == "MP3" else file.frames  # MP3 files can only guess how long they are
+    done = 0
+    while True:
+        try:
+            chunk = file.read(out=room)
+        except (soundfile.SoundFileError, RuntimeError) as error:
+            raise _breakage(name) from error
+        if not len(chunk):
+            break
+        done += len(chunk)
+        yield chunk
+    if done < promised - file.samplerate // 100:
+        raise _breakage(name)
+
+
+def _breakage(name: str) -> FileError:
+    return FileError(f"{shown(name)}: is broken or cut off: it cannot be decoded to its end")
+
+
+def _open_ffmpeg(name: str, file: BinaryIO, stop: Stop, stack: contextlib.ExitStack) -> Sound:
+    """The file as ffmpeg decodes it."""
+    ending = Path(name).suffix
+    if shutil.which("ffmpeg") is None:
+        known = ending.lower() in FFMPEG_ENDINGS
+        other = "is not audio that can be read (ffmpeg, which reads more, is not installed)"
+        raise FileError(f"{shown(name)}: {f'{ending} files need ffmpeg, which is not installed' if known else other}")
+    demuxer = demuxer_of(file)
+    if demuxer is None:
+        raise FileError(f"{shown(name)}: is not audio that can be read")
+    return stack.enter_context(_decode(file, name, demuxer, stop))
+
+
+# What an audio file is, by its first bytes: never by its name, and never by asking a decoder to guess.
+
+_HEAD = 64  # bytes that tell
+_TAG = 10  # bytes of the header of an ID3 tag, which may stand before anything
+
+# First bytes, and the demuxer of ffmpeg that reads what follows.
+_MAGIC = (
+    (b"RIFF", "wav"), (b"RF64", "wav"), (b"riff\x2e\x91\xcf\x11", "w64"), (b"FORM", "aiff"), (b"fLaC", "flac"),
+    (b"OggS", "ogg"), (b"caff", "caf"), (b".snd", "au"), (b"\x30\x26\xb2\x75\x8e\x66\xcf\x11", "asf"), (b"MAC ", "ape"),
+    (b"wvpk", "wv"), (b"MPCK", "mpc8"), (b"MP+", "mpc"), (b"TTA1", "tta"), (b"TTA2", "tta"),
+    (b"\x1a\x45\xdf\xa3", "matroska"),
+)  # fmt: skip
+DEMUXERS = frozenset({*(name for _, name in _MAGIC), "mov", "aac", "mp3", "ac3", "eac3"})
+
+
+def demuxer_of(file: BinaryIO) -> str | None:
+    """The demuxer of ffmpeg for an open file, by its first bytes; None where they are not those of audio.
+
+    The file is left at its beginning.
+
+    >>> import io
+    >>> demuxer_of(io.BytesIO(b"fLaC....")), demuxer_of(io.BytesIO(b"#EXTM3U\\nfile:///etc/passwd\\n"))
+    ('flac', None)
+    """
+    start = _behind_tags(file)
+    file.seek(start)
+    head = file.read(_HEAD)
+    file.seek(0)
+    found = next((name for magic, name in _MAGIC if head.startswith(magic)), None)
+    return found or _by_structure(head)
+
+
+def _behind_tags(file: BinaryIO) -> int:
+    """Where the ID3 tags at the beginning end."""
+    start = 0
+    for _ in range(8):  # some writers leave several
+        file.seek(start)
+        head = file.read(_TAG)
+        if len(head) < _TAG or head[:3] != b"ID3" or max(head[6:10]) > 0x7F:
+            break
+        size = sum(byte << shift for byte, shift in zip(head[6:10], (21, 14, 7, 0), strict=True))
+        start += _TAG + size + (_TAG if head[5] & 0x10 else 0)  # a footer, where there is one
+    return start
+
+
+def _by_structure(head: bytes) -> str | None:
+    """Formats that are known by more than a fixed beginning."""
+    if head[4:8] in (b"ftyp", b"moov", b"mdat", b"wide", b"skip", b"free") and int.from_bytes(head[:4], "big") != 0:
+        return "mov"
+    if len(head) < 7:
+        return None
+    sync = int.from_bytes(head[:2], "big")
+    if sync == 0x0B77:
+        return "eac3" if head[5] >> 3 > 10 else "ac3"
+    layer = head[1] >> 1 & 3
+    if sync & 0xFFF0 == 0xFFF0 and layer == 0 and head[2] >> 2 & 15 < 13:
+        return "aac"
+    if sync & 0xFFE0 == 0xFFE0 and layer != 0 and head[1] >> 3 & 3 != 1 and head[2] >> 4 not in (0, 15):
+        return "mp3"
+    return None
+
+
+# Decoding by ffmpeg, held on a short lead: a named demuxer, one open file, a time limit, and an end with ours.
+
+PATIENCE = 60.0  # seconds without a sample, after which it is given up
+
+_OPTIONS = ["-nostdin", "-hide_banner", "-loglevel", "error", "-protocol_whitelist", "file,pipe"]
+_running: set[subprocess.Popen[bytes]] = set()
+
+
+@contextlib.contextmanager
+def _decode(file: BinaryIO, name: str, demuxer: str, stop: Stop) -> Iterator[Sound]:
+    """Decode an open file by a demuxer of ffmpeg; ``stop`` is asked ten times a second, also while nothing comes."""
+    # Linux opens the very file anew, so that ffmpeg can seek in it; "file:" keeps a name from being an option.
+    source = "file:/proc/self/fd/0" if sys.platform == "linux" else f"file:{name}"
+    wanted = ["-map", "0:a:0", "-vn", "-sn", "-dn", "-c:a", "pcm_f32be", "-f", "au", "pipe:1"]
+    command = ["ffmpeg", *_OPTIONS, "-f", demuxer, "-i", source, *wanted]
+    file.seek(0)
+    process = subprocess.Popen(
+        command, stdin=file if sys.platform == "linux" else subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    _running.add(process)
+    watch = _Watch(process, name, stop)
+    try:
+        yield _stream(process, name, watch)
+    finally:
+        watch.end()
+        process.kill()
+        process.wait()
+        cast(IO[bytes], process.stdout).close()
+        _running.discard(process)
+
+
+def _stream(process: subprocess.Popen[bytes], name: str, watch: _Watch) -> Sound:
+    """An AU stream of big-endian floats, whose header is six words."""
+    header = watch.read(24)
+    if len(header) < 24 or header[:4] != b".snd":
+        raise FileError(f"{shown(name)}: is not audio that can be read")
+    offset, _, _, rate, channels = struct.unpack(">5I", header[4:])
+    watch.read(offset - 24)
+
+    def chunks() -> Iterator[Samples]:
+        while data := watch.read(chunk_frames(rate) * channels * 4):
+            frames = len(data) // (channels * 4)
+            yield np.frombuffer(data, ">f4", frames * channels).astype(np.float32).reshape(frames, channels)
+        if process.wait() != 0:
+            raise _breakage(name)
+
+    return Sound(rate, channels, chunks())
+
+
+class _Watch:
+    """Kills a process that is not wanted any more, or from which nothing comes."""
+
+    def __init__(self, process: subprocess.Popen[bytes], name: str, stop: Stop) -> None:
+        self._process, self._name, self._stop = process, name, stop
+        self._since: float | None = None  # when somebody began to wait for it
+        self._ended = threading.Event()
+        self._why: Exception | None = None
+        threading.Thread(target=self._run, daemon=True, name="fabula-watch").start()
+
+    def read(self, size: int) -> bytes:
+        """So many bytes of what it writes, or what is left."""
+        self._since = time.monotonic()
+        data = cast(IO[bytes], self._process.stdout).read(size)
+        self._since = None
+        if self._why is not None:
+            raise self._why
+        return data
+
+    def end(self) -> None:
+        """Watch no more."""
+        self._ended.set()
+
+    def _run(self) -> None:
+        while not self._ended.wait(0.1):
+            since = self._since
+            if self._stop():
+                self._why = Stopped()
+            elif since is not None and time.monotonic() - since > PATIENCE:
+                reason = f"takes too long to decode: nothing came for {PATIENCE:.0f} s"
+                self._why = FileError(f"{shown(self._name)}: {reason}")
+            if self._why is not None:
+                self._process.kill()
+                return
+
+
+@atexit.register
+def _kill_all() -> None:
+    """Let none of them outlive us."""
+    for process in list(_running):
+        with contextlib.suppress(OSError):
+            process.kill()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_running.clear)  # they are the parent's
+
+
+# The `audio` features: what can be measured of any audio file, in one pass over its samples.
 
 _SECONDS = 30.0  # of each end in which its tempo and key are heard
 

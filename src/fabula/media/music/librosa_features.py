@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fabula.core.arrays import Floats
 from fabula.errors import FileError, import_extra, shown
 from fabula.media.medium import Spec, Stop, Stopped
-from fabula.media.music.decode import open_sound
+from fabula.media.music.audio import open_sound
 from fabula.media.music.loudness import Samples
 
 STATISTICS = ("mean", "std", "skew", "kurtosis", "median", "min", "max")  # the paper's order, Appendix A.1

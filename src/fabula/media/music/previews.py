@@ -16,7 +16,7 @@ from fabula.core.arrays import Floats
 from fabula.errors import FileError, shown
 from fabula.media.extraction import extract_one
 from fabula.media.medium import Cover, Spec, Stop, Wave
-from fabula.media.music.decode import open_sound
+from fabula.media.music.audio import open_sound
 from fabula.media.music.loudness import Samples
 
 PARTS = 400  # of a wave

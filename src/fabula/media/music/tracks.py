@@ -15,8 +15,7 @@ from fabula.core.arrays import Floats
 from fabula.core.collection import Collection
 from fabula.errors import InputError
 from fabula.media.facts import Ends, Fact
-from fabula.media.medium import column
-from fabula.media.steps import Step, Steps, essence_steps
+from fabula.media.medium import Step, Steps, column, essence_steps
 
 REFERENCE = -18.0  # LUFS: what ReplayGain 2.0 brings a track to
 SURE = 0.5  # from here on what was heard is told without a doubt

@@ -112,15 +112,15 @@ MEDIUM = Medium(
     unit=Unit("words", as_words, words_read, "80000"),
     lengths=text_lengths,
     unknown=_UNKNOWN,
-    steps=lazy("fabula.media.text.links:text_steps"),
-    threads=lazy("fabula.media.text.links:names_along"),
-    look=lazy("fabula.media.text.links:text_look"),
+    steps=lazy("fabula.media.text.pairs:text_steps"),
+    threads=lazy("fabula.media.text.pairs:names_along"),
+    look=lazy("fabula.media.text.pairs:text_look"),
     proposer="prose",
     columns=_COLUMNS,
     preview=Preview("text", dict.fromkeys(_SHOWN, "text/plain"), ends=ends_of),
     outputs={
-        ".md": lazy("fabula.media.text.manuscripts:write_markdown"),
-        ".docx": lazy("fabula.media.text.manuscripts:write_docx"),
+        ".md": lazy("fabula.media.text.passages:write_markdown"),
+        ".docx": lazy("fabula.media.text.passages:write_docx"),
     },
 )
 

@@ -88,7 +88,7 @@ Comments = Mapping[int, str]
 
 @dataclass(frozen=True)
 class PlaylistFormat:
-    """A kind of playlist file. A new one is a module with a ``FORMAT``, and a line in ``formats.py``.
+    """A kind of playlist file. A new one is a module with a ``FORMAT``, and a line in ``playlist.py``.
 
     ``write`` makes the text of a file of a playlist and comments, position -> text: each stands before the entry at
     that position and takes the place of those that start a side; None leaves all as it is.

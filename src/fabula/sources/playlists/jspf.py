@@ -14,9 +14,9 @@ from typing import Any
 
 from fabula.core.files import read_text
 from fabula.errors import FileError
-from fabula.sources.json_spans import elements, first_value, member
 from fabula.sources.playlists import entries
 from fabula.sources.playlists.entries import Comments, Entry, Playlist, PlaylistFormat
+from fabula.sources.playlists.text_lines import elements, first_value, member
 
 _OBJECTS_EACH = 20  # that a track may have, on the average of a full playlist
 _SIDE = entries.meta_name("side")

@@ -1,7 +1,4 @@
-"""Playlists: M3U, M3U8, PLS, XSPF and JSPF.
-
-A playlist written in the format and the folder it came from changes nothing but the order.
-"""
+"""Playlists as a source: the formats there are, each a module beside this one and a line here; read and written."""
 
 from __future__ import annotations
 
@@ -16,10 +13,35 @@ from numpy.typing import ArrayLike
 
 from fabula.core.arrays import as_ordering
 from fabula.core.collection import Collection, Item
-from fabula.core.files import Script, write_whole
-from fabula.errors import FileError, InputError
+from fabula.core.files import Script, read_text, write_whole
+from fabula.errors import FabulaError, FileError, InputError
+from fabula.media.registry import find_medium, medium_of_file
+from fabula.sources.playlists import jspf, m3u, pls, xspf
 from fabula.sources.playlists.entries import Entry, Playlist, PlaylistFormat, is_address, move_location, resolve
-from fabula.sources.playlists.formats import PLAYLIST_ENDINGS, format_of
+from fabula.sources.playlists.m3u import read_m3u
+from fabula.sources.registry import Opening, Reader, Source
+
+FORMATS: tuple[PlaylistFormat, ...] = (
+    m3u.FORMAT,
+    pls.FORMAT,
+    xspf.FORMAT,
+    jspf.FORMAT,
+)
+
+PLAYLIST_ENDINGS = tuple(ending for form in FORMATS for ending in form.endings)
+
+
+def format_of(path: str | os.PathLike[str]) -> PlaylistFormat:
+    """The format of a playlist, told by the ending of its name."""
+    ending = Path(path).suffix.lower()
+    for form in FORMATS:
+        if ending in form.endings:
+            return form
+    known = ", ".join(PLAYLIST_ENDINGS)
+    raise InputError(f"{path}: a playlist must end in one of {known}; got {ending or 'no ending'}")
+
+
+# Playlists: M3U, M3U8, PLS, XSPF and JSPF.
 
 __all__ = ["PLAYLIST_ENDINGS", "Entry", "Playlist", "collection_of", "playlist_of", "read_playlist", "write_playlist"]
 
@@ -127,3 +149,54 @@ def playlist_of(collection: Collection, *, features: Sequence[str] = ()) -> Play
         details = MappingProxyType({**texts, **numbers})
         entries.append(Entry(location, item.title, item.artist, item.length, details))
     return Playlist(tuple(entries), collection.title, folder=Path.cwd())
+
+
+# Playlists as a source, and plain lists: texts of which every line is a file, as ``-o list.txt`` writes them.
+
+_MOST = 1 << 22  # bytes of a list that are looked through
+
+
+def open_playlist(paths: Sequence[str], _: Opening) -> Source:
+    """Open a playlist; its medium is that of its first file, music where no file says."""
+    return _source(Path(paths[0]), read_playlist(paths[0]))
+
+
+def open_list(paths: Sequence[str], opening: Opening) -> Source:
+    """Open a list of files: a playlist without anything but their names; what a file says of itself is read."""
+    source = _source(Path(paths[0]), read_m3u(paths[0]))
+    items = list(source.collection.items)
+    for number, item in enumerate(items):
+        if opening.may_read(item.path):
+            said = source.medium.read_item(item.path)
+            details = {**item.details, **said.details}
+            items[number] = replace(item, title=said.title, artist=said.artist, details=details)
+    return replace(source, collection=replace(source.collection, items=tuple(items)))
+
+
+def is_list(path: str) -> bool:
+    """Whether every line of a text, empty ones and comments aside, is called like a file that is an item.
+
+    Texts themselves do not count: a list of .txt files would be a text like any other. No file is looked for.
+    """
+    file = Path(path)
+    try:
+        if not file.is_file() or file.stat().st_size > _MOST:
+            return False
+        text, _ = read_text(path, "a list of files")
+    except (FabulaError, OSError):
+        return False
+    lines = [line.strip() for line in text.splitlines()]
+    named = [line for line in lines if line and not line.startswith("#")]
+    media = [medium_of_file(Path(line).suffix) for line in named]
+    return bool(named) and all(medium is not None and ".txt" not in medium.endings for medium in media)
+
+
+def _source(path: Path, playlist: Playlist) -> Source:
+    collection = collection_of(playlist, path)
+    known = (medium_of_file(Path(item.path).suffix) for item in collection.items if item.path)
+    medium = next((one for one in known if one is not None), None) or find_medium("music")
+    return Source(path, collection, medium, files=True, playlist=playlist, rows=tuple(range(len(collection))))
+
+
+READER = Reader("playlist", open_playlist, PLAYLIST_ENDINGS)
+LISTS = Reader("list", open_list, takes=is_list)

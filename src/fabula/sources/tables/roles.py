@@ -9,9 +9,14 @@ from collections.abc import Collection as Names
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
+from typing import Any
 
+import numpy as np
+
+from fabula.core.arrays import Floats, Ints
 from fabula.errors import FileError, InputError
-from fabula.sources.tables.source_table import Column, SourceTable, numbers_of
+from fabula.sources.playlists.entries import is_address
+from fabula.sources.tables.source_table import Column, SourceTable, first_wrong, numbers_of, text_of
 
 # The headings that columns usually carry, in several languages: which say what an item is, which are features.
 
@@ -183,3 +188,158 @@ def find_column(table: SourceTable, name: str) -> Column:
     more = f" and {len(table.columns) - 20} more" if len(table.columns) > 20 else ""
     listed = ", ".join(list(table.columns)[:20]) + more
     raise FileError(f"{table.path}: has no column {name!r}{hint}; it has: {listed}")
+
+
+# Which rows of a table are one collection, and in which order they stand.
+
+_DISC = 1000  # more tracks than a disc has
+_FEW = 100  # cells that are looked at before all are
+
+
+def rows_where(table: SourceTable, where: Mapping[str, Any]) -> Ints:
+    """Indices of the rows that have the wanted values, given as column -> value."""
+    keep = np.ones(table.count, dtype=bool)
+    for name, wanted in where.items():
+        column = find_column(table, name)
+        text = text_of(wanted)
+        truth = isinstance(wanted, (bool, np.bool_)) or text.lower() in ("true", "false")
+        numbers = numbers_of(table, column) if isinstance(wanted, (int, float)) and not truth else None
+        if numbers is not None:
+            keep &= numbers == wanted
+            continue
+        codes, texts = column.distinct
+        same = [(cell.lower() == text.lower() if truth else cell == text) for cell in texts.tolist()]
+        keep &= np.array(same, dtype=bool)[codes]
+    if not keep.any():
+        wish = ", ".join(f"{name} = {text_of(value)!r}" for name, value in where.items())
+        raise FileError(f"{table.path}: no row has {wish}")
+    return np.flatnonzero(keep)
+
+
+def settle_roles(table: SourceTable, roles: dict[str, Column], asked: Columns, kept: Ints) -> dict[str, str]:
+    """Take away the roles that the table as a whole speaks against; returns heading -> name where that is another."""
+    renamed = {}
+    if "collection" in roles and asked.collection is None and _is_one_playlist(table, roles, kept):
+        album = roles.pop("collection")
+        roles.pop("collection title", None)
+        if plain(album.name) in ALBUMS and "album" not in table.columns:
+            renamed[album.name] = "album"
+        if "position" in roles and asked.position is None:
+            numbers = numbers_of(table, roles["position"])
+            distinct = numbers is not None and len(np.unique(numbers[kept])) == len(kept)
+            if not distinct or plain(roles["position"].name) not in LIST_POSITIONS:
+                del roles["position"]
+    if "path" in roles and asked.path is None and asked.id is None:
+        cells, other = roles["path"].texts(), roles.get("id")
+        parts = (cells[rows].tolist() for rows in (slice(_FEW), slice(None)))
+        if (other is None or plain(other.name) == "isrc") and all(
+            not c or is_address(c) for part in parts for c in part
+        ):
+            roles["id"] = roles.pop("path")
+    return renamed
+
+
+def _is_one_playlist(table: SourceTable, roles: Mapping[str, Column], kept: Ints) -> bool:
+    """Whether the rows are one list of tracks from several albums, as streaming services export it."""
+    # A column that names the album is the collection where the rows read as albums: half of them and more in albums
+    # whose track numbers start at 1 and have no large gaps or, without numbers, in three rows and more that stand
+    # together. Otherwise, and where the table says when a track was added, the album is only a detail of the track.
+    column = roles["collection"]
+    codes, texts = column.distinct
+    some = np.unique(codes[kept])[:3] if len(kept) < len(codes) else np.arange(min(3, len(texts)))
+    if len({*texts[some].tolist()} - {""}) < 2:
+        return False
+    names = {plain(name) for name in table.columns}
+    if plain(column.name) not in ALBUMS:
+        return bool(names & ADDED) and plain(column.name) in ("albumid", "releaseid")
+    if names & ADDED:
+        return True
+    positions = numbers_of(table, roles["position"]) if "position" in roles else None
+    if positions is not None:
+        positions = positions[kept] + _DISC * (_discs(table)[kept] - 1)
+    whole = _rows_in_albums(codes[kept], positions)
+    return 2 * whole < len(kept)
+
+
+def _rows_in_albums(codes: Ints, positions: Floats | None) -> int:
+    """How many rows are of collections that read as albums."""
+    where = np.arange(len(codes), dtype=np.float64) if positions is None else positions
+    order = np.lexsort((where, codes))
+    starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
+    sizes = np.diff(starts, append=len(codes))
+    sorted_by = where[order]  # rising within each album, what is not known last
+    if positions is None:
+        together = sorted_by[starts + sizes - 1] - sorted_by[starts] == sizes - 1
+        return int(sizes[(sizes >= 3) & together].sum())
+    twice = np.add.reduceat(np.diff(sorted_by, prepend=np.nan) == 0, starts)
+    twice -= np.diff(sorted_by, prepend=np.nan)[starts] == 0  # beside the last of the album before
+    unknown = np.isnan(sorted_by[starts + sizes - 1])
+    ranked = (positions % _DISC)[np.lexsort((positions % _DISC, codes))]
+    typical = (ranked[starts + (sizes - 1) // 2] + ranked[starts + sizes // 2]) / 2  # the median of each album
+    album = (sizes >= 2) & (twice == 0) & ~unknown & (sorted_by[starts] <= 1) & (typical <= sizes + 1)
+    return int(sizes[album].sum())
+
+
+def lay_out(table: SourceTable, roles: Mapping[str, Column], kept: Ints) -> tuple[Ints, Ints]:
+    """The rows (kept,), collection after collection, each in its order, and offsets (collections + 1,) of these.
+
+    Collections stand in the order in which the file first names them.
+    """
+    codes = np.zeros(len(kept), dtype=np.intp)
+    if "collection" in roles:
+        column = roles["collection"]
+        _check_present(table, column, kept[column.missing[kept]], "must name the collection")
+        codes = column.distinct[0]
+        if len(kept) < len(codes):  # counted in the order in which the kept rows first have them
+            _, first, inverse = np.unique(codes[kept], return_index=True, return_inverse=True)
+            codes = np.argsort(np.argsort(first))[inverse]
+    positions = np.arange(len(kept), dtype=np.float64)
+    if "position" in roles:
+        positions = _positions(table, roles["position"], kept)
+    order, repeated = _sort(codes, positions)
+    if repeated is not None and "position" in roles:  # the numbers start again on each disc
+        positions = positions + (positions.max() + 1) * _discs(table)[kept]
+        order, repeated = _sort(codes, positions)
+    if repeated is not None:
+        one, other = sorted(int(kept[row]) for row in repeated)
+        numbers, heading = numbers_of(table, roles["position"]), roles["position"].name
+        position = "" if numbers is None else text_of(numbers[one])
+        raise FileError(
+            f"{table.path}: {table.row(one)} and {table.row(other)} have the same position "
+            f"{position} (column {heading!r}) in one collection"
+        )
+    starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
+    return kept[order], np.append(starts, len(kept))
+
+
+def _sort(codes: Ints, positions: Floats) -> tuple[Ints, tuple[int, int] | None]:
+    """Rows by collection and position, and the first two with one collection and one position."""
+    order = np.arange(len(codes))
+    steps, rises = np.diff(codes), np.diff(positions)
+    if not ((steps > 0) | ((steps == 0) & (rises > 0))).all():  # most files are sorted already
+        order = np.lexsort((positions, codes))
+        steps, rises = np.diff(codes[order]), np.diff(positions[order])
+    same = np.flatnonzero((steps == 0) & (rises == 0))
+    return order, (int(order[same[0]]), int(order[same[0] + 1])) if same.size else None
+
+
+def _discs(table: SourceTable) -> Floats:
+    """The disc of each row (rows,); 1 where the table does not say."""
+    column = next((column for name, column in table.columns.items() if plain(name) in DISCS), None)
+    numbers = numbers_of(table, column) if column is not None else None
+    return np.ones(table.count) if numbers is None else np.nan_to_num(numbers, nan=1.0)
+
+
+def _positions(table: SourceTable, column: Column, kept: Ints) -> Floats:
+    numbers = numbers_of(table, column)
+    if numbers is None and not column.empty:
+        raise table.error(first_wrong(column), column, "must be a number, the position of the item")
+    values = np.full(table.count, np.nan) if numbers is None else numbers
+    _check_present(table, column, kept[np.isnan(values[kept])], "must be the position of the item")
+    return values[kept]
+
+
+def _check_present(table: SourceTable, column: Column, absent: Ints, rule: str) -> None:
+    if absent.size:
+        more = f" (and {absent.size - 1} more rows)" if absent.size > 1 else ""
+        raise FileError(f"{table.path}: {table.row(int(absent[0]))}, column {column.name!r}: {rule}; it is empty{more}")

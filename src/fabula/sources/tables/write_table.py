@@ -17,8 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from fabula.core.collection import Collection
 from fabula.core.files import Script, write_whole
 from fabula.errors import FileError, InputError, import_extra
-from fabula.sources.json_spans import elements, first_value, member, members
-from fabula.sources.playlists.text_lines import line_end
+from fabula.sources.playlists.text_lines import elements, first_value, line_end, member, members
 from fabula.sources.tables.source_table import SourceTable, is_nested, numbers_of, text_of
 from fabula.sources.tables.text_tables import csv_text, guard, quote, records_of, split_cells
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from fabula.core.collection import Collection, Item
 from fabula.errors import InputError
 from fabula.media.registry import find_medium
-from fabula.sources.registry import Opening, Reader
-from fabula.sources.source import Source
+from fabula.sources.registry import Opening, Reader, Source
 
 
 def open_box(paths: Sequence[str], _: Opening) -> Source:

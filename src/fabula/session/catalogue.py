@@ -1,0 +1,547 @@
+"""Tables of collections: cut between them, in pieces or by rows for shards, and all of them encoded or ordered.
+
+A table of up to a million rows is one piece, whatever the order of its rows. A larger Parquet file is read in pieces,
+so that memory does not grow with it; the rows of each collection must then stand together.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabula.core.arrays import Floats, Ints
+from fabula.core.collection import Collection, Item
+from fabula.core.collections import Cells, Collections, Numbered
+from fabula.core.files import check_target, whole_file
+from fabula.errors import FileError, InputError, import_extra
+from fabula.media.extraction import Measuring
+from fabula.media.medium import Medium
+from fabula.media.registry import measure_if_held, media
+from fabula.models.config import PAIRS
+from fabula.models.model import Model, load_essence_model, load_model
+from fabula.models.transform import Transform
+from fabula.session.export import check_ending, relocate
+from fabula.session.measure import FAR, measure, shift_to_training_range
+from fabula.sources.registry import Opening, SeveralCollectionsError, open_source
+from fabula.sources.tables.read_table import TableReading, open_table
+from fabula.sources.tables.roles import Columns, columns_named, feature_name, roles_of
+from fabula.sources.tables.source_table import SourceTable, column_of
+from fabula.sources.tables.storage import Place, address_of, first_line, is_table
+from fabula.sources.tables.text_tables import guard
+from fabula.sources.tables.write_table import write_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+_WHOLE = 1_000_000  # rows up to which a Parquet table is read at once
+_PIECE = 200_000  # rows of a piece, about
+_SAMPLE = 1000  # rows by which the columns of a large table are recognised
+_IDS = 1 << 17  # rows of one column in hand
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Some collections of a catalogue."""
+
+    collections: Collections  # in one block
+    rows: Ints  # shape (rows,): the row of the file that each item came from, from 1
+    ids: Cells  # the id of each item; the number of its row where the file has none
+    medium: Medium  # what kind of media they are
+    total: int  # how many rows the catalogue has
+
+
+def pieces_of(
+    path: str | Path, wanted: Sequence[str], opening: Opening | None = None, measuring: Measuring | None = None
+) -> Iterator[Piece]:
+    """The collections of a table in one piece or more; a folder or a playlist is one collection, and is measured.
+
+    Of a table that is read in pieces no other features than those wanted are read.
+    """
+    how = opening or Opening()
+    if not is_table(path):
+        source = open_source([path], how)
+        source = measure(source, measuring or Measuring()) if source.files else source
+        count = len(source.collection)
+        block = Collections.of([source.collection])
+        yield Piece(block, np.arange(1, count + 1), block.texts("id"), source.medium, count)
+        return
+    columns = columns_named(dict(how.columns))
+    rows = _large(path)
+    if rows:
+        yield from _stream(str(path), columns, wanted, rows)
+    else:
+        reading = open_table(path, columns)
+        yield piece_of(reading, reading.order + 1, reading.table.count)
+
+
+def piece_of(reading: TableReading, rows: Ints, total: int, *, named: bool = True) -> Piece:
+    """What was read of a table as a piece of a catalogue, with the rows (from 1) that its items came from.
+
+    Items are called by these rows where the table does not name them.
+    """
+    block = Collections.of(reading.collections)
+    medium = measure_if_held(block[0])[1]
+    return Piece(block, rows, block.texts("id") if named else Numbered(rows), medium, total)
+
+
+@contextmanager
+def open_parquet(path: str, *, stream: bool = False) -> Iterator[pq.ParquetFile]:
+    """A Parquet file on a disk or at an address, to be read in pieces.
+
+    To be streamed from its start to its end, it is neither mapped into memory nor read ahead: both would fill that.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        if address_of(path) is not None:
+            with Place(path).open() as content:
+                yield pq.ParquetFile(content)
+            return
+        with pq.ParquetFile(path, memory_map=not stream, pre_buffer=not stream) as file:
+            yield file
+    except (pa.ArrowException, OSError) as error:
+        raise FileError(f"{path}: is not a Parquet file that can be read ({first_line(error)})") from error
+
+
+def layout_of(path: str, file: Any, asked: Columns, wanted: Sequence[str]) -> tuple[Columns, list[str]]:
+    """Which column says what, recognised by the first rows of an open Parquet file, and the columns to read."""
+    batch = next(file.iter_batches(batch_size=_SAMPLE))
+    sample = {name: column_of(name, batch.column(name).to_pylist()) for name in batch.schema.names}
+    roles = roles_of(SourceTable(path, sample, batch.num_rows), asked.roles, asked.names_by_heading)
+    if "collection" not in roles:
+        raise InputError(f"{path}: no column is known to name the collection; say which", field="columns")
+    named = {role: roles[role].name if role in roles else "" for role in asked.roles}
+    found = columns_named(named, dict(asked.others), {"duration": asked.duration})
+    known = {feature_name(name) for name in wanted} | {"duration"}
+    busy = {column.name for column in roles.values()} | set(asked.names_by_heading)
+    headings = [name for name in batch.schema.names if name in busy or feature_name(name) in known]
+    return found, headings
+
+
+def starts_of(path: str, file: Any, column: str) -> Ints:
+    """The rows at which collections begin, and the number of rows; reads one column, a batch at a time."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    starts: list[Ints] = []
+    firsts: list[Any] = []
+    begun, last = 0, None
+    for batch in file.iter_batches(batch_size=_IDS, columns=[column]):
+        ids = batch.column(0)
+        if ids.null_count:
+            row = begun + int(np.flatnonzero(ids.is_null().to_numpy(zero_copy_only=False))[0])
+            raise FileError(f"{path}: row {row + 1}, column {column!r}: must name the collection; it is empty")
+        new = np.ones(len(ids), dtype=bool)
+        new[1:] = pc.not_equal(ids.slice(1), ids.slice(0, len(ids) - 1)).to_numpy(zero_copy_only=False)
+        new[0] = last is None or ids[0] != last
+        at = np.flatnonzero(new)
+        starts.append(at + begun)
+        firsts.append(ids.take(pa.array(at)))
+        begun, last = begun + len(ids), ids[len(ids) - 1]
+    found = pa.chunked_array(firsts)
+    if len(found.unique()) < len(found):
+        counts = found.value_counts()
+        twice = next(one["values"].as_py() for one in counts if one["counts"].as_py() > 1)
+        raise FileError(
+            f"{path}: the rows of collection {twice!r} do not stand together; sort the table by {column!r} first"
+        )
+    return np.concatenate([*starts, [begun]]).astype(np.intp)
+
+
+def read_rows(
+    file: Any, rows: tuple[int, int], headings: Sequence[str], where: Mapping[str, str]
+) -> tuple[pa.Table, Ints]:
+    """Rows (first, behind the last) of an open Parquet file, and their numbers in it from 0; reads their row groups.
+
+    ``where`` (column -> value) keeps the rows that have it; ``""`` is a missing value.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    wanted = dict.fromkeys([*headings, *where])
+    absent = [name for name in wanted if name not in file.schema_arrow.names]
+    if absent:
+        raise InputError(f"the table lacks the column(s) {', '.join(absent)}")
+    sizes = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
+    ends = np.cumsum(sizes)
+    begins = ends - sizes
+    groups = np.flatnonzero((ends > rows[0]) & (begins < rows[1]))
+    piece = file.read_row_groups(groups.tolist(), columns=list(wanted), use_threads=False)
+    piece = piece.slice(rows[0] - int(begins[groups[0]]), rows[1] - rows[0])
+    if not where:
+        return piece, np.arange(*rows)
+    keep = np.ones(piece.num_rows, dtype=bool)
+    for name, value in where.items():
+        cells = piece.column(name).cast(pa.string())
+        keep &= pc.equal(cells.fill_null(""), pa.scalar(value)).to_numpy()
+    found = np.flatnonzero(keep)
+    return piece.select(list(headings)).take(found), found + rows[0]
+
+
+def blank_infinite(table: pa.Table) -> tuple[Any, NDArray[np.bool_]]:
+    """The table with infinite numbers as missing ones, and which rows (rows,) have any."""
+    import pyarrow as pa
+
+    found = np.zeros(table.num_rows, dtype=bool)
+    for at, name in enumerate(table.column_names):
+        column = table.column(name)
+        if pa.types.is_floating(column.type):
+            infinite = np.isinf(column.to_numpy())
+            if infinite.any():
+                found |= infinite
+                table = table.set_column(at, name, pa.array(column.to_numpy(), mask=infinite))
+    return table, found
+
+
+def _large(path: str | Path) -> int:
+    """How many rows a Parquet file has that is too large to be read at once; 0 for any other table."""
+    if Path(path).suffix.lower() != ".parquet" or not Path(path).is_file():
+        return 0
+    arrow = import_extra("pyarrow", extra="tables", purpose="reading Parquet tables")
+    parquet = import_extra("pyarrow.parquet", extra="tables", purpose="reading Parquet tables")
+    try:
+        rows = int(parquet.read_metadata(path).num_rows)
+    except (arrow.ArrowException, OSError):
+        return 0  # the reader of tables says what is wrong with it
+    return rows if rows > _WHOLE else 0
+
+
+def _stream(path: str, asked: Columns, wanted: Sequence[str], total: int) -> Iterator[Piece]:
+    """A large Parquet file in pieces of whole collections."""
+    import pyarrow as pa
+
+    with open_parquet(path, stream=True) as file:
+        columns, headings = layout_of(path, file, asked, wanted)
+        starts = starts_of(path, file, str(columns.collection))
+        begun, left = 0, None
+        for batch in file.iter_batches(batch_size=_PIECE, columns=headings):
+            table = pa.Table.from_batches([batch])
+            table = table if left is None else pa.concat_tables([left, table])
+            end = int(starts[np.searchsorted(starts, begun + table.num_rows) - 1]) - begun  # where the last one begins
+            left = table.slice(end)
+            if end:
+                yield _read_piece(table.slice(0, end), columns, begun, total)
+                begun += end
+        if left is not None and left.num_rows:
+            yield _read_piece(left, columns, begun, total)
+
+
+def _read_piece(table: pa.Table, columns: Columns, begun: int, total: int) -> Piece:
+    held: Any = table
+    reading = open_table(held, columns)
+    return piece_of(reading, reading.order + 1 + begun, total, named=bool(columns.id or columns.path))
+
+
+# The model of a catalogue, and its collections as that model takes them.
+
+_NOTHING = Item("")
+
+
+def check_arrays(model: Model, name: str) -> Model:
+    """The model, where it works on arrays."""
+    if PAIRS in model.reads:
+        raise InputError(f"{name} looks into the items themselves: order one collection at a time", field="model")
+    return model
+
+
+def essence_name(medium: Medium, known: Iterable[str]) -> str | None:
+    """The medium's model of one number an item that knows most of the features there are; None where none does."""
+    there = set(known)
+    fitting = (name for name in medium.models if set(load_essence_model(name).feature_names) <= there)
+    return next(fitting, None)
+
+
+def encoder_of(medium: Medium, known: Iterable[str]) -> Model:
+    """The model that encodes where none is named."""
+    return _load(essence_name(medium, known) or medium.proposer)
+
+
+def proposer_of(medium: Medium, known: Iterable[str]) -> Model:
+    """The model that orders where none is named."""
+    return _load(medium.proposer or essence_name(medium, known))
+
+
+def _load(name: str | None) -> Model:
+    if name is None:
+        raise InputError("no model is known for these columns; name one", field="model")
+    return check_arrays(load_model(name), name)
+
+
+def complete(collections: Collections, medium: Medium) -> Collections:
+    """The collections with the features that follow from those there are."""
+    names = collections.feature_names
+    whole = Collection("", (_NOTHING,) * len(collections.features), collections.features, names)
+    full = medium.complete(whole)
+    return collections if full is whole else collections.under(np.asarray(full.features), full.feature_names)
+
+
+def shift_each_to_training_range(many: Collections, medium: Medium, model: Model) -> Collections:
+    """The collections as a model can judge them: those far from all it has learned from are shifted, as one is."""
+    name = essence_name(medium, many.feature_names)
+    near = model if model.by_item else load_essence_model(name) if name else None
+    if near is None or many.features.ndim != 2 or not set(near.feature_names) <= set(many.feature_names):
+        return many
+    columns = [many.feature_names.index(each) for each in near.feature_names]
+    features = np.array(many.features, dtype=np.float64)
+    for number in _far(features[:, columns], many.offsets, near.transform):
+        rows = slice(int(many.offsets[number]), int(many.offsets[number + 1]))
+        features[rows, columns] = shift_to_training_range(features[rows, columns], near.transform)[0]
+    return many.under(features, many.feature_names)
+
+
+def _far(features: Floats, offsets: Ints, transform: Transform) -> list[int]:
+    """The collections of which most items are far out in a feature (rows, f)."""
+    plain = Transform(transform.feature_names, transform.logged, transform.mean, transform.deviation)
+    far = np.abs(plain.apply(features)) > FAR
+    share = np.add.reduceat(far, offsets[:-1], dtype=np.float64) / np.diff(offsets)[:, np.newaxis]
+    return [int(number) for number in np.flatnonzero((share >= 0.5).any(axis=1))]
+
+
+# A whole catalogue encoded, or ordered, into a table with one row an item.
+
+ESSENCE_ENDINGS, ORDER_ENDINGS = (".parquet", ".csv", ".npz"), (".parquet", ".csv")
+_PART = 2000  # collections between two reports
+
+Report = Callable[[int, int, str], None]  # rows done, rows in all, the last collection
+Rows = Mapping[str, Any]  # name -> one value per row: an array (rows,), or a list of texts
+_Write = Callable[[Rows], None]
+_Make = Callable[[Model, Piece, Collections, slice], tuple[Rows, int]]  # the rows, and how many are surely best
+
+
+@dataclass(frozen=True)
+class CatalogueRequest:
+    """What to read and with what: the catalogue, a model by name or file (None: the medium's), and how it is opened."""
+
+    path: str | Path
+    model: str | None = None
+    opening: Opening | None = None
+    measuring: Measuring | None = None
+    report: Report | None = None
+
+
+@dataclass(frozen=True)
+class Done:
+    """What was done: how many collections and items, and the table they went into.
+
+    Of orderings also how many are surely the best.
+    """
+
+    collections: int
+    items: int
+    path: Path
+    exact: int = 0
+
+
+def encode_catalogue(asked: CatalogueRequest, output: str | Path, *, raw: bool = False) -> Done:
+    """Write the essence of every item of a catalogue.
+
+    Columns: collection, row of the file from 1, id of the item, and ``essence``, or ``essence.1`` and so on where the
+    model has several dimensions. A .npz file holds the same as arrays, ``essence`` of shape (rows, d). By default the
+    medium's model of one number an item encodes it; ``raw`` is not z-scored within each collection.
+    """
+
+    def choose(piece: Piece) -> Model:
+        return encoder_of(piece.medium, complete(piece.collections, piece.medium).feature_names)
+
+    def rows(model: Model, piece: Piece, part: Collections, at: slice) -> tuple[Rows, int]:
+        return essence_rows(model, piece, part, at, raw=raw), 0
+
+    return _go_through(asked, _check_ending(output, ESSENCE_ENDINGS), choose, rows)
+
+
+def order_catalogue(asked: CatalogueRequest, output: str | Path, *, likeliest: bool = False) -> Done:
+    """Write one ordering of every collection of a catalogue.
+
+    Columns: collection, position from 1, row of the file from 1, id and title of the item there, and, the same for a
+    whole collection, score and gap. What is proposed is what ``fabula order`` puts first for each, or the likeliest
+    ordering, not the one expected to agree best with the true one.
+    """
+
+    def choose(piece: Piece) -> Model:
+        return proposer_of(piece.medium, piece.collections.feature_names)
+
+    return _go_through(asked, _check_ending(output, ORDER_ENDINGS), choose, partial(order_rows, likeliest=likeliest))
+
+
+def _go_through(asked: CatalogueRequest, target: Path, choose: Callable[[Piece], Model], make: _Make) -> Done:
+    """Write what is made of the collections of a catalogue, some at a time; a model is chosen where none is named."""
+    model = None if asked.model is None else check_arrays(load_model(asked.model), asked.model)
+    collections = items = exact = 0
+    kinds = {".parquet": _parquet, ".csv": _csv, ".npz": _npz}
+    with whole_file(target) as file, kinds[target.suffix.lower()](file) as write:
+        for piece in pieces_of(asked.path, _features_to_read(model), asked.opening, asked.measuring):
+            model = model or choose(piece)
+            for part, at in parts_of(piece):
+                columns, sure = make(model, piece, part, at)
+                write(columns)
+                collections, items, exact = collections + len(part), items + len(part.features), exact + sure
+                if asked.report is not None:
+                    asked.report(items, piece.total, str(part.ids[-1]))
+    return Done(collections, items, target, exact)
+
+
+def essence_rows(model: Model, piece: Piece, part: Collections, at: slice, *, raw: bool = False) -> dict[str, Any]:
+    """The essence of some collections of a piece, which have these rows of it: the columns of a table."""
+    essence = model.encode_many(complete(part, piece.medium), raw=raw)
+    d = essence.shape[1]
+    names = ["essence"] if d == 1 else [f"essence.{i + 1}" for i in range(d)]
+    return _about_items(piece, part, at) | {name: essence[:, i] for i, name in enumerate(names)}
+
+
+def order_rows(
+    model: Model, piece: Piece, part: Collections, at: slice, *, likeliest: bool = False
+) -> tuple[dict[str, Any], int]:
+    """An ordering of each of some collections of a piece: the columns of a table, and how many are surely the best."""
+    many = shift_each_to_training_range(complete(part, piece.medium), piece.medium, model)
+    found = model.order_many(many, rule="likeliest" if likeliest else "agreeing")
+    known, order, sizes = _about_items(piece, part, at), found.rows, part.sizes
+    position = np.arange(len(order)) - np.repeat(part.offsets[:-1], sizes) + 1
+    columns = {"collection": known["collection"], "position": position, "row": known["row"][order]}
+    columns |= {"id": known["id"][order], "title": part.texts("title")[order].tolist()}
+    columns |= {"score": np.repeat(found.scores, sizes), "gap": np.repeat(found.gap, sizes)}
+    return columns, int(found.exact.sum())
+
+
+def parts_of(piece: Piece) -> Iterator[tuple[Collections, slice]]:
+    """A piece some collections at a time, and where their rows stand in it."""
+    for at in range(0, len(piece.collections), _PART):
+        part = piece.collections[at : at + _PART]
+        begun = int(piece.collections.offsets[at])
+        yield part, slice(begun, begun + len(part.features))
+
+
+def _features_to_read(model: Model | None) -> tuple[str, ...]:
+    """Those of the model; where none is named yet, those of all that may be asked."""
+    if model is not None:
+        return model.feature_names
+    names = (name for medium in media().values() for name in (*medium.columns, *medium.measured))
+    return tuple(dict.fromkeys(names))
+
+
+def _about_items(piece: Piece, part: Collections, at: slice) -> dict[str, Any]:
+    """What is known of every item: its collection, its row of the file, its id."""
+    owner = np.repeat(np.arange(len(part)), part.sizes)
+    return {"collection": part.ids[owner], "row": piece.rows[at], "id": np.array(piece.ids[at].tolist(), dtype=object)}
+
+
+def _check_ending(path: str | Path, endings: tuple[str, ...]) -> Path:
+    """Refuse a place or an ending that no table can be written to, before any work is done."""
+    target = check_target(path)
+    if target.suffix.lower() not in endings:
+        raise InputError(f"{target}: the ending must be one of {', '.join(endings)}", field="output")
+    return target
+
+
+# Functions that write some rows, each time with the same columns.
+
+
+@contextmanager
+def _parquet(file: BinaryIO) -> Iterator[_Write]:
+    pa = import_extra("pyarrow", extra="tables", purpose="writing Parquet tables")
+    pq = import_extra("pyarrow.parquet", extra="tables", purpose="writing Parquet tables")
+    writer: Any = None
+
+    def write(columns: Rows) -> None:
+        nonlocal writer
+        table = pa.table({name: pa.array(values) for name, values in columns.items()})
+        writer = pq.ParquetWriter(file, table.schema) if writer is None else writer
+        writer.write_table(table)
+
+    try:
+        yield write
+    finally:
+        if writer is not None:
+            writer.close()
+
+
+@contextmanager
+def _csv(file: BinaryIO) -> Iterator[_Write]:
+    header: list[str] = []
+
+    def write(columns: Rows) -> None:
+        text = io.StringIO()
+        out = csv.writer(text, lineterminator="\n")
+        if not header:
+            header.extend(columns)
+            out.writerow(header)
+        out.writerows(zip(*map(_cells, columns.values()), strict=True))
+        file.write(text.getvalue().encode())
+
+    yield write
+
+
+def _cells(values: Any) -> list[Any]:
+    """Values as CSV has them: a missing number is empty, a text never a formula."""
+    if isinstance(values, np.ndarray) and values.dtype.kind == "f":
+        return ["" if value != value else value for value in values.tolist()]
+    return [guard(value) if isinstance(value, str) else value for value in values]
+
+
+@contextmanager
+def _npz(file: BinaryIO) -> Iterator[_Write]:
+    """One array per column; numbers with a dot in their name, such as ``essence.1``, go together into one (rows, d)."""
+    parts: dict[str, list[Any]] = {}
+
+    def write(columns: Rows) -> None:
+        for name, values in columns.items():
+            array = np.asarray(values)  # of text, so that it can be read without unpickling
+            parts.setdefault(name, []).append(array.astype(np.str_) if array.dtype == object else array)
+
+    yield write
+    several: dict[str, list[Any]] = {}
+    for name, arrays in parts.items():
+        several.setdefault(name.partition(".")[0], []).append(np.concatenate(arrays))
+    grouped: dict[str, Any] = {
+        name: each[0] if len(each) == 1 else np.stack(each, axis=1) for name, each in several.items()
+    }
+    np.savez(file, **grouped)
+
+
+# What was measured, as a table.
+
+
+@dataclass(frozen=True)
+class Extracted:
+    """What was measured, and the table it went into."""
+
+    collection: Collection
+    path: Path
+    notes: tuple[str, ...]
+
+
+def extract_table(
+    paths: Sequence[str | Path],
+    output: str | Path,
+    *,
+    spec: str | None = None,
+    opening: Opening | None = None,
+    measuring: Measuring | None = None,
+) -> Extracted:
+    """Measure folders, files or the files of a playlist, and write a table with one row a file.
+
+    `spec` says what to measure, one of the specs of the medium; by default its first.
+    """
+    target = check_target(output)
+    check_ending(target, (".csv", ".json", ".parquet"))
+    try:
+        source = open_source(paths, opening)
+    except SeveralCollectionsError:
+        source = None
+    if source is None or not source.files:
+        raise InputError(f"{paths[0]}: is a table; features are extracted from folders, files and playlists")
+    done = measure(source, measuring or Measuring(), spec=spec)
+    title = done.collection.title or done.path.stem
+    placed = relocate(done.collection, done.folder, target.parent)
+    written = write_table(target, placed, {"collection": [title] * len(placed)})
+    return Extracted(done.collection, written, done.notes)

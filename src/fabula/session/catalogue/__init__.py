@@ -1,1 +1,0 @@
-"""Catalogues: every collection of a table encoded or ordered, a piece at a time."""
