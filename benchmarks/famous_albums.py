@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from fabula.sources.registry import Source
 
 from fabula.core.collection import Collection, Item
 from fabula.media.extraction import Measuring
 from fabula.media.registry import find_medium
 from fabula.models.titles import find_closers, find_interludes
 from fabula.session.session import Asked, Session, source_session
-from fabula.sources.source import Source
 
 # One line a track and its length, as near as it is remembered; numbered tracks in their order, others behind a dash.
 NUMBERED = {
@@ -175,52 +175,84 @@ NUMBERED = {
 
 # With skits or interludes: these, and other tracks of the same album; lengths as near as they are remembered.
 INTERLUDES = {
-    "Lauryn Hill": "Intro 0:47|Lost Ones 5:33|Ex-Factor 5:26|To Zion 6:08|Doo Wop 5:20|Superstar 4:56|"
-    "Interlude: Love 1:10|Interlude: Teachers 1:30|Final Hour 4:15|Forgive Them Father 5:15",
-    "Kanye West: Late Registration": "Wake Up Mr. West (Skit) 0:41|Heard 'Em Say 3:23|Touch the Sky 3:56|"
-    "Gold Digger 3:27|Skit #1 0:33|Drive Slow 4:32|Skit #2 0:31|Crack Music 4:30|Roses 4:05|Skit #3 0:24|Gone 5:33",
-    "Kanye West: The College Dropout": "Intro (Skit) 0:19|We Don't Care 3:59|Graduation Day 1:22|All Falls Down 3:43|"
-    "Spaceship 5:24|Jesus Walks 3:13|Workout Plan (Skit) 0:46|School Spirit 3:02|School Spirit Skit 1 1:18|"
-    "School Spirit Skit 2 0:43|Two Words 4:26|Last Call 12:40",
-    "Eminem: The Marshall Mathers LP": "Public Service Announcement (Skit) 0:25|Kill You 4:24|Stan 6:44|Paul (Skit) "
-    "0:10|Who Knew 3:47|Steve Berman (Skit) 0:53|The Way I Am 4:50|The Real Slim Shady 4:44|Ken Kaniff (Skit) 1:01|"
-    "Criminal 5:19",
-    "Janet Jackson: Rhythm Nation": "Interlude: Pledge 0:47|Rhythm Nation 5:31|Interlude: T.V. 0:22|State of the World "
-    "4:48|Interlude: Race 0:05|The Knowledge 3:54|Interlude: Let's Dance 0:03|Miss You Much 4:12|Alright 6:26|"
-    "Escapade 4:44|Someday Is Tonight 6:00",
-    "Solange: A Seat at the Table": "Rise 1:41|Weary 3:14|Interlude: The Glory Is in You 0:19|Cranes in the Sky 4:10|"
-    "Interlude: Dad Was Mad 0:46|Mad 3:55|Don't You Wait 4:05|Interlude: Tina Taught Me 1:14|Don't Touch My Hair 4:17|"
-    "Closing: The Chosen Ones 0:42",
-    "De La Soul": "Intro 1:41|The Magic Number 3:16|Change in Speak 2:33|Cool Breeze on the Rocks (Skit) 0:48|"
-    "Jenifa Taught Me 3:25|Ghetto Thang 3:36|Eye Know 4:13|Tread Water 3:46|Take It Off (Skit) 1:53|Buddy 4:55",
-    "Alicia Keys": "Piano & I (Interlude) 1:52|Girlfriend 3:34|How Come You Don't Call Me 3:57|Fallin' 3:30|"
-    "Troubles 4:28|Rock wit U 5:36|The Life 5:25|Mr. Man 4:09|Never Felt This Way (Interlude) 2:01|Butterflyz 4:08",
-    "OutKast": "Hey Ya! 3:55|Roses 6:09|Good Day, Good Sir (Interlude) 1:24|Behold a Lady 4:37|Pink & Blue 5:04|"
-    "God (Interlude) 2:20|Happy Valentine's Day 5:23|Spread 3:51|Where Are My Panties (Interlude) 1:54|Prototype 5:26",
-    "Dr. Dre": "Lolo (Intro) 0:40|The Watcher 3:26|Still D.R.E. 4:30|Bar One (Interlude) 0:51|Forgot About Dre 3:42|"
-    "The Next Episode 2:41|Ed-Ucation (Skit) 1:32|Bang Bang 3:42|The Message 5:30|Outro 1:02",
-    "TLC: CrazySexyCool": "Creep 4:28|Kick Your Game 4:14|Diggin' on You 4:14|Case of the Fake People 4:04|CrazySexyCool "
-    "(Interlude) 1:47|Red Light Special 5:02|Waterfalls 4:39|Let's Do It Again 4:16|If I Was Your Girlfriend 4:36|Sexy "
-    "(Interlude) 1:35|Take Our Time 4:33|Can I Get a Witness (Interlude) 2:57|Switch 3:31",
-    "SZA": "Supermodel 3:01|Love Galore 4:35|Doves in the Wind 4:26|Drew Barrymore 3:51|Prom 3:16|Wavy (Interlude) 1:15|"
-    "Garden 3:28|Broken Clocks 3:51|Mama Says (Interlude) 0:25|20 Something 3:18",
-    "Frank Ocean": "Start 0:46|Thinkin Bout You 3:21|Fertilizer (Interlude) 0:40|Sierra Leone 2:29|Sweet Life 4:23|"
-    "Not Just Money (Interlude) 1:00|Super Rich Kids 5:05|Pyramids 9:53|Lost 3:54|White (Interlude) 1:16|Bad Religion "
-    "2:55|End 2:14",
-    "Destiny's Child": "Intro 0:40|Independent Women 3:41|Survivor 4:14|Bootylicious 3:28|Nasty Girl 4:18|Gospel Medley "
-    "3:25|Interlude: Fancy 0:22|Emotion 3:56|Brown Eyes 4:36|Interlude: Sexy 0:30|Outro 1:10",
-    "Wu-Tang Clan": "Bring da Ruckus 4:10|Shame 2:57|Clan in da Front 4:33|7th Chamber 6:05|Torture (Skit) 0:59|"
-    "Da Mystery of Chessboxin' 4:47|C.R.E.A.M. 4:12|Method Man (Skit) 0:58|Protect Ya Neck 4:51|Tearz 4:17",
-    "Nas": "The Genesis (Skit) 1:45|N.Y. State of Mind 4:54|Life's a Bitch 3:30|The World Is Yours 4:50|Halftime 4:20|"
-    "Memory Lane 4:08|One Love 5:25|One Time (Skit) 0:40|Represent 4:12|It Ain't Hard to Tell 3:22",
-    "Kendrick Lamar": "Sherane 4:33|Backseat Freestyle 3:32|The Art of Peer Pressure 5:24|Money Trees 6:26|"
-    "For Free? (Interlude) 2:10|Poetic Justice 5:00|Swimming Pools 5:13|For Sale? (Interlude) 4:51|Real 7:23|Compton 4:08",
-    "Fugees": "Red Intro 1:51|How Many Mics 4:28|Ready or Not 3:47|Zealots 4:20|The Beast 5:37|Chinese Restaurant (Skit) "
-    "1:00|Fu-Gee-La 4:20|Killing Me Softly 4:58|The Score 5:02|Family Business (Skit) 0:50|Outro 2:10",
-    "BTS": "Intro: Serendipity 2:20|DNA 3:43|Best of Me 3:48|Dimple 3:17|Pied Piper 4:06|Skit: Billboard Music Awards "
-    "Speech 1:15|Mic Drop 3:58|Go Go 3:56|Outro: Her 4:08|Skit: Hesitation & Fear 2:17|Sea 5:16",
-    "Drake: Take Care": "Over My Dead Body 4:32|Shot for Me 3:44|Headlines 3:56|Crew Love 3:29|Take Care 4:37|Marvins Room "
-    "5:47|Buried Alive (Interlude) 2:31|Under Ground Kings 3:32|Good Ones Go (Interlude) 3:33|Doing It Wrong 4:25",
+    "Lauryn Hill": """
+        Intro 0:47 | Lost Ones 5:33 | Ex-Factor 5:26 | To Zion 6:08 | Doo Wop 5:20 | Superstar 4:56 |
+        Interlude: Love 1:10 | Interlude: Teachers 1:30 | Final Hour 4:15 | Forgive Them Father 5:15""",
+    "Kanye West: Late Registration": """
+        Wake Up Mr. West (Skit) 0:41 | Heard 'Em Say 3:23 | Touch the Sky 3:56 | Gold Digger 3:27 | Skit #1 0:33 |
+        Drive Slow 4:32 | Skit #2 0:31 | Crack Music 4:30 | Roses 4:05 | Skit #3 0:24 | Gone 5:33""",
+    "Kanye West: The College Dropout": """
+        Intro (Skit) 0:19 | We Don't Care 3:59 | Graduation Day 1:22 | All Falls Down 3:43 | Spaceship 5:24 |
+        Jesus Walks 3:13 | Workout Plan (Skit) 0:46 | School Spirit 3:02 | School Spirit Skit 1 1:18 |
+        School Spirit Skit 2 0:43 | Two Words 4:26 | Last Call 12:40""",
+    "Eminem: The Marshall Mathers LP": """
+        Public Service Announcement (Skit) 0:25 | Kill You 4:24 | Stan 6:44 | Paul (Skit) 0:10 | Who Knew 3:47 |
+        Steve Berman (Skit) 0:53 | The Way I Am 4:50 | The Real Slim Shady 4:44 | Ken Kaniff (Skit) 1:01 |
+        Criminal 5:19""",
+    "Janet Jackson: Rhythm Nation": """
+        Interlude: Pledge 0:47 | Rhythm Nation 5:31 | Interlude: T.V. 0:22 | State of the World 4:48 |
+        Interlude: Race 0:05 | The Knowledge 3:54 | Interlude: Let's Dance 0:03 | Miss You Much 4:12 |
+        Alright 6:26 | Escapade 4:44 | Someday Is Tonight 6:00""",
+    "Solange: A Seat at the Table": """
+        Rise 1:41 | Weary 3:14 | Interlude: The Glory Is in You 0:19 | Cranes in the Sky 4:10 |
+        Interlude: Dad Was Mad 0:46 | Mad 3:55 | Don't You Wait 4:05 | Interlude: Tina Taught Me 1:14 |
+        Don't Touch My Hair 4:17 | Closing: The Chosen Ones 0:42""",
+    "De La Soul": """
+        Intro 1:41 | The Magic Number 3:16 | Change in Speak 2:33 | Cool Breeze on the Rocks (Skit) 0:48 |
+        Jenifa Taught Me 3:25 | Ghetto Thang 3:36 | Eye Know 4:13 | Tread Water 3:46 | Take It Off (Skit) 1:53 |
+        Buddy 4:55""",
+    "Alicia Keys": """
+        Piano & I (Interlude) 1:52 | Girlfriend 3:34 | How Come You Don't Call Me 3:57 | Fallin' 3:30 |
+        Troubles 4:28 | Rock wit U 5:36 | The Life 5:25 | Mr. Man 4:09 | Never Felt This Way (Interlude) 2:01 |
+        Butterflyz 4:08""",
+    "OutKast": """
+        Hey Ya! 3:55 | Roses 6:09 | Good Day, Good Sir (Interlude) 1:24 | Behold a Lady 4:37 | Pink & Blue 5:04 |
+        God (Interlude) 2:20 | Happy Valentine's Day 5:23 | Spread 3:51 | Where Are My Panties (Interlude) 1:54 |
+        Prototype 5:26""",
+    "Dr. Dre": """
+        Lolo (Intro) 0:40 | The Watcher 3:26 | Still D.R.E. 4:30 | Bar One (Interlude) 0:51 |
+        Forgot About Dre 3:42 | The Next Episode 2:41 | Ed-Ucation (Skit) 1:32 | Bang Bang 3:42 | The Message 5:30 |
+        Outro 1:02""",
+    "TLC: CrazySexyCool": """
+        Creep 4:28 | Kick Your Game 4:14 | Diggin' on You 4:14 | Case of the Fake People 4:04 |
+        CrazySexyCool (Interlude) 1:47 | Red Light Special 5:02 | Waterfalls 4:39 | Let's Do It Again 4:16 |
+        If I Was Your Girlfriend 4:36 | Sexy (Interlude) 1:35 | Take Our Time 4:33 |
+        Can I Get a Witness (Interlude) 2:57 | Switch 3:31""",
+    "SZA": """
+        Supermodel 3:01 | Love Galore 4:35 | Doves in the Wind 4:26 | Drew Barrymore 3:51 | Prom 3:16 |
+        Wavy (Interlude) 1:15 | Garden 3:28 | Broken Clocks 3:51 | Mama Says (Interlude) 0:25 | 20 Something 3:18""",
+    "Frank Ocean": """
+        Start 0:46 | Thinkin Bout You 3:21 | Fertilizer (Interlude) 0:40 | Sierra Leone 2:29 | Sweet Life 4:23 |
+        Not Just Money (Interlude) 1:00 | Super Rich Kids 5:05 | Pyramids 9:53 | Lost 3:54 |
+        White (Interlude) 1:16 | Bad Religion 2:55 | End 2:14""",
+    "Destiny's Child": """
+        Intro 0:40 | Independent Women 3:41 | Survivor 4:14 | Bootylicious 3:28 | Nasty Girl 4:18 |
+        Gospel Medley 3:25 | Interlude: Fancy 0:22 | Emotion 3:56 | Brown Eyes 4:36 | Interlude: Sexy 0:30 |
+        Outro 1:10""",
+    "Wu-Tang Clan": """
+        Bring da Ruckus 4:10 | Shame 2:57 | Clan in da Front 4:33 | 7th Chamber 6:05 | Torture (Skit) 0:59 |
+        Da Mystery of Chessboxin' 4:47 | C.R.E.A.M. 4:12 | Method Man (Skit) 0:58 | Protect Ya Neck 4:51 |
+        Tearz 4:17""",
+    "Nas": """
+        The Genesis (Skit) 1:45 | N.Y. State of Mind 4:54 | Life's a Bitch 3:30 | The World Is Yours 4:50 |
+        Halftime 4:20 | Memory Lane 4:08 | One Love 5:25 | One Time (Skit) 0:40 | Represent 4:12 |
+        It Ain't Hard to Tell 3:22""",
+    "Kendrick Lamar": """
+        Sherane 4:33 | Backseat Freestyle 3:32 | The Art of Peer Pressure 5:24 | Money Trees 6:26 |
+        For Free? (Interlude) 2:10 | Poetic Justice 5:00 | Swimming Pools 5:13 | For Sale? (Interlude) 4:51 |
+        Real 7:23 | Compton 4:08""",
+    "Fugees": """
+        Red Intro 1:51 | How Many Mics 4:28 | Ready or Not 3:47 | Zealots 4:20 | The Beast 5:37 |
+        Chinese Restaurant (Skit) 1:00 | Fu-Gee-La 4:20 | Killing Me Softly 4:58 | The Score 5:02 |
+        Family Business (Skit) 0:50 | Outro 2:10""",
+    "BTS": """
+        Intro: Serendipity 2:20 | DNA 3:43 | Best of Me 3:48 | Dimple 3:17 | Pied Piper 4:06 |
+        Skit: Billboard Music Awards Speech 1:15 | Mic Drop 3:58 | Go Go 3:56 | Outro: Her 4:08 |
+        Skit: Hesitation & Fear 2:17 | Sea 5:16""",
+    "Drake: Take Care": """
+        Over My Dead Body 4:32 | Shot for Me 3:44 | Headlines 3:56 | Crew Love 3:29 | Take Care 4:37 |
+        Marvins Room 5:47 | Buried Alive (Interlude) 2:31 | Under Ground Kings 3:32 |
+        Good Ones Go (Interlude) 3:33 | Doing It Wrong 4:25""",
 }  # fmt: skip
 
 
@@ -259,7 +291,7 @@ def main() -> None:
         right += kept
         print(f"{'in order' if kept else 'SCRAMBLED':10} {name}: {' | '.join(ordered.titles)}")
     for name, text in INTERLUDES.items():
-        items = items_of(text.split("|"))
+        items = items_of(" ".join(text.split()).split(" | "))
         ordered = open_shuffled(name, items, asked.seed).order(alternatives=1, series=asked.series)
         skits = find_interludes(ordered.titles)
         adjacent = bool((np.diff(skits) == 1).any())

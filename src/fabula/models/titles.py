@@ -346,13 +346,15 @@ def _cases(text: str) -> tuple[bool, bool]:
 
 # Titles that count: numbers by which titles are a series of one work, and interludes.
 
-_MARKED = frozenset(
-    """part parts pt pts parte partes pte partie parties teil vol volume volumen tomo no nr num numero nummer book libro
+_MARKED_WORDS = """
+    part parts pt pts parte partes pte partie parties teil vol volume volumen tomo no nr num numero nummer book libro
     buch livre chapter capitulo chapitre kapitel act acto acte akt atto scene escena scena movement movimiento
     mouvement mvt mov satz side cara lado face seite phase fase episode episodio variation variacion section seccion
-    impression canto""".split()
-)  # words before a number that counts something
-_MOVEMENTS = frozenset("movement movimiento mouvement mvt mov satz roman arabic".split())
+    impression canto
+"""
+_MARKED = frozenset(_MARKED_WORDS.split())  # before a number that counts something
+_ROW_WORDS = "part no movement movimiento mouvement mvt mov satz roman. arabic."
+_IN_A_ROW = frozenset(_ROW_WORDS.split())  # marks of what stands in a row: movements of one work
 _ORDINALS = {
     word: value
     for words in (
@@ -371,7 +373,9 @@ _ORDINAL = re.compile(r"(?:st|nd|rd|th|er|eme|e|a|o|\.)(?![^\W\d_])")
 _RANGE = re.compile(r"\s*(?:[-–—&+/]|and|und|et|y|e)\s*(?:\d{1,2}|[ivx]+)\b")
 _WORK = re.compile(r"[:,–—-]\s*$")  # what stands between a work and the number of its movement
 _CLOSING = re.compile(r"closing\s*(?::|$)")
-_INTERLUDE = re.compile(r"\b(?:skits?|interlude|interludio|interludium|intermezzo|intermission|zwischenspiel|entracte)\b")
+_INTERLUDE = re.compile(
+    r"\b(?:skits?|interlude|interludio|interludium|intermezzo|intermission|zwischenspiel|entracte)\b"
+)
 
 
 class Series(NamedTuple):
@@ -384,12 +388,11 @@ class Series(NamedTuple):
 
 
 class _Count(NamedTuple):
-    """One number of a title that may count: of what, by which mark, which, and whether as a movement of a work."""
+    """One number of a title that may count: of what, by which mark, and which."""
 
     name: str
     mark: str
     value: int
-    movement: bool
 
 
 def find_series(titles: Sequence[str]) -> list[Series]:
@@ -398,19 +401,16 @@ def find_series(titles: Sequence[str]) -> list[Series]:
     A series counts one thing through (*Prelude No. 1*, *No. 2*; *Suite: I. Allegro*, *Suite: II. Air*; *Hope*, *Hope,
     Pt. 2*), each number once and hardly any left out. Titles that are all one name and a bare number make none.
 
-    >>> [found.items for found in find_series(["Hope II", "Love", "Neighborhood #2 (x)", "Hope", "Neighborhood #1 (y)"])]
+    >>> [found.items for found in find_series(["Hope II", "Love", "Walk #2 (x)", "Hope", "Walk #1 (y)"])]
     [(3, 0), (4, 2)]
     >>> find_series(["03 Air", "01 Sea", "Track 2", "Song for 7", "1984"])
     []
     """
     texts = [fold(_without_track(title)) for title in titles]
     groups: dict[tuple[str, str], dict[int, list[int]]] = {}
-    movements: set[tuple[str, str]] = set()
     for item, text in enumerate(texts):
         for found in _counts(text):
-            key = found.name, found.mark
-            groups.setdefault(key, {}).setdefault(found.value, []).append(item)
-            movements |= {key} if found.movement else set()
+            groups.setdefault((found.name, found.mark), {}).setdefault(found.value, []).append(item)
     whole = {" ".join(words_of(text)): item for item, text in enumerate(texts)}
     series = []
     for (name, mark), held in groups.items():
@@ -419,7 +419,7 @@ def find_series(titles: Sequence[str]) -> list[Series]:
         numbered = sorted(held)
         items = [held[number][0] for number in numbered]
         if _counts_through(name, mark, [held[number] for number in numbered], numbered, len(titles)):
-            follows = (name, mark) in movements and len(items) > 2
+            follows = mark in _IN_A_ROW and len(items) > 2
             series.append(Series(tuple(items), name, tuple(numbered), follows))
     return sorted(series, key=lambda one: (-len(one.items), one.items))
 
@@ -435,7 +435,7 @@ def _counts_through(name: str, mark: str, items: list[list[int]], numbered: list
     once = all(len(some) == 1 for some in items) and len({some[0] for some in items}) == len(items)
     if len(items) < 2 or not once or numbered[-1] - numbered[0] >= 1.5 * len(items):
         return False
-    bare = not name.strip("# ") and mark in ("roman", "end", "arabic", "word")
+    bare = not name.strip("# ") and mark in ("roman.", "roman", "end", "arabic.", "word")
     return len(items) >= _FEWEST if bare else mark != "end" or len(items) < max(3, n / 2)
 
 
@@ -458,17 +458,17 @@ def _counts(text: str) -> Iterator[_Count]:
         if marked and before is not None and (digits or roman(word) or spelt):
             own = "part" if before[0] in _PART_WORDS else before[0]
             value = digits or roman(word) or spelt
-            yield _Count(_name(text[: before.start()]), own, value, own in _MOVEMENTS or own in ("part", "no"))
+            yield _Count(_name(text[: before.start()]), own, value)
         elif text[:start].rstrip().endswith("#") and digits:
-            yield _Count(_name(text[:start]), "#", digits, False)
+            yield _Count(_name(text[:start]), "#", digits)
         elif after in _MARKED and (word in _ORDINALS or (digits and ordinal)):
-            yield _Count(_name(text[:start]), after, digits or spelt, after in _MOVEMENTS)
-        elif roman(word) and (rest[:1] in (".", ":", ")") or (last and (at or len(word) > 1))):
-            yield _Count(_name(text[:start]), "roman", roman(word), rest[:1] in (".", ":"))
+            yield _Count(_name(text[:start]), after, digits or spelt)
+        elif roman(word) and (rest[:1] in (".", ":", ")") or (last and (at or len(word) > 1 or text == word))):
+            yield _Count(_name(text[:start]), "roman." if rest[:1] in (".", ":") else "roman", roman(word))
         elif digits and at and rest[:1] == "." and not last and _WORK.search(text[:start]):
-            yield _Count(_name(text[:start]), "arabic", digits, True)
+            yield _Count(_name(text[:start]), "arabic.", digits)
         elif last and at and (digits or (spelt and len(word) > 2)):
-            yield _Count(_name(text[:start]), "end" if digits else "word", digits or spelt, False)
+            yield _Count(_name(text[:start]), "end" if digits else "word", digits or spelt)
 
 
 def _name(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection
 from fabula.core.fit import Fit
 from fabula.media.medium import Medium, Threads
+from fabula.models.encoders.set import TITLE
 from fabula.session.request import labels, side_name, strands_apart
 
 if TYPE_CHECKING:
@@ -168,7 +170,7 @@ def doubts(ordered: Ordered) -> list[str]:
     found += _doubt_card(ordered.session.card)
     if ordered.session.vectors is not None and not ordered.request.smoothness and ordered.session.column != "embedding":
         found.append("the embedding has no say in this: ask for smoothness, or for the column embedding")
-    found += _name_torn(ordered)
+    found += _name_torn(ordered) + _name_series(ordered)
     if ordered.left_out:
         limit = ordered.session.medium.unit.text(ordered.task.constraints.limit)
         out = ", ".join(ordered.session.collection.items[i].label for i in ordered.left_out)
@@ -216,6 +218,20 @@ def _name_torn(ordered: Ordered) -> list[str]:
     ]
     told = ", ".join(map(str, dict.fromkeys(parts)))
     return [f"other wishes do not let these stay together by {column}: {told}"] if told else []
+
+
+def _name_series(ordered: Ordered) -> list[str]:
+    """What keeps its order because titles count it, or does not because of other wishes."""
+    if ordered.task.against_titles:
+        return ["the numbers in the titles are not kept: other wishes are against them"]
+    told = []
+    for one in ordered.task.series:
+        labels = [ordered.session.collection.items[item].label for item in one.items]
+        told.append(f"{labels[0]} to {labels[-1]}" if len(labels) > 2 else " before ".join(labels))
+    if not told:
+        return []
+    more = f" and {len(told) - _TOLD} more" if len(told) > _TOLD else ""
+    return [f"kept in the order their titles count: {'; '.join(told[:_TOLD])}{more} (--no-series leaves them free)"]
 
 
 def likelier(chosen: Fit, given: Fit) -> float | None:
@@ -328,9 +344,13 @@ class Teller:
         place = self.ordered.side_of(position)[1]
         if self.found is None or place == 0 or self.found.after[item] < _LEADS:
             return ""
-        before = self.likelihood.collection.items[int(self.ordered.ordering[position - 1])].label
-        causes = self._causes(self.found.after_by_group[item], item)
-        return f"follows {before}" + (f", as {_and(causes)} say{_s(causes)}" if causes else " well")
+        earlier = int(self.ordered.ordering[position - 1])
+        before = self.likelihood.collection.items[earlier].label
+        if any(pair == (earlier, item) for one in self.ordered.task.series for pair in pairwise(one.items)):
+            return f"follows {before}, as its title says"
+        groups = [name != TITLE for name in self.found.groups]  # a title says what follows it where it counts
+        causes = self._causes(np.where(groups, self.found.after_by_group[item], 0.0), item)
+        return f"goes well after {before}" + (f": {_and(causes)} fit{_s(causes)}" if causes else "")
 
     def _lead(self, item: int, position: int) -> str:
         """That the next one follows it, where that is why it stands here."""
