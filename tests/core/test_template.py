@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import tracemalloc
 from itertools import pairwise
 
 import numpy as np
@@ -12,7 +13,7 @@ from fabula.core.template import PAPER_KNOTS, Template, basis, from_arc, templat
 from fabula.errors import InputError
 
 
-@pytest.mark.parametrize("q", [2, 3, 4, 5, 7, 12])
+@pytest.mark.parametrize("q", [2, 3, 4, 5, 7, 12, 200, 201, 900])
 @pytest.mark.parametrize("d", [None, 1, 3])
 def test_curve_is_scipys_not_a_knot_spline(q, d, rng):
     knots = np.concatenate([[0], np.sort(rng.uniform(0.05, 0.95, q - 2)), [1]])
@@ -21,6 +22,18 @@ def test_curve_is_scipys_not_a_knot_spline(q, d, rng):
     u = rng.random(60)
     expected = CubicSpline(knots, values)(u)
     assert np.allclose(curve.at(u), expected[:, 0] if d == 1 else expected, atol=1e-7)
+
+
+def test_many_knots_take_little_room():
+    """The matrix from knot values to the curve of 5,000 knots alone would have 800 MB."""
+    knots = np.linspace(0, 1, 5000)
+    tracemalloc.start()
+    try:
+        curve = Template(knots, np.sin(40 * knots))
+        assert np.allclose(curve.at([0.123, 0.5]), np.sin([40 * 0.123, 20]), atol=1e-9)
+        assert tracemalloc.get_traced_memory()[1] < 20 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_two_knots_are_a_line_and_three_a_parabola():

@@ -69,3 +69,30 @@ def test_killed_while_writing_the_old_file_is_whole(tmp_path, stop):
         assert content == old or (len(content) == size and len(set(content)) == 1)
         if stop == signal.SIGINT:
             assert [p.name for p in tmp_path.iterdir()] == ["out.m3u8"]
+
+
+def test_what_a_killed_writer_left_is_swept_and_what_is_being_written_is_not(tmp_path):
+    path = tmp_path / "run.checkpoint"
+    script = (
+        "import sys; from fabula.core.files import whole_file\n"
+        "with whole_file(sys.argv[1]) as file: file.write(b'half'); print(flush=True); sys.stdin.read()"
+    )
+    command = [sys.executable, "-c", script, str(path)]
+    killed, alive = (subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(2))
+    for process in (killed, alive):
+        assert process.stdout is not None
+        process.stdout.readline()
+    killed.kill()
+    killed.wait(timeout=60)
+    other = tmp_path / ".run.checkpoint.of somebody else.part"
+    other.write_text("not ours")
+    write_whole(path, "whole")
+    assert len([p for p in tmp_path.glob(".run.checkpoint.*.part") if p != other]) == 1  # that of the one who writes
+    assert other.exists()
+    alive.communicate(timeout=60)
+    assert path.read_text() == "half"
+    assert sorted(p.name for p in tmp_path.iterdir()) == [other.name, "run.checkpoint"]
+    for process in (killed, alive):
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                pipe.close()

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import errno
+import os
 import threading
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from fabula.core.files import make_part
 from fabula.errors import FileError, MissingExtraError
 from fabula.jobs.store import FolderStore, open_store
 
@@ -83,3 +85,21 @@ def test_an_address_of_no_kind_is_told():
     pytest.importorskip("fsspec")
     with pytest.raises(FileError, match="no such kind of address"):
         open_store("nowhere://x")
+
+
+def test_what_killed_workers_left_is_swept_and_what_is_being_written_is_not(tmp_path):
+    aside = tmp_path / "temporary"
+    aside.mkdir()
+    for k in range(20):
+        (aside / f"left {k}").write_bytes(b"half")
+    handle, held = make_part("", aside)
+    store = FolderStore(tmp_path)
+    store.write("parts/x", b"data")
+    assert list(aside.iterdir()) == [held]
+    assert store.read("parts/x") == b"data"
+    os.close(handle)
+    FolderStore(tmp_path).create("parts/y", b"data")
+    assert list(aside.iterdir()) == []
+    mask = os.umask(0o022)
+    os.umask(mask)
+    assert (tmp_path / "parts" / "y").stat().st_mode & 0o777 == 0o666 & ~mask  # others who work on it can read it

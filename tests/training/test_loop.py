@@ -81,7 +81,7 @@ def test_an_interruption_leaves_the_last_whole_epoch(make, tmp_path, monkeypatch
     def broken(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("fabula.training.item_models.info_nce", broken)
+    monkeypatch.setattr("fabula.training.loop.info_nce", broken)
     with pytest.raises(KeyboardInterrupt):
         run_of(make, config, checkpoint=Checkpoint(path, resume=False))
     assert path.read_bytes() == before

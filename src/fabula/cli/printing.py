@@ -217,30 +217,20 @@ def _bars() -> Iterator[tuple[Bars, Callable[[str], None]]]:
 @contextmanager
 def training_bar(what: str) -> Iterator[Callable[..., None]]:
     """A bar that follows training: epochs, loss, bits on validation, time left."""
-    with _epochs(what) as show:
+    with _bars() as (bars, say):
+        tasks: dict[str, TaskID] = {}  # a bar for each of several trainings by name
 
         def report(progress: Progress, name: str = "") -> None:
             bits = ", ".join(f"{scorer} {value:.3f}" for scorer, value in progress.bits.items())
             note = f"loss {progress.loss:.3f}" + (f"  bits {bits}" if bits else "")
-            show(name, progress.epoch, progress.epochs, note, f", {progress.seconds_left:.0f} s left")
-
-        yield report
-
-
-@contextmanager
-def _epochs(what: str) -> Iterator[Callable[[str, int, int, str, str], None]]:
-    """A bar for each of several trainings by name."""
-    with _bars() as (bars, say):
-        tasks: dict[str, TaskID] = {}
-
-        def show(name: str, epoch: int, epochs: int, note: str, left: str) -> None:
             title = f"{what} {name}".strip()
             if name not in tasks:
-                tasks[name] = bars.add_task(title, total=epochs, note="")
-            bars.update(tasks[name], completed=epoch, note=note)
-            say(f"{title}: epoch {epoch} of {epochs}, {note}{left}")
+                tasks[name] = bars.add_task(title, total=progress.epochs, note="")
+            bars.update(tasks[name], completed=progress.epoch, note=note)
+            left = f"{progress.seconds_left:.0f} s left"
+            say(f"{title}: epoch {progress.epoch} of {progress.epochs}, {note}, {left}")
 
-        yield show
+        yield report
 
 
 @contextmanager

@@ -5,12 +5,16 @@ from __future__ import annotations
 import codecs
 import contextlib
 import errno
+import glob
 import os
 import re
+import secrets
+import stat
 import sys
-import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -39,24 +43,66 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     Whatever interrupts the writing, a file that was there before stays as it was, and nothing else is left behind.
     """
     target = check_target(path)
-    temporary = ""
+    temporary: Path | None = None
     try:
         # A link is followed, so that the file it points to is replaced and the link stays.
         place = target.resolve()
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:40]}.", suffix=".part", dir=place.parent)
+        start = f".{target.name[:40]}."
+        sweep(file for file in place.parent.glob(f"{glob.escape(start)}*.part") if len(file.name) == len(start) + 13)
+        handle, temporary = make_part(start, place.parent)
         with os.fdopen(handle, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        Path(temporary).chmod(_mode(place))
-        Path(temporary).replace(place)
+            if sys.platform == "win32":  # what is open cannot be renamed there
+                file.close()
+            temporary.chmod(_mode(place))
+            temporary.replace(place)  # while it is locked: nobody sweeps it away
     except BaseException as error:
-        if temporary:
+        if temporary is not None:
             with contextlib.suppress(OSError):
-                Path(temporary).unlink()
+                temporary.unlink()
         if isinstance(error, OSError):
             raise FileError(f"{target}: cannot be written ({error.strerror or error})") from error
         raise
+
+
+def make_part(start: str, folder: Path, *, mode: int = 0o600) -> tuple[int, Path]:
+    """A new file under a temporary name, open, and its path; it is locked while open, so that none sweeps it away."""
+    while True:
+        path = folder / f"{start}{secrets.token_hex(4)}.part"
+        try:
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
+        except FileExistsError:
+            continue
+        with contextlib.suppress(OSError):  # where there are no locks
+            if sys.platform != "win32":
+                _lock(handle)
+        if _is_same(handle, path):
+            return handle, path
+        os.close(handle)  # swept before it was locked
+
+
+def sweep(parts: Iterable[Path]) -> int:
+    """Remove unfinished files that no process holds, left by one that was killed; how many there were."""
+    swept = 0
+    for part in parts:
+        with contextlib.suppress(OSError):
+            if sys.platform == "win32":  # where a file that is open cannot be removed
+                held, free = None, time.time() - part.stat().st_mtime > _YOUNG
+            else:
+                held = os.open(part, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+                free = stat.S_ISREG(os.fstat(held).st_mode)
+            try:
+                if free:
+                    if held is not None:
+                        _lock(held)  # refused where it is held, or nobody can tell
+                    part.unlink()
+                    swept += 1
+            finally:
+                if held is not None:
+                    os.close(held)
+    return swept
 
 
 def check_target(path: str | os.PathLike[str]) -> Path:
@@ -82,6 +128,7 @@ def _mode(path: Path) -> int:
 # Locks that the system holds for a process and lets go of when that ends, however it ends.
 
 _PATIENCE = 5.0  # seconds
+_YOUNG = 60.0  # seconds in which a file may be one that is just being renamed
 _TAKEN = {errno.EAGAIN, errno.EACCES, errno.EDEADLK}  # as the systems say that another one holds it
 
 
@@ -147,6 +194,39 @@ def _is_same(file: int, path: str | os.PathLike[str]) -> bool:
         return False
 
 
+# Reading files: whatever a person names; but where a guard stands, as on the page, what that opens and nothing else.
+
+Opener = Callable[[str], BinaryIO]
+_guard: ContextVar[Opener | None] = ContextVar("guard", default=None)
+
+
+def open_file(path: str | os.PathLike[str]) -> BinaryIO:
+    """A file, open for reading: by the guard where one stands. An OSError where it cannot be read, or may not."""
+    guard = _guard.get()
+    if guard is not None:
+        return guard(os.fspath(path))
+    return open(path, "rb", opener=_open_at_once)
+
+
+@contextlib.contextmanager
+def guard_files(guard: Opener) -> Iterator[None]:
+    """Within, :func:`open_file` gives what a guard opens, or refuses to by an OSError."""
+    before = _guard.set(guard)
+    try:
+        yield
+    finally:
+        _guard.reset(before)
+
+
+def is_guarded() -> bool:
+    """Whether a guard stands before files."""
+    return _guard.get() is not None
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # a pipe is not waited for
+
+
 # Text files as bytes and back: which encoding, which byte order mark, and what is no text at all.
 
 _MARKS = (
@@ -157,6 +237,30 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _ESCAPED = re.compile("[\udc80-\udcff]+")
+
+# What texts of encodings without a mark are told by: how likely each character is in running text.
+_CYRILLIC = "абвгдежзийклмнопрстуфхцчшщъыьэюяёіїєґў"
+_COMMON = (
+    "的一是不了在人有我他这這个個们們中来來上大为為和国國地到以说說时時要就出会會可也你对對生能而子那得于於着著下自之年过過发發后後作里裡用道行"
+    "所然家种種事成方多经經么麼去法学學如都同现現当當没沒动動面起看定天分还還进進好小部其些主样樣理心她本前开開但因只从從想实實日者意无無此把被与與使"
+    "이다는을를에의가은하고한지로서사도기어나라리자시그것니있아수대인해들여일보과면만으게거었저부정마구전주오장스제안동우습"
+)
+_LIKELY = {
+    **dict.fromkeys(_CYRILLIC + _COMMON, 1.0),
+    **dict.fromkeys("。，、「」『』！？：；（）«»“”‘’„—–…№·\u3000", 0.6),
+    **dict.fromkeys(_CYRILLIC.upper(), 0.4),
+}
+_RANGES = ((0x3041, 0x30FF, 1.0), (0x4E00, 0x9FFF, 0.4), (0xAC00, 0xD7A3, 0.3), (0xFFFD, 0xFFFD, -4.0))
+_UNLIKELY = -0.5  # a character of none of these
+_DOUBTFUL = 0.3  # below which a text is taken for Western European, as it always was
+_TOLD_BY = 20_000  # bytes
+_TORN = re.compile(rf"[{_CYRILLIC}][{_CYRILLIC.upper()}A-Za-z@\[\\\]^_{{|}}]")  # what no Cyrillic word has inside
+_TYPED = re.compile("[‘’“”„—–…«»¿¡\xa0°ºª]")
+_ACCENT = re.compile(  # a letter or two beside plain ones, or a word of one letter
+    r"(?<=[a-zA-Z])[^\x00-\x7f]{1,2}(?![^\x00-\x7f])|(?<![^\x00-\x7f])[^\x00-\x7f]{1,2}(?=[a-zA-Z])"
+    r"|(?<!\S)[àÀÉéÔôÈèóÓ](?!\S)"
+)
+_OLD = ("cp1251", "koi8-r", "koi8-u", "cp866", "iso8859-5", "cp932", "euc-jp", "gb18030", "big5", "cp949")
 
 
 @dataclass(frozen=True)
@@ -237,7 +341,7 @@ def decode(
     if any_bytes and encoding in ("", "utf-8") and _is_mixed(body):
         return body.decode("utf-8", "surrogateescape"), Script("utf-8", mark, "surrogateescape")
     tried = [encoding] if encoding else list(encodings)
-    for name in tried:
+    for name in (guess_encoding(body) if one == "cp1252" else one for one in tried):
         try:
             return body.decode(name), Script(name, mark)
         except UnicodeDecodeError as error:
@@ -248,6 +352,34 @@ def decode(
         return body.decode("utf-8", "surrogateescape"), Script("utf-8", mark, "surrogateescape")
     line = body.count(b"\n", 0, bad.start) + 1
     raise FileError(f"{path}: is not {what} (line {line} is not {' or '.join(tried)} text)")
+
+
+def guess_encoding(data: bytes) -> str:
+    """The encoding of a text that is no UTF-8: Cyrillic and East Asian ones by their letters, else cp1252.
+
+    >>> guess_encoding("Все счастливые семьи похожи друг на друга".encode("koi8-r")), guess_encoding(b"caf\\xe9")
+    ('koi8-r', 'cp1252')
+    """
+    start = data[:_TOLD_BY]
+    western = _TYPED.sub(" ", start.decode("cp1252", "replace"))
+    odd = sum(c > "\x7f" for c in western)
+    if 2 * sum(map(len, _ACCENT.findall(western))) >= odd or not re.search(rb"[\x80-\xff]{3}", start):
+        return "cp1252"
+    likeness = {name: _likeness(start, name, final=len(start) == len(data)) for name in _OLD}
+    best = max(likeness, key=lambda name: likeness[name])
+    return best if likeness[best] > _DOUBTFUL else "cp1252"
+
+
+def _likeness(data: bytes, encoding: str, *, final: bool) -> float:
+    """How much bytes look like running text in an encoding: 1 where every letter is a common one."""
+    text = codecs.getincrementaldecoder(encoding)("replace").decode(data, final)
+    odd = {c: n for c, n in Counter(text).items() if c > "\x7f"}
+    likely = sum(n * (_LIKELY[c] if c in _LIKELY else _weigh(ord(c))) for c, n in odd.items())
+    return (likely - 2 * len(_TORN.findall(text))) / max(1, sum(odd.values()))
+
+
+def _weigh(code: int) -> float:
+    return next((weight for low, high, weight in _RANGES if low <= code <= high), _UNLIKELY)
 
 
 def find_mark(data: bytes) -> tuple[bytes, str]:

@@ -35,6 +35,7 @@ from fabula.errors import FileError, InputError
 CUBIC, MONOTONE = "cubic", "monotone"
 INTERPOLATIONS = (CUBIC, MONOTONE)
 PAPER_KNOTS = (0.0, 0.2, 0.3, 0.5, 0.65, 0.8, 1.0)  # appendix B of the paper
+_MANY = 200  # knots beyond which the matrix from their values to the curve is not made: it grows with their square
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,6 +258,25 @@ def _derivative_operator(dx: Floats, slope: Floats) -> Floats:
     return np.asarray(np.linalg.solve(A, R), dtype=np.float64)
 
 
+def _banded_pieces(x: Floats, y: Floats) -> Floats:
+    """The same polynomials (q - 1, 4[, d]) of many knots, in time and room that grow with their number alone."""
+    from scipy.linalg import solve_banded
+
+    dx = np.diff(x)
+    wide = dx.reshape(-1, *(1,) * (y.ndim - 1))
+    slope = np.diff(y, axis=0) / wide
+    first, last = dx[0] + dx[1], dx[-2] + dx[-1]
+    bands = np.zeros((3, len(x)))  # above, on and below the diagonal, as _derivative_operator has them
+    bands[0, 1:] = first, *dx[:-1]
+    bands[1] = dx[1], *(2 * (dx[:-1] + dx[1:])), dx[-2]
+    bands[2, :-1] = *dx[1:], last
+    right = np.empty_like(y)
+    right[1:-1] = 3 * (wide[1:] * slope[:-1] + wide[:-1] * slope[1:])
+    right[0] = ((dx[0] + 2 * first) * dx[1] * slope[0] + dx[0] ** 2 * slope[1]) / first
+    right[-1] = (dx[-1] ** 2 * slope[-2] + (2 * last + dx[-1]) * dx[-2] * slope[-1]) / last
+    return _hermite(y, wide, slope, solve_banded((1, 1), bands, right))
+
+
 def _polynomial(coefficients: Floats, step: Floats) -> Floats:
     """Cubics (m, 4[, e]), or one (1, 4[, e]) for all, at steps (m,): shape (m[, e])."""
     c0, c1, c2, c3 = np.moveaxis(coefficients, step.ndim, 0)
@@ -268,9 +288,11 @@ def _pieces_of(knots: Floats, values: Floats, interpolation: str) -> Floats:
     """The polynomial of each piece: shape (knots - 1, 4[, d]), coefficients from power 0 up."""
     if interpolation not in INTERPOLATIONS:
         raise InputError(f"interpolation must be {' or '.join(map(repr, INTERPOLATIONS))}; got {interpolation!r}")
-    if interpolation == CUBIC:
-        return np.tensordot(_piece_operator(knots.tobytes()), values, axes=(2, 0))
-    return _monotone_pieces(knots, values)
+    if interpolation == MONOTONE:
+        return _monotone_pieces(knots, values)
+    if len(knots) > _MANY:
+        return _banded_pieces(knots, values)
+    return np.tensordot(_piece_operator(knots.tobytes()), values, axes=(2, 0))
 
 
 def _as_knots(knots: ArrayLike) -> Floats:

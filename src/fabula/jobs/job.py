@@ -20,17 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from fabula.core.files import check_target, whole_file
 from fabula.errors import FileError, InputError, import_extra, shown
-from fabula.jobs.store import (
-    FAILURE,
-    JobStore,
-    Manifest,
-    done_shards,
-    manifests,
-    open_store,
-    part_schema,
-    read_part,
-    total_digest,
-)
+from fabula.jobs.store import JobStore, done_shards, joint_schema, manifests, open_store, read_part, total_digest
 from fabula.jobs.task import JobRequest, JobTask, Round, find_task
 from fabula.models.model import load_model, shipped_models
 from fabula.sources.tables.storage import Place
@@ -347,7 +337,7 @@ def gather_table(job: ShardedJob, target: Path, *, partial: bool = False) -> dic
         raise InputError(f"{target}: rows are gathered as one of {', '.join(writers)}")
     shards = len(job.plan.shards)
     parts = manifests(job.store, 0, shards, partial=partial)
-    schema = _schema(job, parts)
+    schema = joint_schema(job.store, parts)
     with whole_file(target) as file, writers[ending](file, schema) as writer:
         for part in parts:
             writer.write_table(_cast(read_part(job.store, part), schema))
@@ -370,18 +360,6 @@ def _model_of(task: JobTask, model: str | None) -> bytes | None:
         return files("fabula.models").joinpath("shipped", f"{model}.safetensors").read_bytes()
     load_model(model)  # says what is wrong with it
     return Path(model).read_bytes()
-
-
-def _schema(job: ShardedJob, parts: Sequence[Manifest]) -> pa.Schema:
-    """One schema for all parts: a column that one part lacks is empty there; failures come last."""
-    import pyarrow as pa
-
-    known = {part_schema(job.store, part): None for part in parts}
-    found: pa.Schema = pa.unify_schemas(list(known), promote_options="permissive")
-    if FAILURE not in found.names:
-        return found
-    at = found.get_field_index(FAILURE)
-    return found.remove(at).append(found.field(at))
 
 
 def _cast(table: pa.Table, schema: pa.Schema) -> pa.Table:

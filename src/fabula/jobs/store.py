@@ -11,8 +11,8 @@ import io
 import json
 import os
 import re
+import sys
 import time
-import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from fabula.core.files import make_part, sweep
 from fabula.errors import FileError, InputError, import_extra, shown
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ class FolderStore:
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self._folder = Path(folder).absolute()  # processes elsewhere are told it
         self._made: set[Path] = set()
+        self._swept = False
         self.address = str(self._folder)
 
     def read(self, name: str) -> bytes | None:
@@ -131,14 +133,19 @@ class FolderStore:
     @contextmanager
     def _aside(self, name: str, data: bytes) -> Iterator[Path]:
         """The data of a name in a file of its own, on the disk, until it has its name."""
-        aside = self._place(f"{_ASIDE}/{uuid.uuid4().hex}")
+        if not self._swept:  # what workers left that were killed
+            self._swept = True
+            sweep((self._folder / _ASIDE).glob("*"))
+        handle, aside = make_part("", self._place(f"{_ASIDE}/-").parent, mode=0o666)
         try:
-            with aside.open("xb") as file:
+            with os.fdopen(handle, "wb") as file:
                 file.write(data)
+                file.flush()
                 if not name.startswith(_FLEETING):
-                    file.flush()
                     os.fsync(file.fileno())
-            yield aside
+                if sys.platform == "win32":  # what is open cannot be renamed there
+                    file.close()
+                yield aside
         finally:
             with suppress(OSError):
                 aside.unlink(missing_ok=True)
@@ -323,7 +330,19 @@ def manifests(store: JobStore, number: int, shards: int, *, partial: bool = Fals
     return [manifest for manifest in found if manifest is not None]
 
 
-def part_schema(store: JobStore, manifest: Manifest) -> pa.Schema:
+def joint_schema(store: JobStore, parts: Sequence[Manifest]) -> pa.Schema:
+    """One schema for all parts: a column that one part lacks is empty there; failures come last."""
+    import pyarrow as pa
+
+    known = {_part_schema(store, part): None for part in parts}
+    found: pa.Schema = pa.unify_schemas(list(known), promote_options="permissive")
+    if FAILURE not in found.names:
+        return found
+    at = found.get_field_index(FAILURE)
+    return found.remove(at).append(found.field(at))
+
+
+def _part_schema(store: JobStore, manifest: Manifest) -> pa.Schema:
     """Names and types of a part's columns; its rows are not read."""
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -267,15 +268,34 @@ def column(collection: Collection, name: str) -> Floats:
     return np.asarray(collection.column(name), dtype=np.float64)
 
 
+_Kind = TypeVar("_Kind")
+
+
 def load(place: str) -> Any:
     """What stands at ``"package.module:name"``."""
     module, _, name = place.partition(":")
     return getattr(import_module(module), name)
 
 
-def lazy(place: str) -> Callable[..., Any]:
+def load_points(group: str, kind: type[_Kind]) -> Iterator[_Kind]:
+    """What other packages bring under a group of entry points; an InputError for what is of another kind."""
+    for point in entry_points(group=group):
+        found = point.load()
+        if not isinstance(found, kind):
+            got = type(found).__name__
+            raise InputError(f"the entry point {point.value!r} of {group} must name a {kind.__name__}; got {got}")
+        yield found
+
+
+@dataclass(frozen=True)
+class lazy:  # noqa: N801 - it stands for a function
     """The function at ``"package.module:name"``, imported when it is called: many commands call none of them."""
-    return lambda *given: load(place)(*given)
+
+    place: str
+
+    def __call__(self, *given: Any) -> Any:
+        """What it gives."""
+        return load(self.place)(*given)
 
 
 @dataclass(frozen=True)

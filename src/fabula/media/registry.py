@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from importlib.metadata import entry_points
 
 from fabula.core.collection import Collection
 from fabula.errors import InputError
-from fabula.media.medium import Medium, load
+from fabula.media.medium import Medium, load, load_points
 
 GROUP = "fabula.media"
 _HOME = {  # name: where it lies
@@ -26,15 +25,8 @@ ITEMS = Medium("items")  # things of which nothing is known but numbers
 @cache
 def media() -> dict[str, Medium]:
     """Every medium by name, those of the house first."""
-    found: dict[str, Medium] = {}
-    for name, where in _HOME.items():
-        found[name] = load(where)
-    for point in entry_points(group=GROUP):
-        medium = point.load()
-        if not isinstance(medium, Medium):
-            raise InputError(
-                f"the entry point {point.value!r} of {GROUP} must name a Medium; got {type(medium).__name__}"
-            )
+    found: dict[str, Medium] = {name: load(where) for name, where in _HOME.items()}
+    for medium in load_points(GROUP, Medium):
         found.setdefault(medium.name, medium)
     return found
 

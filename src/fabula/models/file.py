@@ -66,16 +66,23 @@ def read_parts(data: bytes, where: str) -> tuple[Header, ModelParts]:
         raise ModelError(f"{where}: {error}") from error
 
 
-def read_header(data: bytes, where: str) -> tuple[Header, Stored]:
-    """The document in the header of a model file, checked as far as format, version and kind, and its tensors."""
+def read_tensors(data: bytes) -> tuple[Stored, dict[str, str]]:
+    """The tensors of a safetensors file and its metadata; a ValueError where it is none."""
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
     try:
-        tensors = load(data)
         size = int.from_bytes(data[:8], "little")
-        metadata = json.loads(data[8 : 8 + size]).get("__metadata__") or {}
+        return load(data), json.loads(data[8 : 8 + size]).get("__metadata__") or {}
     except (SafetensorError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(error) from error
+
+
+def read_header(data: bytes, where: str) -> tuple[Header, Stored]:
+    """The document in the header of a model file, checked as far as format, version and kind, and its tensors."""
+    try:
+        tensors, metadata = read_tensors(data)
+    except ValueError as error:
         raise ModelError(f"{where}: is not a model file, or is cut short (safetensors expected: {error})") from error
     if "fabula" not in metadata:
         raise ModelError(f"{where}: is a safetensors file of another program (its header does not mention fabula)")

@@ -32,7 +32,14 @@ from fabula.evaluation.metrics import METRICS, score_all, spearman
 from fabula.models.config import PAIRS, TITLES
 from fabula.models.model import Model, load_model, shipped_models
 from fabula.research.bench_programs import Orderings
-from fabula.research.recovery import chance_scores, closest_fits, column_essence, evenly_spaced, fill_missing
+from fabula.research.recovery import (
+    chance_scores,
+    closest_fits,
+    column_essence,
+    evenly_spaced,
+    fill_missing,
+    shuffle_all,
+)
 from fabula.research.splits import Side, read_split, usable_features
 from fabula.sources.fma.albums import read_fma
 from fabula.templates.learn import learn_arcs, learn_templates
@@ -429,12 +436,8 @@ def _our_methods(
 
 def _order_blind(task: BenchTask, propose: Propose) -> list[Ints | None]:
     """One ordering of each test collection, none of which is shown in its true order."""
-    rng = np.random.default_rng((0, 3))
-    found: list[Ints | None] = []
-    for collection in task.test:
-        mixed = rng.permutation(len(collection))
-        found.append(np.asarray(mixed[propose(collection.reordered(mixed))], dtype=np.intp))
-    return found
+    mixed, shown = shuffle_all(task.test, np.random.default_rng((0, 3)))
+    return [np.asarray(order[propose(c)], dtype=np.intp) for order, c in zip(mixed, shown, strict=True)]
 
 
 def _best_column(collections: Sequence[Collection], names: Sequence[str]) -> tuple[str, float]:

@@ -26,22 +26,13 @@ from fabula.models.encoders.set import as_set
 from fabula.models.model import Model, load_model
 from fabula.models.transform import log_parts
 from fabula.research.splits import Recipe, Split, gather, is_folder, leak_notes, split_of, usable_features
+from fabula.training import step_models
 from fabula.training.audit import Trainable, Trained, compact, round_off
 from fabula.training.distributed import processes, read_by_any
 from fabula.training.item_models import EssenceTraining
 from fabula.training.nets.set_net import spec_for
 from fabula.training.recipes import NEIGHBOURS, StepRecipe, finetune_recipe, preset, recipe_for
 from fabula.training.sets import BOTH, SetTraining
-from fabula.training.step_models import (
-    Crossed,
-    Example,
-    Lexicon,
-    NeighbourTraining,
-    StepTraining,
-    Weights,
-    learn_lexicon,
-    spans,
-)
 
 T = TypeVar("T")
 FEWEST = 6  # items of a collection of texts
@@ -209,13 +200,19 @@ def _prepare_steps(recipe: Recipe, measuring: Measuring | None, jobs: int) -> Pr
     if not learned or not held:
         raise InputError(f"{recipe.table}: too few collections of at least {FEWEST} items that can be looked at")
     taken = tuple(logged) if logged is not None else _guess_logged(learned, names)
-    lexicon = learn_lexicon([(one.group, one.whole.terms) for one in learned if one.whole.terms is not None])
+    lexicon = step_models.learn_lexicon(
+        [(one.group, one.whole.terms) for one in learned if one.whole.terms is not None]
+    )
     pairs, rng = tuple(learned[0].whole.pairs), np.random.default_rng(changes.get("seed", 0))
     take, how = np.isin(names, taken), StepRecipe(**changes)
-    examples = [_example(one, rows, lexicon, take, pairs) for one in learned for rows in spans(len(one.features), rng)]
+    examples = [
+        _example(one, rows, lexicon, take, pairs)
+        for one in learned
+        for rows in step_models.spans(len(one.features), rng)
+    ]
     whole = [_example(one, range(len(one.features)), lexicon, take, pairs) for one in held]
 
-    def export(weights: Weights, info: Information) -> Model:
+    def export(weights: step_models.Weights, info: Information) -> Model:
         bits = {"bits": info.bits, "low": info.low, "high": info.high, "collections": info.collections}
         rule = f"whole collections held out, N = {info.negatives + 1}"
         training = {"collections": len(split.training), "examples": len(examples), "settings": asdict(how)}
@@ -227,7 +224,7 @@ def _prepare_steps(recipe: Recipe, measuring: Measuring | None, jobs: int) -> Pr
         return Model(config, single, training=training, card=card)
 
     settings = {"features": list(names), "logged": list(taken), **asdict(how)}
-    return Prepared(split, StepTraining(examples, whole, how, export, jobs=jobs), settings)
+    return Prepared(split, step_models.StepTraining(examples, whole, how, export, jobs=jobs), settings)
 
 
 def _split_steps(recipe: Recipe, measuring: Measuring | None) -> tuple[Split, Medium]:
@@ -268,12 +265,14 @@ def _guess_logged(looks: Sequence[_Look], names: Sequence[str]) -> tuple[str, ..
     return tuple(name for name, taken in zip(names, kept, strict=True) if taken)
 
 
-def _example(one: _Look, rows: Sequence[int], lexicon: Lexicon, logged: np.ndarray, pairs: Sequence[str]) -> Example:
+def _example(
+    one: _Look, rows: Sequence[int], lexicon: step_models.Lexicon, logged: np.ndarray, pairs: Sequence[str]
+) -> step_models.Example:
     evidence = one.whole if len(rows) == len(one.features) else one.look(rows)
     leanings = lexicon.leanings(evidence.terms, len(rows), one.group)
     measured = stand_out(one.features[list(rows)], logged)
     tables = np.stack([evidence.pairs[name] for name in pairs]).astype(np.float32)
-    return Example(np.concatenate([measured, leanings], axis=1), tables, one.group)
+    return step_models.Example(np.concatenate([measured, leanings], axis=1), tables, one.group)
 
 
 # Neighbours: the weights of a medium's steps, held near to those of the model that the medium comes with.
@@ -293,12 +292,13 @@ def _prepare_neighbours(recipe: Recipe, measuring: Measuring | None) -> Prepared
         raise InputError(f"{recipe.table}: {least} are needed; got {len(known)}")
     own, steps = [c for c, _ in known], tuple(n for n in known[0][1] if all(n in near for _, near in known))
     examples = [
-        Example(np.zeros((len(c), 0)), np.stack([near[name] for name in steps]), maker_of(c)) for c, near in known
+        step_models.Example(np.zeros((len(c), 0)), np.stack([near[name] for name in steps]), maker_of(c))
+        for c, near in known
     ]
     near = None if medium.proposer is None else neighbour_weights(load_model(medium.proposer), steps)
     more: dict[str, Any] = {"collections": len(own), "makers": len({one.group for one in examples})}
 
-    def export(weights: Floats, crossed: Crossed) -> Model:
+    def export(weights: Floats, crossed: step_models.Crossed) -> Model:
         told = _summarise(crossed, gained=near is not None)
         more.update(told)
         names = [n for n in own[0].feature_names if n not in medium.codes and all(n in c.feature_names for c in own)]
@@ -318,7 +318,7 @@ def _prepare_neighbours(recipe: Recipe, measuring: Measuring | None) -> Prepared
         return Gain(str(medium.proposer), more["gained"]) if more["gained"] is not None else None
 
     split = Split(own, own, "each maker set aside in turn", notes)
-    trainable = NeighbourTraining(examples, export, negatives, seed, near)
+    trainable = step_models.NeighbourTraining(examples, export, negatives, seed, near)
     return Prepared(split, trainable, {"seed": seed, "negatives": negatives}, finish, more)
 
 
@@ -347,7 +347,7 @@ def _measure_closeness(collection: Collection, medium: Medium) -> dict[str, NDAr
     return found if any(near.any() for near in found.values()) else {}
 
 
-def _summarise(crossed: Crossed, *, gained: bool) -> dict[str, Interval | None]:
+def _summarise(crossed: step_models.Crossed, *, gained: bool) -> dict[str, Interval | None]:
     """Bits, the share of shuffles beaten, and the bits gained over known weights, with intervals over makers."""
     values = {"bits": crossed.bits, "beaten": crossed.beaten, "gained": crossed.bits - crossed.known}
     found = {name: mean_interval(each, np.random.default_rng(0), crossed.groups) for name, each in values.items()}

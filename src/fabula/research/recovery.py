@@ -124,11 +124,11 @@ def direct_orderings(sequencer: Sequencer, collections: Sequence[Collection], rn
     """Orderings of the direct sequencer, each collection shuffled before it sees it."""
     from fabula.training.sequencer import sequence_all
 
-    mixed, shown = _shuffle(collections, rng)
+    mixed, shown = shuffle_all(collections, rng)
     return [order[placed] for order, placed in zip(mixed, sequence_all(sequencer, shown), strict=True)]
 
 
-def _shuffle(collections: Sequence[Collection], rng: np.random.Generator) -> tuple[list[Ints], list[Collection]]:
+def shuffle_all(collections: Sequence[Collection], rng: np.random.Generator) -> tuple[list[Ints], list[Collection]]:
     """An order for each collection, and the collection in that order."""
     mixed = [rng.permutation(len(c)) for c in collections]
     return mixed, [c.reordered(order) for c, order in zip(collections, mixed, strict=True)]
@@ -276,7 +276,7 @@ def fill_missing(values: ArrayLike) -> Floats:
 
 def set_orderings(model: Model, collections: Sequence[Collection], rng: np.random.Generator) -> dict[str, Orderings]:
     """Both orderings of each collection in the true numbering, its items shuffled before the model sees them."""
-    mixed, shown = _shuffle(collections, rng)
+    mixed, shown = shuffle_all(collections, rng)
     found: dict[str, Orderings] = {}
     for name, rule in _RULES.items():
         ordered = model.order_many(shown, rule=rule, seconds=_SECONDS)
@@ -312,7 +312,7 @@ def look_at(model: Model, collection: Collection) -> Evidence:
 def step_orderings(model: Model, collections: Sequence[Collection], rng: np.random.Generator) -> dict[str, Orderings]:
     """The ordering proposed for each collection in the true numbering, its items shuffled before they are looked at."""
     found: Orderings = []
-    for mixed, shown in zip(*_shuffle(collections, rng), strict=True):
+    for mixed, shown in zip(*shuffle_all(collections, rng), strict=True):
         energy = model.energy(shown, evidence=look_at(model, shown))
         found.append(mixed[likeliest(solvable(energy), seconds=_SECONDS).ordering])
     return {PROPOSED: found}

@@ -21,18 +21,8 @@ from fabula.evaluation.intervals import ComparisonSettings, bootstrap, compare_s
 from fabula.evaluation.metrics import best_scores, random_proposals, shuffle_proposals, template_proposals
 from fabula.media.music.tracks import SHOWN_CREATOR, SHOWN_TITLE
 from fabula.models.model import Model, load_essence_model, save_model
+from fabula.research import recovery as recovering
 from fabula.research.evaluate import tabulate
-from fabula.research.recovery import (
-    DIRECT,
-    SEARCHES,
-    Methods,
-    direct_orderings,
-    evenly_spaced,
-    recover,
-    scalar_essences,
-    search_scorer,
-    searchable,
-)
 from fabula.research.splits import Split
 from fabula.research.workspace import StudyData, StudyPlan, Task, Workspace, plain, read_study_data, side_by_side
 from fabula.templates.genealogy import trace_genealogy
@@ -73,18 +63,18 @@ def table1_run(workspace: Workspace, d: int, seed: int) -> Measured:
     return measure_stage(workspace, f"table1-d{d}-{seed}", config, workspace.study.parts)
 
 
-def measure_stage(workspace: Workspace, stage: str, config: TrainingConfig, parts: Parts) -> Measured:
-    """One training that is a stage, and what it tells."""
-    from fabula.training.compare import Measured
+def measure_stage(
+    workspace: Workspace, stage: str, config: TrainingConfig, parts: Parts, *, size: int | None = None
+) -> Measured:
+    """One training that is a stage, on at most as many collections as the plan says, or ``size``; what it tells."""
+    from fabula.training.compare import Measured, measure
 
-    most = workspace.plan.most
+    most, said = (workspace.plan.most, {"most": workspace.plan.most}) if size is None else (size, {})
 
     def work() -> Any:
-        from fabula.training.compare import measure
-
         return measure(fewer(parts, most), config, device=workspace.plan.device, progress=workspace.epochs_of(stage))
 
-    return Measured(**workspace.stage(stage, {"config": config.to_dict(), "most": most}, work))
+    return Measured(**workspace.stage(stage, {"config": config.to_dict(), **said}, work))
 
 
 def control(workspace: Workspace, name: str) -> list[dict[str, Any]]:
@@ -115,16 +105,8 @@ def more_data_run(workspace: Workspace, size: int) -> dict[str, Any]:
     config = replace(plan.bits_config(study.features), scorers=("arcs",), scorer_weights=())
     # As many steps for few collections as for many, up to a bound, so that data and not steps are short.
     epochs = min(4 * config.epochs, round(config.epochs * len(study.training) / size))
-    recipe = replace(config, epochs=epochs)
-    stage = f"more-data-{size}"
-
-    def work() -> Any:
-        from fabula.training.compare import measure
-
-        return measure(fewer(study.parts, size), recipe, device=plan.device, progress=workspace.epochs_of(stage))
-
-    found = workspace.stage(stage, {"config": recipe.to_dict()}, work)
-    return {"collections": size, **{key: found[key] for key in ("bits", "low", "high")}}
+    found = measure_stage(workspace, f"more-data-{size}", replace(config, epochs=epochs), study.parts, size=size)
+    return {"collections": size, "bits": found.bits, "low": found.low, "high": found.high}
 
 
 def fewer(parts: Parts, most: int) -> Parts:
@@ -159,13 +141,13 @@ def search_model(workspace: Workspace) -> Model:
 def search_part(workspace: Workspace, part: int) -> list[tuple[int, Ints]]:
     """The search under its scorer, for one part of the collections it is asked about: their numbers and orderings."""
     model, evaluation = search_model(workspace), workspace.study.evaluation
-    chosen = evenly_spaced(len(evaluation), workspace.plan.searched)[part::SEARCH_PARTS]
-    if not chosen or searchable(model) is None:
+    chosen = recovering.evenly_spaced(len(evaluation), workspace.plan.searched)[part::SEARCH_PARTS]
+    if not chosen or recovering.searchable(model) is None:
         return []
 
     def work() -> Any:
-        essences = scalar_essences(model, [evaluation[i] for i in chosen])
-        return search_scorer(model, essences, len(chosen), np.random.default_rng((1, part)))
+        essences = recovering.scalar_essences(model, [evaluation[i] for i in chosen])
+        return recovering.search_scorer(model, essences, len(chosen), np.random.default_rng((1, part)))
 
     kept = workspace.stage(f"searched-{part}", {"model": fingerprint(model), "chosen": chosen}, work)
     return [(i, np.array(ordering, dtype=np.intp)) for i, ordering in zip(chosen, kept, strict=True)]
@@ -198,7 +180,7 @@ def template_sets(workspace: Workspace, model: Model, seed: int) -> dict[str, di
     counts = [k for k in plan.counts if k <= len(chosen)]
 
     def work() -> Any:
-        essences = scalar_essences(model, chosen)
+        essences = recovering.scalar_essences(model, chosen)
         found: dict[str, dict[int, Floats]] = {}
         for way, (method, options) in WAYS.items():
             for k in counts:
@@ -233,7 +215,7 @@ def sequencer(workspace: Workspace) -> dict[str, Any]:
         )
         save_sequencer(path, made)
         workspace.report("sequencer", "beam search")
-        orderings = direct_orderings(made, study.evaluation, np.random.default_rng(0))
+        orderings = recovering.direct_orderings(made, study.evaluation, np.random.default_rng(0))
         return {"bits": information_bits(made, study.evaluation), "history": list(made.history), "orderings": orderings}
 
     return dict(workspace.stage("sequencer", settings, work, files=[path]))
@@ -464,7 +446,7 @@ def seed_scores(workspace: Workspace, seed: int) -> Scores:
     shapes = {way: {k: ts.values.tolist() for k, ts in by.items()} for way, by in sets.items()}
 
     def work() -> Any:
-        essences = scalar_essences(model, workspace.study.evaluation)
+        essences = recovering.scalar_essences(model, workspace.study.evaluation)
         found = _score(workspace, essences, sets, np.random.default_rng((seed, 7)))
         return [[*key, values.round(6)] for key, values in found.items()]
 
@@ -530,7 +512,7 @@ def kinship(workspace: Workspace, model: Model, sets: Sets, way: str = "refined"
     chosen = [sets[way][k] for k in sorted(sets[way])]
 
     def work() -> Any:
-        essences = scalar_essences(model, typical)
+        essences = recovering.scalar_essences(model, typical)
         traced = trace_genealogy(chosen, essences).to_dict()
         named = {i for g in traced["generations"] for t in g["templates"] for i in (*t["best"], *t["worst"])}
         arcs = {str(i): {"title": _title(typical[i]), "essence": essences[i]} for i in sorted(named)}
@@ -543,7 +525,7 @@ def kinship(workspace: Workspace, model: Model, sets: Sets, way: str = "refined"
 def example(workspace: Workspace, model: Model, sets: Sets, way: str = "refined") -> dict[str, Any]:
     """Figure 6: one collection in its own order and fitted to the four templates."""
     shown = _choose_example(workspace)
-    [arc] = scalar_essences(model, [shown])
+    [arc] = recovering.scalar_essences(model, [shown])
     fits = []
     for template in sets[way][_main_count(workspace)]:
         found = fit(arc, template)
@@ -584,11 +566,11 @@ def recovery(workspace: Workspace, model: Model, templates: TemplateSet, direct:
         workspace.report("recovery", what)
 
     def work() -> Any:
-        found = recover(split, single, Methods(model=model, templates=templates), progress=report)
-        kind = searchable(search_model(workspace))
+        found = recovering.recover(split, single, recovering.Methods(model=model, templates=templates), progress=report)
+        kind = recovering.searchable(search_model(workspace))
         if searched and kind is not None:
-            found[SEARCHES[kind]] = [searched.get(i) for i in range(len(study.evaluation))]
-        found[DIRECT] = as_orderings(direct["orderings"])
+            found[recovering.SEARCHES[kind]] = [searched.get(i) for i in range(len(study.evaluation))]
+        found[recovering.DIRECT] = as_orderings(direct["orderings"])
         report("tests")
         lengths = [len(c) for c in study.evaluation]
         return tabulate(found, lengths, rule=study.rule, resamples=plan.resamples).to_dict()

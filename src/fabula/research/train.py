@@ -336,13 +336,9 @@ def compare_recipe(
     if tell is not None:
         for note in found.split.notes:
             tell(note)
-    options: dict[str, Any] = {"seeds": seeds, "progress": progress}
+    options: dict[str, Any] = {"seeds": seeds, "dimensions": dimensions, "progress": progress}
     ready: Any = found.trainable
-    if dimensions:
-        return comparing.compare_dimensions(ready, dimensions, **options)
-    if isinstance(ready, SetTraining):
-        return comparing.compare_inputs(ready, **options)
-    return comparing.compare_features(ready, **options)
+    return (comparing.compare_inputs if isinstance(ready, SetTraining) else comparing.compare_essence)(ready, **options)
 
 
 def rows_json(rows: Iterable[Compared]) -> list[dict[str, Any]]:

@@ -49,42 +49,6 @@ class Row:
         return f"{self.side}{self.number}"
 
 
-def as_json(ordered: Ordered, *, explain: bool = True) -> dict[str, Any]:
-    """A result as one JSON object.
-
-    Keys: ``template`` (its name), ``knots``, ``values``, ``interpolation``, ``ordering`` (0-based item indices),
-    ``worst``, ``mean``, ``score``, ``exact``, ``gap`` (null: not known), ``sides`` (items on each), ``lengths`` (of
-    each side), ``left_out`` (item indices), ``unmeasured`` (entries that keep their position), ``model``, ``likelier``
-    (times, than the order given), ``direction`` (how sure it is which end begins, 0 to 1; null where no model says it),
-    ``items`` in the new order (each with ``position`` (1-based), ``id``, ``title``, who made it, ``path``, ``length``,
-    ``side``, ``essence``, ``target``, ``deviation``, ``why``, ``facts`` as text), ``given``, ``alternatives`` (each
-    with its ``likelihood`` relative to this one, which may be above 1: what is proposed first need not be the
-    likeliest), ``changes``, ``likes`` (where each item, in the order given, likes to stand: shares over the positions;
-    null where no set model was asked) and ``notes``. Without `explain` it is not said why each item stands where it
-    stands, which is most of the work while an arc is dragged.
-    """
-    return {
-        **_summary(ordered.fit),
-        "gap": ordered.gap,
-        "sides": list(ordered.sides),
-        "lengths": ordered.lengths,
-        "unit": ordered.session.medium.unit.name,
-        "left_out": list(ordered.left_out),
-        "unmeasured": _entries_held(ordered),
-        "model": model_name(ordered),
-        "likelier": likelier(ordered.fit, ordered.given),
-        "direction": ordered.sureness,
-        "items": _items(ordered, explain=explain),
-        "given": _summary(ordered.given),
-        "alternatives": [
-            {**_summary(other), "likelihood": likelier(other, ordered.fit)} for other in ordered.alternatives
-        ],
-        "changes": [{"name": c.name, "unit": c.unit, "mean": c.mean, "worst": c.worst} for c in ordered.changes],
-        "likes": _likes(ordered) if explain else None,
-        "notes": list(ordered.notes),
-    }
-
-
 def gap_text(gap: float) -> str:
     """How much better another ordering could be, in per cent.
 
@@ -212,33 +176,6 @@ def headline(ordered: Ordered) -> str:
     length = medium.unit.text(total(ordered.lengths))
     named = medium.words.item if n == 1 else medium.words.items
     return f"{ordered.session.title}: {n} {named}{f', {length}' if length else ''}"
-
-
-def as_text(ordered: Ordered) -> str:
-    """A result as lines of text: title, sides, and a line per item."""
-    rows = ordered.rows
-    wide = max(len(row.label) for row in rows)
-    title = min(48, max(len(row.item.label) for row in rows))
-    lines = [headline(ordered)]
-    for row in rows:
-        if row.side and row.number == 1:
-            lines.append(ordered.side_line(ordered.side_of(row.position)[0]))
-        name = row.item.label if len(row.item.label) <= title else row.item.label[: title - 1] + "…"
-        lines.append(f"{row.label:>{wide}}  {name:<{title}}  {row.length:>7}".rstrip())
-    return "\n".join([*lines, *(f"note: {note}" for note in ordered.notes)])
-
-
-def as_html(ordered: Ordered) -> str:
-    """A result as a small HTML table, as notebooks show it."""
-    essence = ordered.session.essence
-    head = "<tr><th>#</th><th>title</th><th>length</th><th>was</th><th>essence</th></tr>"
-    body = "".join(
-        f"<tr><td>{row.label}</td><td>{escape(row.item.label)}</td><td>{row.length}</td><td>{row.index + 1}</td>"
-        f"<td>{np.atleast_1d(essence[row.index])[0]:+.2f}</td></tr>"
-        for row in ordered.rows
-    )
-    notes = "".join(f"<p>{escape(note)}</p>" for note in ordered.notes)
-    return f"<p><b>{escape(headline(ordered))}</b></p><table>{head}{body}</table>{notes}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -376,8 +313,39 @@ class Ordered:
         return f"Side {side_name(side)}{f', {length}' if length else ''}"
 
     def to_json(self, *, explain: bool = True) -> dict[str, Any]:
-        """Everything about it as JSON can hold it: what ``fabula order --json`` prints and the page shows."""
-        return as_json(self, explain=explain)
+        """Everything about it as one JSON object: what ``fabula order --json`` prints and the page shows.
+
+        Keys: ``template`` (its name), ``knots``, ``values``, ``interpolation``, ``ordering`` (0-based item indices),
+        ``worst``, ``mean``, ``score``, ``exact``, ``gap`` (null: not known), ``sides`` (items on each), ``lengths`` (of
+        each side), ``left_out`` (item indices), ``unmeasured`` (entries that keep their position), ``model``,
+        ``likelier`` (times, than the order given), ``direction`` (how sure it is which end begins, 0 to 1; null where
+        no model says it), ``items`` in the new order (each with ``position`` (1-based), ``id``, ``title``, who made it,
+        ``path``, ``length``, ``side``, ``essence``, ``target``, ``deviation``, ``why``, ``facts`` as text), ``given``,
+        ``alternatives`` (each with its ``likelihood`` relative to this one, which may be above 1: what is proposed
+        first need not be the likeliest), ``changes``, ``likes`` (where each item, in the order given, likes to stand:
+        shares over the positions; null where no set model was asked) and ``notes``. Without `explain` it is not said
+        why each item stands where it stands, which is most of the work while an arc is dragged.
+        """
+        return {
+            **_summary(self.fit),
+            "gap": self.gap,
+            "sides": list(self.sides),
+            "lengths": self.lengths,
+            "unit": self.session.medium.unit.name,
+            "left_out": list(self.left_out),
+            "unmeasured": _entries_held(self),
+            "model": model_name(self),
+            "likelier": likelier(self.fit, self.given),
+            "direction": self.sureness,
+            "items": _items(self, explain=explain),
+            "given": _summary(self.given),
+            "alternatives": [
+                {**_summary(other), "likelihood": likelier(other, self.fit)} for other in self.alternatives
+            ],
+            "changes": [{"name": c.name, "unit": c.unit, "mean": c.mean, "worst": c.worst} for c in self.changes],
+            "likes": _likes(self) if explain else None,
+            "notes": list(self.notes),
+        }
 
     def save(self, path: str | Path) -> Path:
         """Write the new order; the format goes by the ending: a playlist, .csv, .json."""
@@ -400,7 +368,24 @@ class Ordered:
         return f"<Ordered {headline(self)}; {name_some(self.titles, 4)}>"
 
     def __str__(self) -> str:
-        return as_text(self)
+        rows = self.rows
+        wide = max(len(row.label) for row in rows)
+        title = min(48, max(len(row.item.label) for row in rows))
+        lines = [headline(self)]
+        for row in rows:
+            if row.side and row.number == 1:
+                lines.append(self.side_line(self.side_of(row.position)[0]))
+            name = row.item.label if len(row.item.label) <= title else row.item.label[: title - 1] + "…"
+            lines.append(f"{row.label:>{wide}}  {name:<{title}}  {row.length:>7}".rstrip())
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     def _repr_html_(self) -> str:
-        return as_html(self)
+        essence = self.session.essence
+        head = "<tr><th>#</th><th>title</th><th>length</th><th>was</th><th>essence</th></tr>"
+        body = "".join(
+            f"<tr><td>{row.label}</td><td>{escape(row.item.label)}</td><td>{row.length}</td><td>{row.index + 1}</td>"
+            f"<td>{np.atleast_1d(essence[row.index])[0]:+.2f}</td></tr>"
+            for row in self.rows
+        )
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
+        return f"<p><b>{escape(headline(self))}</b></p><table>{head}{body}</table>{notes}"

@@ -129,7 +129,7 @@ class Session:
         """The features that can be the essence."""
         return [name for name in usable_columns(self.collection) if name not in self.medium.codes]
 
-    @property
+    @cached_property
     def templates(self) -> list[Template]:
         """The templates to try where none is named: the arcs of the model, or one for a column."""
         if self.model is None:

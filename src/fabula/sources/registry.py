@@ -6,8 +6,6 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib import import_module
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +13,7 @@ import numpy as np
 
 from fabula.core.collection import Collection
 from fabula.errors import FileError, InputError, shown
-from fabula.media.medium import Medium
+from fabula.media.medium import Medium, load, load_points
 
 if TYPE_CHECKING:
     from fabula.sources.playlists.entries import Playlist
@@ -143,15 +141,7 @@ class Reader:
 @cache
 def readers() -> tuple[Reader, ...]:
     """Every reader but that of folders, those of the house first."""
-    found = [_load(where) for where in _HOME]
-    for point in entry_points(group=GROUP):
-        reader = point.load()
-        if not isinstance(reader, Reader):
-            raise InputError(
-                f"the entry point {point.value!r} of {GROUP} must name a Reader; got {type(reader).__name__}"
-            )
-        found.append(reader)
-    return tuple(found)
+    return (*map(load, _HOME), *load_points(GROUP, Reader))
 
 
 def list_endings() -> tuple[str, ...]:
@@ -176,7 +166,8 @@ def open_source(paths: Sequence[str | Path], opening: Opening | None = None) -> 
     if how.collection is not None and not (reader and reader.several):
         raise InputError(f"goes with a table; {shown(names[0])} is none", field="collection")
     if reader is None:
-        return _load(_FOLDERS).open(names, how)
+        opened: Source = load(_FOLDERS).open(names, how)
+        return opened
     if not _SCHEME.match(names[0]) and not Path(names[0]).exists():
         raise FileError(f"{shown(names[0])}: does not exist")
     return reader.open(names, how)
@@ -195,12 +186,6 @@ def _reader_of(name: str, *, alone: bool) -> Reader | None:
     if Path(name).is_dir():
         return next((reader for reader in readers() if reader.folders is not None and reader.folders(name)), None)
     if Path(name).suffix.lower() == ".txt":
-        lists = _load(_LISTS)
+        lists: Reader = load(_LISTS)
         return lists if alone and lists.takes(name) else None
     return next((reader for reader in readers() if Path(name).suffix.lower() in reader.endings), None)
-
-
-def _load(where: str) -> Reader:
-    module, _, attribute = where.partition(":")
-    reader: Reader = getattr(import_module(module), attribute)
-    return reader

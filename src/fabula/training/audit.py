@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any, Literal, Protocol, Self
 
@@ -127,6 +127,13 @@ class AuditReport:
         # The width of an interval falls with the root of their number.
         counts = [math.ceil(row.collections * ((row.high - row.bits) / HIDDEN) ** 2) for row in few]
         return max([FEWEST, *counts]) if few else 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain values, for JSON; a control with what it says."""
+        said = [self.verdict(row) if row in self.controls else None for row in self.rows]
+        rows = [{**asdict(row), "verdict": verdict} for row, verdict in zip(self.rows, said, strict=True)]
+        about = {"ok": self.ok, "judged": self.judged, "needed": self.needed, "notes": list(self.notes)}
+        return {**about, "rows": rows}
 
     def card(self) -> dict[str, dict[str, float]]:
         """The controls as a model's card tells them: bits by data and scorer."""

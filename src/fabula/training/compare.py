@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from fabula.evaluation.controls import Parts, keep_only
 from fabula.evaluation.information import Information, mutual_information, suppress_seen_warning
 from fabula.models.encoders.set import as_set
 from fabula.models.model import Model
+from fabula.training.audit import Trained
 from fabula.training.data import choose_features
 from fabula.training.item_models import EssenceTraining, train
 from fabula.training.loop import Progress
@@ -78,23 +79,59 @@ def summarise(
     return Compared(name, dimensions, bits, low, high, tuple(run.bits for run in runs), correlation)
 
 
-def compare_features(essence: EssenceTraining, *, seeds: int = 5, progress: Tell | None = None) -> list[Compared]:
+class Trial(NamedTuple):
+    """One training of a comparison: the name of a feature or ``"essence"``, its dimensions, and the seed."""
+
+    name: str
+    dimensions: int
+    seed: int
+
+
+def compare_essence(
+    essence: EssenceTraining, *, seeds: int = 5, dimensions: Sequence[int] = (), progress: Tell | None = None
+) -> list[Compared]:
     """Bits of the essence, first, and of each of its features alone, most bits first: the paper's Figure 1.
 
-    The last scorer of the recipe measures all; ``progress`` is called before each run with the name and the seed.
+    Or bits by the number of ``dimensions`` of the essence: its Table 1. The last scorer of the recipe measures all;
+    ``progress`` is called before each run with the name and the seed.
     """
-    parts, config, device = essence.parts, essence.config, essence.device
+    found = []
+    for trial in list_trials(essence, seeds, dimensions):
+        if progress is not None:
+            progress(f"d = {trial.dimensions}" if dimensions else trial.name, trial.seed)
+        found.append((trial, run_trial(essence, trial)))
+    return gather_trials(found, sweep=bool(dimensions))
 
-    def run(name: str, how: TrainingConfig) -> list[Measured]:
-        return _repeat(name, seeds, progress, lambda s: measure(parts, replace(how, seed=how.seed + s), device=device))
 
-    whole = run(ESSENCE, config)
-    features = {name: run(name, alone(config, name)) for name in choose_features(config, parts.training)}
-    return rank(whole, features, config.dimensions)
+def list_trials(essence: EssenceTraining, seeds: int, dimensions: Sequence[int] = ()) -> list[Trial]:
+    """Every training of :func:`compare_essence`, in its order."""
+    if dimensions:
+        return [Trial(ESSENCE, d, seed) for d in dimensions for seed in range(seeds)]
+    names = choose_features(essence.config, essence.parts.training)
+    whole = [Trial(ESSENCE, essence.config.dimensions, seed) for seed in range(seeds)]
+    return whole + [Trial(name, 1, seed) for name in names for seed in range(seeds)]
+
+
+def run_trial(essence: EssenceTraining, trial: Trial) -> Measured:
+    """Train once and measure."""
+    config = replace(essence.config, dimensions=trial.dimensions)
+    recipe = config if trial.name == ESSENCE else alone(config, trial.name)
+    return measure(essence.parts, replace(recipe, seed=recipe.seed + trial.seed), device=essence.device)
+
+
+def gather_trials(found: Iterable[tuple[Trial, Measured]], *, sweep: bool = False) -> list[Compared]:
+    """The rows of a comparison from its trainings; ``sweep`` where they are by dimensions."""
+    runs: dict[tuple[str, int], list[Measured]] = {}
+    for trial, result in found:
+        runs.setdefault((trial.name, trial.dimensions), []).append(result)
+    if sweep:
+        return [summarise(name, d, each) for (name, d), each in runs.items()]
+    (_, d), essence = next(iter(runs.items()))
+    return rank(essence, {name: each for (name, _), each in runs.items() if name != ESSENCE}, d)
 
 
 def rank(essence_runs: Sequence[Measured], runs: Mapping[str, Sequence[Measured]], dimensions: int) -> list[Compared]:
-    """Rows of :func:`compare_features` from the runs of the essence and of each feature, one per seed."""
+    """Rows of :func:`compare_essence` from the runs of the essence and of each feature, one per seed."""
     essence = summarise(ESSENCE, dimensions, essence_runs)
     rows = [
         summarise(name, 1, each, float(np.mean([run.correlations[name] for run in essence_runs])))
@@ -103,33 +140,28 @@ def rank(essence_runs: Sequence[Measured], runs: Mapping[str, Sequence[Measured]
     return [essence, *sorted(rows, key=lambda row: -row.bits)]
 
 
-def compare_dimensions(
-    ready: EssenceTraining | SetTraining, dimensions: Sequence[int], *, seeds: int = 5, progress: Tell | None = None
+def compare_inputs(
+    sets: SetTraining, *, seeds: int = 5, dimensions: Sequence[int] = (), progress: Tell | None = None
 ) -> list[Compared]:
-    """Bits by the number of dimensions of the essence, or of what a set model has of each item: the paper's Table 1."""
-
-    def run(d: int, seed: int) -> Measured | Information:
-        if isinstance(ready, EssenceTraining):
-            config = replace(ready.config, dimensions=d, seed=ready.config.seed + seed)
-            return measure(ready.parts, config, device=ready.device)
-        spec, recipe = replace(ready.spec, dimensions=d), replace(ready.config, seed=ready.config.seed + seed)
-        return replace(ready, spec=spec, config=recipe).train().information[BOTH]
-
-    return [summarise(ESSENCE, d, _repeat(f"d = {d}", seeds, progress, partial(run, d))) for d in dimensions]
-
-
-def compare_inputs(sets: SetTraining, *, seeds: int = 5, progress: Tell | None = None) -> list[Compared]:
     """Bits of a set model by what it may see, all inputs first, and of its scorers alone, most bits first.
 
-    One model is trained for each seed, and asked with all but some inputs hidden: it was trained to do without.
+    One model is trained for each seed, and asked with all but some inputs hidden: it was trained to do without. Or bits
+    by the number of ``dimensions`` of what it has of each item.
     """
 
-    def run(seed: int) -> dict[str, Information]:
-        own = replace(sets, config=replace(sets.config, seed=sets.config.seed + seed), scorers=())
-        with suppress_seen_warning():
-            return dict(_ask(own.train().model, sets.parts.test))
+    def train(seed: int, **more: Any) -> Trained:
+        return replace(sets, config=replace(sets.config, seed=sets.config.seed + seed), **more).train()
 
-    runs = _repeat(ALL, seeds, progress, run)
+    def ask(seed: int) -> dict[str, Information]:
+        with suppress_seen_warning():
+            return dict(_ask(train(seed, scorers=()).model, sets.parts.test))
+
+    def by_size(d: int, seed: int) -> Information:
+        return train(seed, spec=replace(sets.spec, dimensions=d)).information[BOTH]
+
+    if dimensions:
+        return [summarise(ESSENCE, d, _repeat(f"d = {d}", seeds, progress, partial(by_size, d))) for d in dimensions]
+    runs = _repeat(ALL, seeds, progress, ask)
     rows = [summarise(name, sets.spec.dimensions, [each[name] for each in runs]) for name in runs[0]]
     return [rows[0], *sorted(rows[1:], key=lambda row: -row.bits)]
 

@@ -26,29 +26,12 @@ from fabula.media.music.tracks import ORIENTED_BY
 from fabula.models.model import Model
 from fabula.models.transform import Transform, log_parts
 from fabula.training import data as pools
+from fabula.training import loop
 from fabula.training.audit import NOISE, ORDERS, Report, Trained, compact, round_off
 from fabula.training.data import ItemPool, Rows, draw_orderings
 from fabula.training.distributed import World, join, same_everywhere
-from fabula.training.loop import (
-    Checkpoint,
-    GraphedStep,
-    Learner,
-    Loss,
-    Run,
-    info_nce,
-    optimise,
-    precision,
-    seed_of,
-    to_bits,
-)
-from fabula.training.nets.essence_net import (
-    EssenceNet,
-    Weights,
-    check_twins,
-    trainable_encoder,
-    trainable_scorer,
-    zscore,
-)
+from fabula.training.nets import essence_net
+from fabula.training.nets.essence_net import EssenceNet
 from fabula.training.recipes import TrainingConfig, resolve
 from fabula.version import __version__
 
@@ -58,8 +41,8 @@ from fabula.version import __version__
 def model_config(config: TrainingConfig, weights: Mapping[str, NDArray[Any]] | None = None) -> dict[str, Any]:
     """What the model file says of the nets; ``config`` with its encoder decided, the weights where they are known."""
     known = weights or {}
-    encoder = trainable_encoder(config.encoder)
-    scorers = [trainable_scorer(name) for name in config.scorers]
+    encoder = essence_net.trainable_encoder(config.encoder)
+    scorers = [essence_net.trainable_scorer(name) for name in config.scorers]
     return {
         "dimensions": config.dimensions,
         "encoder": encoder.describe(encoder.settings(config), known),
@@ -79,7 +62,7 @@ def build_model(
     """The model of a trained net, with dimensions of its essence turned upside down where ``signs`` (d,) says -1."""
     weights = {name: tensor.detach().float().cpu().numpy() for name, tensor in state.items()}
     for name in config.scorers:
-        weights |= trainable_scorer(name).constants(config)
+        weights |= essence_net.trainable_scorer(name).constants(config)
     if signs is not None:
         weights = flip(weights, config, signs)
     return Model(model_config(config, weights), weights, transform, training=training, card=card)
@@ -97,16 +80,18 @@ def essence_signs(essences: Sequence[Floats], collections: Sequence[Collection])
     return np.where(total < 0, -1.0, 1.0).astype(np.float32)
 
 
-def flip(weights: Mapping[str, NDArray[Any]], config: TrainingConfig, signs: NDArray[np.float32]) -> Weights:
+def flip(
+    weights: Mapping[str, NDArray[Any]], config: TrainingConfig, signs: NDArray[np.float32]
+) -> essence_net.Weights:
     """Turn dimensions of the essence upside down and let the scorers expect that: every score stays."""
-    out: Weights = {name: np.array(tensor) for name, tensor in weights.items()}
-    encoder = trainable_encoder(config.encoder)
+    out: essence_net.Weights = {name: np.array(tensor) for name, tensor in weights.items()}
+    encoder = essence_net.trainable_encoder(config.encoder)
     if encoder.outputs is None:
         return out
     for name in encoder.outputs(encoder.settings(config)):
         out[name] = (out[name].T * signs).T  # (d, ...)
     for name in config.scorers:
-        trainable_scorer(name).flip(out, signs)
+        essence_net.trainable_scorer(name).flip(out, signs)
     return out
 
 
@@ -158,7 +143,7 @@ class _Essence(nn.Module):
         self.register_buffer("logged", torch.tensor(logged).reshape(shape))
         self.register_buffer("offset", torch.tensor(offset).reshape(shape))
         settings = model.config["encoder"]
-        encoder = trainable_encoder(settings["kind"])
+        encoder = essence_net.trainable_encoder(settings["kind"])
         self.encoder = encoder.make(settings, transform.item_shape, model.dimensions, 0.0)
         state = {
             n.removeprefix("encoder."): torch.tensor(t) for n, t in model.tensors.items() if n.startswith("encoder.")
@@ -171,7 +156,7 @@ class _Essence(nn.Module):
         values = (values - self.mean) / self.deviation
         values = self.bound * torch.tanh(values / self.bound) if self.bound else values
         values = torch.where(values.isnan(), 0.0, values).float()
-        return zscore(self.encoder(values).unsqueeze(0)).squeeze(0)
+        return essence_net.zscore(self.encoder(values).unsqueeze(0)).squeeze(0)
 
 
 Draw = Callable[[int, int, int, torch.Generator], Tensor]
@@ -189,7 +174,7 @@ class EssenceTraining:
     parts: Parts
     config: TrainingConfig
     device: str = "auto"
-    checkpoint: Checkpoint | None = None
+    checkpoint: loop.Checkpoint | None = None
     card: Mapping[str, Any] | None = None
     controls: tuple[str, ...] = (NOISE, ORDERS)
 
@@ -213,7 +198,7 @@ def train(
     config: TrainingConfig | None = None,
     *,
     device: str = "auto",
-    checkpoint: Checkpoint | None = None,
+    checkpoint: loop.Checkpoint | None = None,
     progress: Report | None = None,
     card: Mapping[str, Any] | None = None,
 ) -> Trained:
@@ -227,7 +212,7 @@ def train(
     names = pools.choose_features(given, parts.training)
     transform = pools.fit_transform(parts.training, names, given.logged, given.bound)
     settings = resolve(given, transform.item_shape)
-    check_twins(settings, transform.item_shape)
+    essence_net.check_twins(settings, transform.item_shape)
     with join(device) as world:
         pool = pools.make_pool(parts.training, transform, world.device)
         validation = pools.make_pool(parts.validation, transform, world.device)
@@ -235,9 +220,9 @@ def train(
         learner = EssenceLearner(
             lambda: EssenceNet(settings, transform.item_shape), pool, validation, settings, world, data
         )
-        run = optimise(learner, checkpoint=checkpoint, progress=progress)
+        run = loop.optimise(learner, checkpoint=checkpoint, progress=progress)
         best = run.best_net()
-        with precision("none", world.device):
+        with loop.precision("none", world.device):
             if settings.calibrate and run.best_epoch:
                 calibrate(best, validation, settings, world)
             shown = validation if parts.measured is None else pools.make_pool(parts.measured, transform, world.device)
@@ -250,7 +235,7 @@ def train(
     return Trained(model, found, run.history, settings, run.best_epoch)
 
 
-def _record(learner: EssenceLearner, run: Run) -> dict[str, Any]:
+def _record(learner: EssenceLearner, run: loop.Run) -> dict[str, Any]:
     """What the file says of the training."""
     config = learner.config
     return {
@@ -270,7 +255,7 @@ def _record(learner: EssenceLearner, run: Run) -> dict[str, Any]:
     }
 
 
-class EssenceLearner(Learner):
+class EssenceLearner(loop.Learner):
     """Telling the true order of collections from others, by the essence of each item.
 
     An epoch's randomness follows from seed, epoch and rank alone. ``net`` makes the net, with a seeded random state;
@@ -292,11 +277,11 @@ class EssenceLearner(Learner):
         self.epochs, self.patience, self.clip, self.amp = config.epochs, config.patience, config.clip, config.amp
         self.averages, self.size = bool(config.ema), len(pool)
         self.graphs = use_graphs(pool, config, world)
-        self._graphed: GraphedStep | None = None
+        self._graphed: loop.GraphedStep | None = None
 
     def make_net(self) -> nn.Module:
         """The net, its weights by the seed."""
-        torch.manual_seed(seed_of(self.config.seed, 0, 0))
+        torch.manual_seed(loop.seed_of(self.config.seed, 0, 0))
         return self._net()
 
     def start(self, net: nn.Module) -> tuple[nn.Module, dict[str, float]]:
@@ -307,37 +292,40 @@ class EssenceLearner(Learner):
 
     def make_optimizer(self, net: nn.Module) -> torch.optim.Optimizer:
         """Adam or AdamW; the encoder and the scorers have their own weight decay."""
-        groups: dict[float, list[nn.Parameter]] = {}
-        for name, parameter in net.named_parameters():
-            groups.setdefault(_decay(name, parameter, self.config), []).append(parameter)
         kind = torch.optim.AdamW if self.config.optimizer == "adamw" else torch.optim.Adam
-        parameters = [{"params": held, "weight_decay": decay} for decay, held in groups.items()]
-        return kind(parameters, lr=self.config.learning_rate, fused=True)
+        groups = loop.group_by_decay(net, self._decay)
+        return kind(groups, lr=self.config.learning_rate, fused=True)
+
+    def _decay(self, name: str, parameter: nn.Parameter) -> float:
+        # Decoupled decay is for weight matrices; the paper's Adam takes all.
+        if self.config.optimizer == "adamw" and (parameter.ndim < 2 or name == "arcs.values"):
+            return 0.0
+        return self.config.encoder_decay if name.startswith("encoder.") else self.config.scorer_decay
 
     def plan(self, epoch: int) -> list[Rows]:
         """Every collection once; the seeds of what the epoch draws are set."""
         seed, world, config = self.config.seed, self.world, self.config
-        plans = torch.Generator().manual_seed(seed_of(seed, epoch, 0))
-        self._draws = torch.Generator(world.device).manual_seed(seed_of(seed, epoch, 1 + world.rank))
-        torch.manual_seed(seed_of(seed, epoch, 1 + world.size + world.rank))  # dropout
+        plans = torch.Generator().manual_seed(loop.seed_of(seed, epoch, 0))
+        self._draws = torch.Generator(world.device).manual_seed(loop.seed_of(seed, epoch, 1 + world.rank))
+        torch.manual_seed(loop.seed_of(seed, epoch, 1 + world.size + world.rank))  # dropout
         cut = {"subsequences": config.subsequences, "shortest": config.shortest}
         plan = pools.plan_epoch(self.pool, config.batch, plans, fill=self.graphs, **cut)
         self._scale = 1.0 / max(len(batch.chosen) for batch in plan)
         return plan
 
-    def loss(self, net: nn.Module, batch: Rows) -> Loss | None:
+    def loss(self, net: nn.Module, batch: Rows) -> loop.Loss | None:
         """The losses of all collections and scorers, summed: every collection weighs the same in every batch."""
         drawn = self._draw(batch)
         if drawn is None:
             return None
-        return Loss(batch.weight * sum_losses(net(*drawn), self.config), self._scale)
+        return loop.Loss(batch.weight * sum_losses(net(*drawn), self.config), self._scale)
 
     def gradients(self, net: nn.Module, batch: Rows) -> Tensor:
         """Gradients of a batch; as CUDA graphs where they serve."""
         if not self.graphs:
             return super().gradients(net, batch)
         if self._graphed is None:
-            self._graphed = GraphedStep(net, lambda scores: sum_losses(scores, self.config), self._scale)
+            self._graphed = loop.GraphedStep(net, lambda scores: sum_losses(scores, self.config), self._scale)
         features, orderings = cast(tuple[Tensor, Tensor], self._draw(batch))
         return self._graphed(features, orderings, batch.weight)
 
@@ -367,13 +355,6 @@ class EssenceLearner(Learner):
         return 1.0 - min(self.config.ema, (1 + step) / (10 + step))
 
 
-def _decay(name: str, parameter: nn.Parameter, config: TrainingConfig) -> float:
-    decay = config.encoder_decay if name.startswith("encoder.") else config.scorer_decay
-    # Decoupled decay is for weight matrices; the paper's Adam takes all.
-    spared = config.optimizer == "adamw" and (parameter.ndim < 2 or name == "arcs.values")
-    return 0.0 if spared else decay
-
-
 def learning_rate(config: TrainingConfig, step: int, steps: int) -> float:
     """The rate of a step, counted from 1: a linear rise, then constant or along a cosine to 0.
 
@@ -395,7 +376,9 @@ def use_graphs(pool: ItemPool, config: TrainingConfig, world: World) -> bool:
 
 def sum_losses(scores: Mapping[str, Tensor], config: TrainingConfig) -> Tensor:
     """InfoNCE of all collections, (b, N) scores by scorer, summed with the scorers' weights."""
-    losses = [w * info_nce(scores[name]).sum() for name, w in zip(config.scorers, config.scorer_weights, strict=True)]
+    losses = [
+        w * loop.info_nce(scores[name]).sum() for name, w in zip(config.scorers, config.scorer_weights, strict=True)
+    ]
     return torch.stack(losses).sum()
 
 
@@ -404,7 +387,7 @@ def validation_bits(
 ) -> dict[str, float]:
     """Bits by scorer on a pool (Equation 2 of the paper), with the same negatives at every call."""
     means = validation_losses(net, pool, config, draw).mean(0).tolist()
-    return {name: to_bits(loss, config.sequences) for name, loss in zip(config.scorers, means, strict=True)}
+    return {name: loop.to_bits(loss, config.sequences) for name, loss in zip(config.scorers, means, strict=True)}
 
 
 @torch.no_grad()
@@ -417,7 +400,7 @@ def validation_losses(net: EssenceNet, pool: ItemPool, config: TrainingConfig, d
         b = len(chosen)
         drawn = [draw(b, config.sequences, length, generator) for _ in range(config.draws)]
         scores = net.score(net.encode(pool.whole(chosen, length)["values"]), torch.cat(drawn, dim=1))  # (b, draws * N)
-        by_scorer = [info_nce(scores[name].double().view(b * config.draws, -1)) for name in config.scorers]
+        by_scorer = [loop.info_nce(scores[name].double().view(b * config.draws, -1)) for name in config.scorers]
         losses.append(torch.stack([loss.view(b, -1).mean(1) for loss in by_scorer], dim=1))
     return torch.cat(losses)
 
@@ -433,7 +416,12 @@ def encode_pool(net: EssenceNet, pool: ItemPool) -> list[Floats]:
 
 
 def information(
-    net: EssenceNet, pool: ItemPool, config: TrainingConfig, *, draws: int = 4, groups: Sequence[Hashable] | None = None
+    net: EssenceNet,
+    pool: ItemPool,
+    config: TrainingConfig,
+    *,
+    draws: int = 4,
+    groups: Sequence[Hashable] | None = None,
 ) -> dict[str, Information]:
     """Bits with their interval on a pool, by scorer; the estimator is the one that measures finished models.
 

@@ -23,6 +23,7 @@ from torch.nn import functional
 
 from fabula.core.files import write_whole
 from fabula.errors import FileError
+from fabula.models.file import read_tensors
 from fabula.training.distributed import World
 
 # A run of training: its state, and the checkpoint that holds all of it after an epoch, complete or absent.
@@ -159,16 +160,11 @@ def read_checkpoint(content: bytes, run: Run, settings: Settings, data: str, *, 
 
 
 def _read(content: bytes, where: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
-    from safetensors import SafetensorError
-    from safetensors.torch import load
-
     try:
-        tensors = load(content)
-        size = int.from_bytes(content[:8], "little")
-        header = json.loads(content[8 : 8 + size]).get("__metadata__")
-    except (SafetensorError, ValueError, KeyError) as error:
+        tensors, header = read_tensors(content)
+    except ValueError as error:
         raise FileError(f"{where}: cannot be read as a training checkpoint ({error})") from error
-    return header or {}, tensors
+    return header, {name: torch.from_numpy(tensor) for name, tensor in tensors.items()}
 
 
 def _tensors(run: Run) -> dict[str, Tensor]:
@@ -345,6 +341,14 @@ def _keep_best(run: Run, learner: Learner, bits: dict[str, float]) -> None:
         run.best_epoch, run.best_bits = run.epoch, bits
         for name, tensor in run.mean.net.state_dict().items():
             run.best[name].copy_(tensor)
+
+
+def group_by_decay(net: nn.Module, decay: Callable[[str, nn.Parameter], float]) -> list[dict[str, Any]]:
+    """The parameters of a net as an optimiser takes them, those of one weight decay together."""
+    groups: dict[float, list[nn.Parameter]] = {}
+    for name, parameter in net.named_parameters():
+        groups.setdefault(decay(name, parameter), []).append(parameter)
+    return [{"params": held, "weight_decay": each} for each, held in groups.items()]
 
 
 def seed_of(*parts: int) -> int:

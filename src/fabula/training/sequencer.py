@@ -16,12 +16,12 @@ from torch.nn import functional
 
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection
-from fabula.core.files import write_whole
-from fabula.errors import FabulaError, FileError, InputError, ModelError
+from fabula.core.files import read_bytes, write_whole
+from fabula.errors import FabulaError, InputError, ModelError
 from fabula.evaluation.intervals import Interval, bootstrap
 from fabula.media.music.tracks import LOGGED
+from fabula.models.file import read_tensors
 from fabula.models.transform import Transform
-from fabula.training.audit import Report
 from fabula.training.data import ItemPool, Rows, check_collections, fit_transform, make_pool, plan_epoch, take
 from fabula.training.distributed import World, join
 from fabula.training.loop import Learner, Loss, optimise, seed_of
@@ -188,13 +188,9 @@ def train_sequencer(
     with join(device) as world:
         pool, held_out = (make_pool(part, transform, world.device) for part in (collections, validation))
         learner = SequencerLearner(pool, held_out, how, transform, world)
-        run = optimise(learner, progress=None if progress is None else _tell(progress))
+        run = optimise(learner, progress=progress and (lambda one: progress(one.epoch, one.epochs, one.bits["order"])))
     history = (0.0, *(epoch.bits["order"] for epoch in run.history))
     return Sequencer(run.best_net(), transform, how, max(history), history)
-
-
-def _tell(progress: Callable[[int, int, float], None]) -> Report:
-    return lambda epoch: progress(epoch.epoch, epoch.epochs, epoch.bits["order"])
 
 
 def sequence_all(model: Sequencer, collections: Sequence[Collection], beam: int = 8) -> list[Ints]:
@@ -349,42 +345,25 @@ def save_sequencer(path: str | Path, model: Sequencer) -> Path:
 
 def load_sequencer(path: str | Path, *, device: str = "cpu") -> Sequencer:
     """Read what :func:`save_sequencer` wrote."""
-    from safetensors.torch import load
-
     try:
-        content = Path(path).read_bytes()
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read ({error.strerror or error})") from error
-    document = _document(path, content)
+        tensors, metadata = read_tensors(read_bytes(path))
+        document = json.loads(metadata["fabula"])
+        kind, version = document["format"], document["version"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ModelError(f"{path}: is not a sequencer file of fabula") from error
+    if (kind, version) != (FORMAT, VERSION):
+        raise ModelError(f"{path}: is a {kind} of version {version!r}, not a {FORMAT} of version {VERSION}")
+    known = {each.name for each in fields(SequencerConfig)}
     try:
-        config = SequencerConfig(**_settings(document["config"]))
-        said = document["features"]
+        said: dict[str, Any] = document["features"]
+        settings: dict[str, Any] = {name: value for name, value in document["config"].items() if name in known}
+        settings |= {name: tuple(value) for name, value in settings.items() if isinstance(value, list)}
+        config = SequencerConfig(**settings)
         names, logged = tuple(said["names"]), tuple(said["logged"])
         transform = Transform(names, logged, np.array(said["mean"]), np.array(said["deviation"]), said["bound"])
         net = make_net(config, transform)
-        net.load_state_dict(load(content))
+        net.load_state_dict({name: torch.from_numpy(tensor) for name, tensor in tensors.items()})
         net = net.to(torch.device(device)).eval()
         return Sequencer(net, transform, config, float(document["bits"]), tuple(document["history"]))
     except (FabulaError, KeyError, TypeError, ValueError, RuntimeError) as error:
         raise ModelError(f"{path}: is a broken sequencer ({' '.join(str(error).split())[:200]})") from error
-
-
-def _document(path: str | Path, content: bytes) -> dict[str, Any]:
-    """The header's own words, checked for kind and version."""
-    try:
-        size = int.from_bytes(content[:8], "little")
-        header = json.loads(content[8 : 8 + size])
-        document = json.loads(header["__metadata__"]["fabula"])
-        kind, version = document["format"], document["version"]
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise ModelError(f"{path}: is not a sequencer file of fabula") from error
-    if kind != FORMAT:
-        raise ModelError(f"{path}: is a {kind}, not a {FORMAT}")
-    if version != VERSION:
-        raise ModelError(f"{path}: sequencer version {version!r}; this fabula reads version {VERSION}")
-    return dict(document)
-
-
-def _settings(values: dict[str, Any]) -> dict[str, Any]:
-    known = {each.name for each in fields(SequencerConfig)}
-    return {name: tuple(v) if isinstance(v, list) else v for name, v in values.items() if name in known}

@@ -20,33 +20,12 @@ from fabula.evaluation.information import mutual_information, suppress_seen_warn
 from fabula.models.encoders.set import Array, SetInputs, SetSpec, as_set
 from fabula.models.model import Model
 from fabula.models.titles import Vocabulary
+from fabula.training import loop
 from fabula.training.audit import NOISE, ORDERS, TITLES, Report, Trained
 from fabula.training.data import ItemPool
 from fabula.training.distributed import World, join, same_everywhere
-from fabula.training.loop import (
-    Learner,
-    Loss,
-    Run,
-    contrast,
-    distill,
-    log_share,
-    optimise,
-    permutations,
-    seed_of,
-    table_bits,
-)
-from fabula.training.nets.set_net import (
-    Dropout,
-    Reading,
-    SetBatch,
-    SetNet,
-    artist_of,
-    as_inputs,
-    as_model,
-    as_net,
-    learn_inputs,
-    pick,
-)
+from fabula.training.nets import set_net
+from fabula.training.nets.set_net import SetBatch, SetNet
 from fabula.training.recipes import SetRecipe
 
 ASIDE = 0.08  # share of the artists that decides when to stop
@@ -127,43 +106,45 @@ def train_sets(
         raise InputError("at least one collection is needed to train")
     if aside is None:
         train, aside = set_aside(train, recipe.seed)
-    dropout = Dropout(recipe.dropout, recipe.title_dropout, recipe.word_dropout)
+    dropout = set_net.Dropout(recipe.dropout, recipe.title_dropout, recipe.word_dropout)
     if start is not None:
         mean, deviation = start.tensors["transform.mean"], start.tensors["transform.deviation"]
         own = as_set(start.encoder)
-        read: Reading = (own.spec, mean, deviation, own.vocabulary)
-        net = as_net(start, dropout)
+        read: set_net.Reading = (own.spec, mean, deviation, own.vocabulary)
+        net = set_net.as_net(start, dropout)
     else:
-        read = learn_inputs(train, spec or SetSpec(train[0].feature_names), tokens=recipe.tokens, grams=recipe.grams)
+        read = set_net.learn_inputs(
+            train, spec or SetSpec(train[0].feature_names), tokens=recipe.tokens, grams=recipe.grams
+        )
         net = SetNet(read[0], recipe.seed, dropout)
     with join(device) as world:
         same_everywhere(world, set_fingerprint(train))
         pool, decide = (prepare(part, *read, device=world.device) for part in (train, aside))
         net = net.to(world.device)
         before = None if start is None else float(collection_bits(net.eval(), decide, draws=4).mean())
-        taught_by = [as_net(teacher).to(world.device).eval() for teacher in teachers]
-        run = optimise(SetLearner(net, pool, decide, recipe, world, taught_by, before), progress=progress)
+        taught_by = [set_net.as_net(teacher).to(world.device).eval() for teacher in teachers]
+        run = loop.optimise(SetLearner(net, pool, decide, recipe, world, taught_by, before), progress=progress)
     record = _record(train, aside, recipe, run, start)
     if world.size > 1:
         record["processes"] = world.size
-    model = as_model(run.best_net(), *read[1:], training=record)
+    model = set_net.as_model(run.best_net(), *read[1:], training=record)
     return Trained(model, {}, run.history, recipe, run.best_epoch, before)
 
 
 def set_aside(collections: Sequence[Collection], seed: int = 0) -> tuple[list[Collection], list[Collection]]:
     """Collections to train on and those of some artists set aside, at least one each."""
-    artists = sorted({artist_of(collection) for collection in collections})
+    artists = sorted({set_net.artist_of(collection) for collection in collections})
     if len(artists) < 2:
         raise InputError("collections of at least 2 artists are needed to set some aside; give those to set aside")
     count = min(max(1, round(ASIDE * len(artists))), len(artists) - 1)
     drawn = np.random.default_rng(seed).choice(len(artists), count, replace=False)
     chosen = {artists[i] for i in drawn}
-    rest = [collection for collection in collections if artist_of(collection) not in chosen]
-    return rest, [collection for collection in collections if artist_of(collection) in chosen]
+    rest = [collection for collection in collections if set_net.artist_of(collection) not in chosen]
+    return rest, [collection for collection in collections if set_net.artist_of(collection) in chosen]
 
 
 def _record(
-    train: Sequence[Collection], aside: Sequence[Collection], recipe: SetRecipe, run: Run, start: Model | None
+    train: Sequence[Collection], aside: Sequence[Collection], recipe: SetRecipe, run: loop.Run, start: Model | None
 ) -> dict[str, Any]:
     """What the file says of the training."""
     best = max(run.history, key=lambda epoch: epoch.bits[BOTH])
@@ -181,7 +162,7 @@ def _record(
     return record if start is None else {**record, "from": start.training.get("fingerprint", "")}
 
 
-class SetLearner(Learner):
+class SetLearner(loop.Learner):
     """InfoNCE over the tables of a set net: AdamW over one cycle, a moving average of the weights.
 
     The net, on the device of the data, changes; it is kept as it came where no epoch has more than ``least`` bits on
@@ -203,7 +184,7 @@ class SetLearner(Learner):
         self.teachers, self.least = teachers, -np.inf if least is None else least
         self.epochs, self.size, self.averages = recipe.epochs, len(pool), True
         self.masking = Masking(recipe, net.spec.features, pool.device)
-        own = recipe.seed if self.world.size == 1 else seed_of(recipe.seed, self.world.rank)
+        own = recipe.seed if self.world.size == 1 else loop.seed_of(recipe.seed, self.world.rank)
         self._own, self._draws = own, torch.Generator(pool.device).manual_seed(own)
         self._plan = np.random.default_rng(recipe.seed)
 
@@ -218,11 +199,12 @@ class SetLearner(Learner):
 
     def make_optimizer(self, net: nn.Module) -> torch.optim.Optimizer:
         """AdamW; the vectors of words have their own weight decay."""
-        recipe, shared = self.recipe, dict[float, list[Tensor]]()
-        for name, weight in net.named_parameters():
-            decay = recipe.vector_decay if name.endswith("/vectors") else recipe.decay
-            shared.setdefault(decay if weight.ndim > 1 else 0.0, []).append(weight)
-        groups = [{"params": weights, "weight_decay": decay} for decay, weights in shared.items()]
+        recipe = self.recipe
+
+        def decay(name: str, weight: Tensor) -> float:
+            return 0.0 if weight.ndim < 2 else recipe.vector_decay if name.endswith("/vectors") else recipe.decay
+
+        groups = loop.group_by_decay(net, decay)
         optimiser = torch.optim.AdamW(groups, lr=recipe.learning_rate, foreach=True)
         batches = sum(-(-len(group) // recipe.batch) for group in self.pool.by_length.values())
         self._cycle = torch.optim.lr_scheduler.OneCycleLR(
@@ -254,21 +236,21 @@ class SetLearner(Learner):
             batches.append((n, chosen.to(self.pool.device), order.sort(1).values.to(self.pool.device)))
         return batches
 
-    def loss(self, net: nn.Module, batch: tuple[int, Tensor, Tensor]) -> Loss | None:
+    def loss(self, net: nn.Module, batch: tuple[int, Tensor, Tensor]) -> loop.Loss | None:
         """Mean InfoNCE of a batch, and its distance from the teachers' opinion."""
         n, chosen, steps = batch[0], self.world.share(batch[1]), self.world.share(batch[2])
         if not len(chosen):
             return None
         x = self.masking(SetBatch(**self.pool.gather(chosen, steps, n)), self._draws)
-        orderings = permutations(self.recipe.negatives, steps.shape[1], self._draws)
-        logits = contrast(net(x), orderings)
-        loss = -log_share(logits).mean()
+        orderings = loop.permutations(self.recipe.negatives, steps.shape[1], self._draws)
+        logits = loop.contrast(net(x), orderings)
+        loss = -loop.log_share(logits).mean()
         if self.teachers:
             with torch.no_grad():
-                opinion = torch.stack([contrast(teacher(x), orderings) for teacher in self.teachers]).mean(0)
+                opinion = torch.stack([loop.contrast(teacher(x), orderings) for teacher in self.teachers]).mean(0)
             weight = self.recipe.taught
-            loss = (1 - weight) * loss + weight * distill(logits, opinion)
-        return Loss(loss, len(chosen) / self.recipe.batch, len(chosen))
+            loss = (1 - weight) * loss + weight * loop.distill(logits, opinion)
+        return loop.Loss(loss, len(chosen) / self.recipe.batch, len(chosen))
 
     def bits(self, net: nn.Module) -> dict[str, float]:
         """Mean bits on what was set aside."""
@@ -335,7 +317,7 @@ def collection_bits(
         for length, part in pool.parts(256):
             positions, follow = tables(only(SetBatch(**pool.whole(part, length)), seen, titles=titles))
             follow = follow if flow else torch.zeros_like(follow)
-            found = table_bits(positions, follow, negatives, draws, generator)
+            found = loop.table_bits(positions, follow, negatives, draws, generator)
             bits[part.cpu().numpy()] = found.cpu().numpy()
     return bits
 
@@ -351,8 +333,10 @@ def prepare(
 ) -> ItemPool:
     """Collections in true order as a pool for training or measuring; groups are artists."""
     numbers: dict[str, int] = {}
-    groups = [numbers.setdefault(artist_of(c), len(numbers)) for c in collections]
-    return set_pool([as_inputs(c, spec, mean, deviation, vocabulary) for c in collections], groups, device=device)
+    groups = [numbers.setdefault(set_net.artist_of(c), len(numbers)) for c in collections]
+    return set_pool(
+        [set_net.as_inputs(c, spec, mean, deviation, vocabulary) for c in collections], groups, device=device
+    )
 
 
 def set_pool(
@@ -375,5 +359,5 @@ def set_fingerprint(collections: Sequence[Collection]) -> str:
     digest = hashlib.sha256()
     for collection in collections:
         digest.update(repr((collection.id, [item.title for item in collection.items])).encode())
-        digest.update(pick(collection, sorted(collection.feature_names)).astype("<f4").tobytes())
+        digest.update(set_net.pick(collection, sorted(collection.feature_names)).astype("<f4").tobytes())
     return digest.hexdigest()[:16]

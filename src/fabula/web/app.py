@@ -31,7 +31,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from fabula.core.collection import Item
 from fabula.session.session import session_of
 from fabula.version import __version__
-from fabula.web.http_errors import add_error_handlers, error_response
+from fabula.web.http_errors import add_error_handlers, error_response, unforeseen_response
 from fabula.web.open_jobs import OpenJobs
 from fabula.web.page_workspace import Workspaces, data_folder
 from fabula.web.routes import router
@@ -95,7 +95,10 @@ class Access:
         """The answer to a visit whose address carries the token or a code: a cookie; None where it does not."""
         if self.token is None:
             return None
-        given = parse_qs(query.decode("latin-1"), max_num_fields=20).get("token", [""])[0]
+        try:
+            given = parse_qs(query.decode("latin-1"), max_num_fields=20).get("token", [""])[0]
+        except ValueError:  # nobody who has the token sends so many
+            return None
         if not (self._is_token(given) or self._is_code(given)):
             return None
         answer = HTMLResponse(_ONWARD)
@@ -150,8 +153,12 @@ class SafetyMiddleware:
             return
         headers = Headers(scope=scope)
 
+        begun = False
+
         async def send_safely(message: Message) -> None:
+            nonlocal begun
             if message["type"] == "http.response.start":
+                begun = True
                 added = MutableHeaders(scope=message)
                 added.update(_HEADERS)
                 if scope["path"].startswith("/api"):
@@ -160,12 +167,17 @@ class SafetyMiddleware:
                     added["Cache-Control"] = "no-cache"
             await send(message)
 
-        answer = self._answer(scope, headers)
-        if answer is not None:
-            await answer(scope, receive, send_safely)
-            return
-        limited = receive if scope["path"] == UPLOADS else self._limit(receive)
-        await self.app(scope, limited, send_safely)
+        try:
+            answer = self._answer(scope, headers)
+            if answer is not None:
+                await answer(scope, receive, send_safely)
+                return
+            limited = receive if scope["path"] == UPLOADS else self._limit(receive)
+            await self.app(scope, limited, send_safely)
+        except Exception as error:  # what no handler of the app has answered
+            if begun:
+                raise
+            await unforeseen_response(error)(scope, receive, send_safely)
 
     def _answer(self, scope: Scope, headers: Headers) -> Response | None:
         """The answer to who may not ask, or comes with the token in the address; None where the app answers."""
@@ -174,6 +186,7 @@ class SafetyMiddleware:
             return error_response(*problem)
         entered = self.access.enter(scope["query_string"], headers) if scope["path"] == "/" else None
         if entered is not None or self.access.admits(headers):
+            scope["admitted"] = True  # its connection is kept when there are too many
             return entered
         api = scope["path"].startswith("/api")
         return error_response(403, REFUSED) if api else PlainTextResponse(f"{REFUSED}\n", 403)
@@ -283,14 +296,28 @@ class TimedProtocol(H11Protocol):
         """Begin to watch a connection; refuse one too many."""
         super().connection_made(transport)
         now = self.loop.time()
-        self._waiting = self._came = self._drained = self._began = now
+        self._opened = self._waiting = self._came = self._drained = self._began = now
         self._bytes = self._left = 0
         self._timer: asyncio.TimerHandle | None = None
-        if len(self.connections) > self.timeouts.connections:
+        if len(self.connections) > self.timeouts.connections and not self._make_room():
             transport.write(b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
             transport.close()
             return
         self._look_soon()
+
+    @property
+    def _admitted(self) -> bool:
+        """Whether the last request that came through it had the token."""
+        return self.scope is not None and bool(self.scope.get("admitted"))
+
+    def _make_room(self) -> bool:
+        """Close the oldest connection of somebody without the token; False where all others have it."""
+        strangers = [one for one in self.connections if isinstance(one, TimedProtocol) and one is not self]
+        strangers = [one for one in strangers if not one._admitted and not one.transport.is_closing()]
+        if not strangers:
+            return False
+        min(strangers, key=lambda one: one._opened).transport.abort()
+        return True
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Watch no more."""

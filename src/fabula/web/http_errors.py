@@ -57,6 +57,11 @@ def error_response(status: int, message: str, field: str | None = None, **more: 
     return JSONResponse({"error": one_line(message), "field": field, **more}, status_code=status)
 
 
+def unforeseen_response(error: Exception) -> JSONResponse:
+    """The answer to what nobody foresaw; what the error says of itself may not be for others."""
+    return error_response(500, f"something unforeseen went wrong ({type(error).__name__})")
+
+
 def one_line(message: str) -> str:
     """A message as one line of text that can be written."""
     return " ".join(message.encode("utf-8", "backslashreplace").decode().split())
@@ -84,10 +89,6 @@ def add_error_handlers(app: FastAPI) -> None:
     @app.exception_handler(UnicodeEncodeError)
     async def answer_unwritable(_: Request, error: UnicodeEncodeError) -> JSONResponse:
         return error_response(400, f"{error.object[error.start : error.start + 1]!r} is no text that can be written")
-
-    @app.exception_handler(Exception)
-    async def answer_unforeseen(_: Request, error: Exception) -> JSONResponse:
-        return error_response(500, f"something unforeseen went wrong ({type(error).__name__})")
 
 
 def _describe(problem: dict[str, Any]) -> str:

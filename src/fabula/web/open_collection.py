@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
-from python_multipart.exceptions import MultipartParseError
+from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
@@ -31,6 +31,9 @@ from fabula.web.server_store import OpenCollection, Origin, ServerStore, collect
 # Receiving files: counted while they stream in, stored under names of our own.
 
 
+_LONGEST_BOUNDARY = 70  # characters, as RFC 2046 has it
+
+
 @dataclass(frozen=True)
 class Received:
     """A file that came in."""
@@ -47,6 +50,8 @@ async def receive(request: Request, store: ServerStore) -> tuple[str, list[Recei
     kind, options = parse_options_header(request.headers.get("content-type", ""))
     if kind != b"multipart/form-data" or not options.get(b"boundary"):
         raise StatusError(415, "files come as multipart/form-data")
+    if len(options[b"boundary"]) > _LONGEST_BOUNDARY:
+        raise StatusError(400, f"a boundary may have {_LONGEST_BOUNDARY} characters at most")
     upload, folder = store.new_upload()
     receiving = _Receiving(store, upload, folder)
     try:
@@ -60,7 +65,7 @@ async def receive(request: Request, store: ServerStore) -> tuple[str, list[Recei
     except BaseException as error:
         receiving.close()
         store.drop_upload(upload)
-        if isinstance(error, MultipartParseError):
+        if isinstance(error, FormParserError):
             raise StatusError(400, f"the upload is not well-formed: {error}") from error
         if isinstance(error, ClientDisconnect):
             raise StatusError(400, "the upload broke off") from error

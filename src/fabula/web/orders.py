@@ -102,12 +102,13 @@ def _make_template(given: TemplateBody | str | None, session: Session) -> Templa
 
 
 def _take_turn(store: ServerStore, asked: OrderRequest, n: int) -> AbstractContextManager[None]:
-    """Let only a few search at a time: unlike a sort, a search takes a second or two."""
+    """Let only a few search at a time: unlike a sort of not too many, a search takes a second or two."""
     runs = asked.together or asked.before or asked.together_by or asked.apart is not None
     searched = runs or asked.smoothness or asked.sides > 1 or asked.limit is not None
-    if asked.ordering is not None or not searched:
-        return nullcontext()
     most = store.settings.most_searched
+    knots = len(asked.template.knots) if isinstance(asked.template, TemplateBody) else 0
+    if asked.ordering is not None or not searched:
+        return store.searching.turn() if n > most or knots > most else nullcontext()
     if n > most:
         rule = "together, before, apart, smoothness, sides and limits take"
         raise InputError(f"{rule} {most} items at most on this page")

@@ -17,7 +17,6 @@ from fabula.media.registry import item_endings
 from fabula.session.open import demo_folder, dump_session, load_session
 from fabula.sources.registry import list_endings
 from fabula.web import requests, responses
-from fabula.web import responses as exports
 from fabula.web.file_access import ItemFile, check_below, file_response, list_folder
 from fabula.web.http_errors import ERROR_RESPONSES, StatusError
 from fabula.web.open_collection import open_paths, open_saved_session, open_upload, receive, reopen
@@ -38,21 +37,18 @@ _UPLOAD_BODY = {
 router = APIRouter(prefix="/api", responses=ERROR_RESPONSES, route_class=requests.StrictRoute)
 
 
-async def _get_store(request: Request) -> ServerStore:
-    return request.app.state.store  # type: ignore[no-any-return]
+def _state(name: str) -> Any:
+    """What the app holds under a name, for who asks for it."""
+
+    async def find(request: Request) -> Any:
+        return getattr(request.app.state, name)
+
+    return Depends(find)
 
 
-async def _get_jobs(request: Request) -> OpenJobs:
-    return request.app.state.jobs  # type: ignore[no-any-return]
-
-
-async def _get_workspaces(request: Request) -> Workspaces:
-    return request.app.state.workspaces  # type: ignore[no-any-return]
-
-
-StoreOf = Annotated[ServerStore, Depends(_get_store)]
-JobsOf = Annotated[OpenJobs, Depends(_get_jobs)]
-WorkspacesOf = Annotated[Workspaces, Depends(_get_workspaces)]
+StoreOf = Annotated[ServerStore, _state("store")]
+JobsOf = Annotated[OpenJobs, _state("jobs")]
+WorkspacesOf = Annotated[Workspaces, _state("workspaces")]
 Name = Annotated[str, InPath(min_length=1, max_length=200)]
 Size = Annotated[int, Query(ge=16, le=4096, description="Pixels of its longer side, as far as it can be made smaller.")]
 
@@ -273,10 +269,10 @@ def export(collection: str, asked: requests.ExportRequest, store: StoreOf) -> Re
     opened = store.get(collection)
     ordered = store.get_result(collection, asked.result)
     if asked.format == "zip":
-        name = f"{exports.file_name(ordered.session.title) or 'order'}.zip"
-        chunks = exports.zip_copies(opened, ordered, store.folder)
+        name = f"{responses.file_name(ordered.session.title) or 'order'}.zip"
+        chunks = responses.zip_copies(opened, ordered, store.folder)
         return StreamingResponse(chunks, media_type="application/zip", headers=_attach(name))
-    name, data = exports.export(ordered, asked.format, store.folder, gap=asked.gap_s)
+    name, data = responses.export(ordered, asked.format, store.folder, gap=asked.gap_s)
     return Response(data, media_type="application/octet-stream", headers=_attach(name))
 
 
@@ -284,7 +280,7 @@ def export(collection: str, asked: requests.ExportRequest, store: StoreOf) -> Re
 def save(collection: str, asked: requests.SaveRequest, store: StoreOf) -> Response:
     """Save the collection and the page's state in a file that opens again."""
     session = store.get(collection).session
-    name = f"{exports.file_name(session.title) or 'session'}.fabula.json"
+    name = f"{responses.file_name(session.title) or 'session'}.fabula.json"
     text = json.dumps(dump_session(session, asked.state), indent=1)
     return Response(text, media_type="application/json", headers=_attach(name))
 

@@ -10,7 +10,7 @@ from fabula.cli.printing import HeadedCommand
 from fabula.cli.research.recipe import RECIPE, recipe_options, require_recipe
 
 if TYPE_CHECKING:
-    from fabula.training.audit import AuditReport, AuditRow
+    from fabula.training.audit import AuditReport
 
 
 _SECTIONS = {"The audit": ("controls_only", "published_bug", "as_json"), **RECIPE}
@@ -39,7 +39,6 @@ def command(ctx: click.Context, /, *, controls_only: bool, published_bug: bool, 
       fabula audit albums.parquet --preset paper --scorers bilstm --published-bug --controls-only
     """
     import json
-    from dataclasses import asdict
 
     from fabula.cli.printing import training_bar
     from fabula.research.train import audit_recipe
@@ -52,9 +51,7 @@ def command(ctx: click.Context, /, *, controls_only: bool, published_bug: bool, 
     from fabula.training.distributed import is_first
 
     if as_json and is_first():
-        rows = [{**asdict(row), "verdict": _verdict(report, row)} for row in report.rows]
-        about = {"ok": report.ok, "judged": report.judged, "needed": report.needed, "notes": list(report.notes)}
-        click.echo(json.dumps({**about, "rows": rows}))
+        click.echo(json.dumps(report.to_dict()))
     elif is_first():
         _show(report)
     ctx.exit(1 if not report.ok else 0 if report.judged else 3)
@@ -65,12 +62,7 @@ _SAID = {
     "below zero": "below zero: it learned noise by heart, no leak",
     "leak": "NOT ZERO: a leak",
     "too few": "cannot be judged: too few",
-    None: "",
 }
-
-
-def _verdict(report: AuditReport, row: AuditRow) -> str | None:
-    return report.verdict(row) if row in report.controls else None
 
 
 def _show(report: AuditReport) -> None:
@@ -79,7 +71,7 @@ def _show(report: AuditReport) -> None:
     table = make_table("data", "scorer", "bits", "95 % interval", "n", "", left=("data", "scorer", ""))
     for row in report.rows:
         bits, low, high = (f"{round(value, 3) + 0.0:.3f}" for value in (row.bits, row.low, row.high))  # no "-0.000"
-        said = _SAID[_verdict(report, row)]
+        said = _SAID[report.verdict(row)] if row in report.controls else ""
         table.add_row(row.data, row.scorer, bits, f"{low} to {high}", f"{row.collections:,}", said)
     console().print(table)
     print_lines(*_conclusion(report))

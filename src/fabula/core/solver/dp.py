@@ -154,7 +154,7 @@ def mask_of(units: Iterable[int]) -> int:
 # One side: the cheapest way to lay each subset of units along its positions.
 
 CHUNK = 4096  # subsets at once: what they need stays in the cache
-AT_ONCE = 1 << 18  # entries up to which one step for all units is quicker than one for each
+AT_ONCE = 1 << 20  # entries up to which one step for all units is quicker than one for each
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,14 +238,14 @@ def fill(side: Side) -> Numbers:
 
 def _extend(side: Side, first: Longs, second: Longs | None, sets: Longs) -> None:
     """Set each unit before each of some subsets of as many units, in place."""
-    if side.link is None:
-        sets = sets[first[sets] < NEVER]
-    elif sets[0] > 0:
-        sets = sets[first[:, sets].min(axis=0) < NEVER]
-    if side.at_once and len(side.cost) ** 2 * len(sets) <= AT_ONCE:
-        _extend_at_once(side, first, sets)
-        return
     here = first[..., sets]
+    if side.link is None or sets[0] > 0:
+        known = (here if side.link is None else here.min(axis=0)) < NEVER
+        if not known.all():
+            sets, here = sets[known], here[..., known]
+    if side.at_once and len(side.cost) ** 2 * len(sets) <= AT_ONCE:
+        _extend_at_once(side, first, sets, here)
+        return
     minor = None if second is None else second[..., sets]
     start = side.size - side.subsets.items[sets]
     for unit in range(len(side.cost) if len(sets) else 0):
@@ -266,7 +266,7 @@ def _extend(side: Side, first: Longs, second: Longs | None, sets: Longs) -> None
                 second[unit, after] = tie
 
 
-def _extend_at_once(side: Side, first: Longs, sets: Longs) -> None:
+def _extend_at_once(side: Side, first: Longs, sets: Longs, here: Longs) -> None:
     """The same for single items: all of them before all of some subsets, of which each holds as many."""
     if side.link is None or not len(sets):
         return
@@ -274,7 +274,9 @@ def _extend_at_once(side: Side, first: Longs, sets: Longs) -> None:
     cost = side.cost[:, side.size - int(side.subsets.items[sets[0]]) - 1][:, np.newaxis]
     total = np.zeros((len(unit), 1), dtype=np.int64)
     if sets[0]:
-        total = (side.link[:, :, np.newaxis] + first[:, sets]).min(axis=1)  # (unit, subsets)
+        total = side.link[:, :1] + here[0]  # (unit, subsets)
+        for behind, cost_there in zip(side.link.T[1:, :, np.newaxis], here[1:], strict=True):
+            np.minimum(total, behind + cost_there, out=total)
     total = cap(side.criterion.join(total, cost))
     barred = (np.int64(1) << unit) | np.array(side.subsets.needs, dtype=np.int64)[:, np.newaxis]
     units, columns = np.nonzero((sets & barred == 0) & (cost < NEVER))

@@ -25,30 +25,12 @@ from fabula.errors import InputError
 from fabula.jobs.job import ShardedJob, default_shards, ranges
 from fabula.jobs.store import Manifest, manifests, read_manifest, read_part, total_digest
 from fabula.jobs.task import Cut, JobRequest, JobTask, Round
-from fabula.jobs.tasks.by_model import (
-    OPTIONS,
-    Shard,
-    cut_table,
-    is_parquet,
-    model_of,
-    read_shard,
-    rows_of_shard,
-    try_model,
-)
+from fabula.jobs.tasks import by_model as tables
 from fabula.models.model import Model
 from fabula.session.catalogue import Piece, complete, open_parquet
+from fabula.templates import refinement
 from fabula.templates.costs import TemplateCosts, as_count, flat_costs, restore_costs
-from fabula.templates.refinement import (
-    PAPER_EVOLUTION,
-    Descent,
-    Evolution,
-    EvolutionSettings,
-    RefinementSettings,
-    StepSums,
-    race,
-    sample_rows,
-    step_sums,
-)
+from fabula.templates.refinement import EvolutionSettings
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -63,7 +45,7 @@ class TemplatesLearn(JobTask):
     """Gathered as the JSON of a template set."""
 
     name: ClassVar[str] = "templates-learn"
-    options: ClassVar[Mapping[str, Any]] = {**OPTIONS, "by": None, "k": 4, "seed": 0, **_METHOD}
+    options: ClassVar[Mapping[str, Any]] = {**tables.OPTIONS, "by": None, "k": 4, "seed": 0, **_METHOD}
     model: ClassVar[bool | None] = None
     items: ClassVar[str] = "collections"
     rounds: ClassVar[bool] = True
@@ -72,25 +54,25 @@ class TemplatesLearn(JobTask):
         """Ranges of rows; of a table with a column split, those to train on are learned from."""
         if (asked.options["by"] is None) == (not asked.model):
             raise InputError("say where the essence comes from: a column (by) or a model, one of the two")
-        RefinementSettings(asked.options["starts"], asked.options["steps"])
+        refinement.RefinementSettings(asked.options["starts"], asked.options["steps"])
         if asked.options["method"] not in ("refined", "evolution"):
             raise InputError("is refined or evolution; contrast learns from 50,000 at most", field="method")
         if asked.options["paper"] and asked.options["method"] != "evolution":
             raise InputError("the letter of the paper is that of its evolution", field="paper")
-        cut = cut_table(asked)
+        cut = tables.cut_table(asked)
         path, where = cut.inputs[0].path, dict(asked.options["where"])
-        if _SPLIT not in where and is_parquet(path):
+        if _SPLIT not in where and tables.is_parquet(path):
             with open_parquet(path) as file:
                 where |= {_SPLIT: "train"} if _SPLIT in file.schema_arrow.names else {}
         as_count(int(asked.options["k"]), cut.items)
         kept = Cut(cut.inputs, cut.shards, cut.items, {**cut.options, "where": where})
-        return try_model(asked, kept) if asked.model else kept
+        return tables.try_model(asked, kept) if asked.model else kept
 
     def open(self, job: ShardedJob) -> Model | None:
         """The model, where the essence comes from one."""
         if not job.plan.model:
             return None
-        model = model_of(job)
+        model = tables.model_of(job)
         if not model.by_item or model.dimensions != 1:
             raise InputError(f"{job.plan.model['name']}: templates are learned from one number per item")
         return model
@@ -107,14 +89,14 @@ class TemplatesLearn(JobTask):
         if "asked" in now.state:
             total = costs.of(now.state["asked"]) * len(costs) if len(costs) else np.zeros(len(now.state["asked"]))
             return pa.table({"error": total, "members": np.full(len(total), len(costs))}), len(costs)
-        return _sums_table(step_sums(costs, np.array(now.state["values"]))), len(costs)
+        return _sums_table(refinement.step_sums(costs, np.array(now.state["values"]))), len(costs)
 
     def following(self, job: ShardedJob, now: Round) -> Round:
         """The start after round 0, then step after step; the last round's state is the result."""
         done = manifests(job.store, now.number, now.shards)
         way = _start(job, done) if now.number == 0 else _go_on(now, [read_part(job.store, part) for part in done])
-        if isinstance(way, Evolution) and way.finished:
-            way = Descent(way.values, 0)  # a round to count who follows which
+        if isinstance(way, refinement.Evolution) and way.finished:
+            way = refinement.Descent(way.values, 0)  # a round to count who follows which
         shards = 0 if way.finished else min(len(job.plan.shards), default_shards(job.plan.items, _EACH))
         return Round(now.number + 1, shards, way.to_dict())
 
@@ -136,11 +118,13 @@ def _forms(job: ShardedJob, shard: int) -> tuple[pa.Table, int]:
     """What is kept of every collection of two items and more: b and c; one that lacks a value is a failure."""
     model: Model | None = job.opened
     names = (str(job.options["by"]),) if model is None else model.feature_names
-    found = read_shard(job.inputs[0].path, job.options, job.plan.shards[shard], names)
+    found = tables.read_shard(job.inputs[0].path, job.options, job.plan.shards[shard], names)
     if model is None and found.piece is not None:  # a collection that lacks a value has failed
         many = found.piece.collections
         gaps = np.add.reduceat(~np.isfinite(many.column(names[0])), many.offsets[:-1], dtype=np.intp)
-        found = Shard(found.piece, {**dict.fromkeys(np.flatnonzero(gaps).tolist(), "lacks a value"), **found.failures})
+        found = tables.Shard(
+            found.piece, {**dict.fromkeys(np.flatnonzero(gaps).tolist(), "lacks a value"), **found.failures}
+        )
 
     def rows(piece: Piece, part: Collections, at: slice) -> dict[str, Any]:
         if model is None:
@@ -149,7 +133,7 @@ def _forms(job: ShardedJob, shard: int) -> tuple[pa.Table, int]:
             essence = model.encode_many(complete(part, piece.medium))
         return _form_rows(essence[:, 0], part)
 
-    return rows_of_shard(found, rows), len(found)
+    return tables.rows_of_shard(found, rows), len(found)
 
 
 def _form_rows(essence: Floats, part: Collections) -> dict[str, Any]:
@@ -166,34 +150,34 @@ def _form_rows(essence: Floats, part: Collections) -> dict[str, Any]:
     return {"collection": ids, "length": lengths, "linear": _lists(linear), "constant": constant}
 
 
-def _go_on(now: Round, parts: list[pa.Table]) -> Descent | Evolution:
+def _go_on(now: Round, parts: list[pa.Table]) -> refinement.Descent | refinement.Evolution:
     """The templates after a round, by what its shards found."""
     if "asked" in now.state:
-        evolving = Evolution.from_dict(now.state)
+        evolving = refinement.Evolution.from_dict(now.state)
         error, members = (np.sum([part.column(n).to_numpy() for part in parts], axis=0) for n in ("error", "members"))
         evolving.take(np.asarray(error / members))  # the mean error of each set, over the collections of all parts
         return evolving
-    descent = Descent.from_dict(now.state)
-    descent.take(StepSums.join([_sums_of(part) for part in parts]))
+    descent = refinement.Descent.from_dict(now.state)
+    descent.take(refinement.StepSums.join([_sums_of(part) for part in parts]))
     return descent
 
 
-def _start(job: ShardedJob, done: Sequence[Manifest]) -> Descent | Evolution:
+def _start(job: ShardedJob, done: Sequence[Manifest]) -> refinement.Descent | refinement.Evolution:
     """The first population; or the winner of a race on the sample that :func:`fabula.learn_templates` would draw."""
     k, rng = int(job.options["k"]), np.random.default_rng(int(job.options["seed"]))
     as_count(k, sum(part.rows - part.failures for part in done))
     if job.options["method"] == "evolution":
-        how = PAPER_EVOLUTION if job.options["paper"] else EvolutionSettings()
-        return Evolution.begin(k, _Q, how, rng)
-    settings = RefinementSettings(int(job.options["starts"]), int(job.options["steps"]))
+        how = refinement.PAPER_EVOLUTION if job.options["paper"] else EvolutionSettings()
+        return refinement.Evolution.begin(k, _Q, how, rng)
+    settings = refinement.RefinementSettings(int(job.options["starts"]), int(job.options["steps"]))
     sample = _sample(job, done, k, rng)
-    values, cost, _ = race(sample, k, rng, settings, np.empty((0, k, _Q)))
-    return Descent(values[int(np.argmin(cost))], settings.steps)
+    values, cost, _ = refinement.race(sample, k, rng, settings, np.empty((0, k, _Q)))
+    return refinement.Descent(values[int(np.argmin(cost))], settings.steps)
 
 
 def _sample(job: ShardedJob, done: Sequence[Manifest], k: int, rng: np.random.Generator) -> TemplateCosts:
     """The collections that starts race on, from all parts, of which one at a time is held."""
-    rows = sample_rows(sum(part.rows - part.failures for part in done), k, rng)
+    rows = refinement.sample_rows(sum(part.rows - part.failures for part in done), k, rng)
     picked, begun = [], 0
     for part in done:
         kept = _read_forms(job, part)
@@ -224,7 +208,7 @@ def _costs(kept: Sequence[Forms]) -> TemplateCosts:
     return restore_costs(lengths, linear, constant)
 
 
-def _sums_table(sums: StepSums) -> pa.Table:
+def _sums_table(sums: refinement.StepSums) -> pa.Table:
     """Sums as rows: one for each template, then one for each of the worst collections, whose fit is ``linear``."""
     import pyarrow as pa
 
@@ -241,13 +225,13 @@ def _sums_table(sums: StepSums) -> pa.Table:
     )
 
 
-def _sums_of(table: pa.Table) -> StepSums:
+def _sums_of(table: pa.Table) -> refinement.StepSums:
     """What :func:`_sums_table` was made of."""
     k = table.column("kind").to_pylist().count("template")
     members, error = (table.column(name).to_numpy() for name in ("members", "error"))
     linear = _arrays(table.column("linear"), _Q)
     quadratic = _arrays(table.column("quadratic"), _Q**2)[:k].reshape(k, *[_Q] * 2)
-    return StepSums(quadratic, linear[:k], members[:k], float(error[0]), error[k:], linear[k:])
+    return refinement.StepSums(quadratic, linear[:k], members[:k], float(error[0]), error[k:], linear[k:])
 
 
 def _lists(array: Floats) -> Any:

@@ -17,7 +17,7 @@ from urllib.parse import unquote
 from xml.etree import ElementTree as ET
 from xml.parsers import expat
 
-from fabula.core.files import find_mark, try_decode
+from fabula.core.files import find_mark, guess_encoding, try_decode
 from fabula.errors import FileError, shown
 from fabula.media.text.heads import CHAPTER, without_heads
 
@@ -77,8 +77,11 @@ def _guess(data: bytes, *, declared: bool) -> str:
     if text is None:
         text = try_decode(data, "utf-8")
     if text is None:
-        lines = data.splitlines(keepends=True)
-        text = "".join(try_decode(line, "utf-8") or line.decode("cp1252", "replace") for line in lines)
+        lines, other = data.splitlines(keepends=True), guess_encoding(data)
+        if other == "cp1252":
+            text = "".join(try_decode(line, "utf-8") or line.decode(other, "replace") for line in lines)
+        else:
+            text = data.decode(other, "replace")
     return text
 
 

@@ -18,15 +18,9 @@ from fabula.errors import FabulaError, FileError, InputError
 from fabula.media.registry import find_medium, medium_of_file
 from fabula.sources.playlists import jspf, m3u, pls, xspf
 from fabula.sources.playlists.entries import Entry, Playlist, PlaylistFormat, is_address, move_location, resolve
-from fabula.sources.playlists.m3u import read_m3u
 from fabula.sources.registry import Opening, Reader, Source
 
-FORMATS: tuple[PlaylistFormat, ...] = (
-    m3u.FORMAT,
-    pls.FORMAT,
-    xspf.FORMAT,
-    jspf.FORMAT,
-)
+FORMATS: tuple[PlaylistFormat, ...] = (m3u.FORMAT, pls.FORMAT, xspf.FORMAT, jspf.FORMAT)
 
 PLAYLIST_ENDINGS = tuple(ending for form in FORMATS for ending in form.endings)
 
@@ -163,7 +157,7 @@ def open_playlist(paths: Sequence[str], _: Opening) -> Source:
 
 def open_list(paths: Sequence[str], opening: Opening) -> Source:
     """Open a list of files: a playlist without anything but their names; what a file says of itself is read."""
-    source = _source(Path(paths[0]), read_m3u(paths[0]))
+    source = _source(Path(paths[0]), m3u.read_m3u(paths[0]))
     items = list(source.collection.items)
     for number, item in enumerate(items):
         if opening.may_read(item.path):

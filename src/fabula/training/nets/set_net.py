@@ -17,17 +17,8 @@ from fabula.core.arrays import Floats
 from fabula.core.collection import Collection
 from fabula.core.energy import position_basis
 from fabula.errors import InputError, ModelError
-from fabula.models.encoders.set import (
-    LEAST_DEVIATION,
-    OFFSET,
-    SIZE,
-    Array,
-    SetInputs,
-    SetSpec,
-    as_set,
-    set_inputs,
-    standardise,
-)
+from fabula.models.encoders import set as numpy_set
+from fabula.models.encoders.set import Array, SetInputs, SetSpec
 from fabula.models.model import Model
 from fabula.models.titles import Title, Vocabulary, fold, learn_vocabulary, read_titles
 
@@ -85,7 +76,7 @@ class SetNet(nn.Module):
             parts.append(_keys(x, spec))
         if spec.titles:
             parts.append(self._titles(x))
-        size = torch.full_like(x.titled, math.log(x.values.shape[1]) / SIZE)[..., None]
+        size = torch.full_like(x.titled, math.log(x.values.shape[1]) / numpy_set.SIZE)[..., None]
         return torch.cat([*(part[0] for part in parts), size], -1), torch.cat([part[1] for part in parts], -1)
 
     def encode(self, x: SetBatch) -> tuple[Tensor, Tensor]:
@@ -159,7 +150,7 @@ def _numbers(z: Tensor, known: Tensor) -> tuple[Tensor, Tensor]:
     mean = (z * known).sum(1, keepdim=True) / count.clamp(min=1)
     centred = (z - mean) * known
     deviation = ((centred**2).sum(1, keepdim=True) / count.clamp(min=1)).sqrt()
-    within = centred / deviation.clamp(min=LEAST_DEVIATION)
+    within = centred / deviation.clamp(min=numpy_set.LEAST_DEVIATION)
     both = known[:, :, None] * known[:, None]
     wide = (z[:, None] - z[:, :, None]) * both
     near = (within[:, None] - within[:, :, None]) * both
@@ -217,7 +208,7 @@ def as_model(
 
 def as_net(model: Model, dropout: Dropout | None = None) -> SetNet:
     """A net with the weights of a model."""
-    spec = as_set(model.encoder).spec
+    spec = numpy_set.as_set(model.encoder).spec
     net = SetNet(spec, dropout=dropout)
     with torch.no_grad():
         for name in spec.shapes():
@@ -263,7 +254,7 @@ def _learn_transform(features: Floats, spec: SetSpec) -> tuple[Array, Array]:
     raw = features.astype(np.float64)
     for name in spec.logged:
         column = spec.features.index(name)
-        raw[:, column] = np.log(np.maximum(raw[:, column], 0.0) + OFFSET)
+        raw[:, column] = np.log(np.maximum(raw[:, column], 0.0) + numpy_set.OFFSET)
     raw = np.where(np.isfinite(raw), raw, np.nan)
     seen = ~np.isnan(raw).all(axis=0)
     if not seen.all():
@@ -276,8 +267,8 @@ def as_inputs(
     collection: Collection, spec: SetSpec, mean: Array, deviation: Array, vocabulary: Vocabulary
 ) -> SetInputs:
     """One collection as inputs of B = 1."""
-    z, known = standardise(pick(collection, spec.features), spec, mean, deviation)
-    return set_inputs(z[None], known[None], [titles_of(collection)] if spec.titles else None, vocabulary)
+    z, known = numpy_set.standardise(pick(collection, spec.features), spec, mean, deviation)
+    return numpy_set.set_inputs(z[None], known[None], [titles_of(collection)] if spec.titles else None, vocabulary)
 
 
 def pick(collection: Collection, names: Sequence[str]) -> Floats:

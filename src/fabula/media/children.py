@@ -1,0 +1,478 @@
+"""Files are parsed in child processes: a few, kept warm, each with limits of time and memory, killed when not wanted.
+
+A child is this Python started anew, led by a socket: it knows functions by where they stand, so that neither the main
+module of a program nor anything else of it is imported again. Where files are guarded it opens none itself but asks its
+parent, whose guard opens it or refuses. What comes back is plain data, never code.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import math
+import os
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, fields, is_dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from fabula.core.files import guard_files, is_guarded, open_file
+from fabula.errors import FileError, InputError, MissingExtraError, shown
+from fabula.media.medium import Stop, Stopped, load
+
+_CODE = "import json, sys; sys.path[:] = json.loads(sys.argv[2]); from {} import serve; serve(int(sys.argv[1]))"
+_MOST = min(8, (os.cpu_count() or 1) + 1)  # children at a time
+_LOOK = 0.05  # seconds between two looks at whether to give up
+_START = 60.0  # seconds in which one must have started
+_SLOW = 3  # times its limit of computing that a child may take on a busy machine
+_ANSWER = 1 << 30  # bytes of one answer
+_ENVIRONMENT = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+_stop: ContextVar[Stop] = ContextVar("stop", default=lambda: False)
+_inside = False  # whether this process is such a child
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a child may take for one answer."""
+
+    seconds: float = 10.0  # of computing
+    memory: int = 1 << 30  # bytes beyond what it has when it begins
+
+
+LIMITS = Limits()
+
+
+@contextlib.contextmanager
+def stopping(stop: Stop) -> Iterator[None]:
+    """Within, a child that is waited for is killed as soon as ``stop`` says True, and `Stopped` raised."""
+    before = _stop.set(stop)
+    try:
+        yield
+    finally:
+        _stop.reset(before)
+
+
+def call(function: Callable[..., Any], path: str, *more: Any, limits: Limits = LIMITS) -> Any:
+    """What a function gives for a file, called in a child: plain data, arrays, items, collections, documents.
+
+    A FileError, one line that names the file, where the child takes too long, needs too much memory or dies; errors of
+    the function come through. Called here where there can be no child (Windows, frozen programs, within a child), or
+    where the function cannot be found by its name.
+
+    >>> from fabula.media.text.passages import read_text
+    >>> call(read_text, "no such file.txt")
+    Traceback (most recent call last):
+    fabula.errors.FileError: no such file.txt: cannot be read (No such file or directory)
+    """
+    return next(stream(function, path, *more, limits=limits))
+
+
+def shield(function: Callable[..., Any], path: str, *more: Any, limits: Limits = LIMITS) -> Any:
+    """The same where files are guarded, as on the page; elsewhere the function is called here."""
+    return call(function, path, *more, limits=limits) if is_guarded() else function(path, *more)
+
+
+def stream(function: Callable[..., Any], path: str, *more: Any, limits: Limits = LIMITS) -> Iterator[Any]:
+    """What a generator function yields for a file, one by one as it comes; the limits count for each anew."""
+    place = place_of(function)
+    child = None if place is None or _inside else _pool.take()
+    if child is None or place is None:
+        found = function(path, *more)
+        yield from found if isinstance(found, Iterator) else [found]
+        return
+    ended = False
+    try:
+        for answer in child.ask(place, (path, *more), limits):
+            if answer.get("error") is not None:
+                ended = True
+                raise _error(answer["error"], path, limits)
+            ended = bool(answer.get("last"))
+            if "value" in answer:
+                yield answer["value"]
+    finally:  # also when nobody wants the rest, or Ctrl-C comes
+        _pool.give_back(child, whole=ended)
+
+
+def place_of(function: Callable[..., Any]) -> str | None:
+    """Where a function stands, ``"package.module:name"``; None where it cannot be found by that."""
+    known = getattr(function, "place", None)
+    if isinstance(known, str):
+        return known
+    place = f"{getattr(function, '__module__', '')}:{getattr(function, '__qualname__', '')}"
+    module = sys.modules.get(place.partition(":")[0])
+    reachable = module is not None and module.__name__ != "__main__"
+    return place if reachable and getattr(module, place.partition(":")[2], None) is function else None
+
+
+def _current_folder() -> str:
+    """Where relative paths start; nothing where that is gone."""
+    with contextlib.suppress(OSError):
+        return str(Path.cwd())
+    return ""
+
+
+def _error(told: list[str], path: str, limits: Limits) -> Exception:
+    """The error that a child told, as ours."""
+    kind, message = told
+    if kind == "MemoryError":
+        return FileError(f"{shown(path)}: needs more than {limits.memory >> 20} MB of memory to be read")
+    if kind == "Stopped":
+        return Stopped()
+    for known in (FileError, InputError, MissingExtraError):
+        if kind == known.__name__:
+            return known(message)
+    return FileError(f"{shown(path)}: cannot be read ({shown(message) or kind})")
+
+
+# The children of this process
+
+
+class _Child:
+    """A child, and the socket that leads to it."""
+
+    def __init__(self) -> None:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            command = [sys.executable, "-c", _CODE.format(__name__), str(theirs.fileno()), json.dumps(sys.path)]
+            self.process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                process_group=0,  # Ctrl-C is for us; and with it goes whatever it starts
+                env={**os.environ, **_ENVIRONMENT},
+            )
+        self.socket = ours
+        self.socket.settimeout(_LOOK)
+
+    def wait_until_ready(self) -> bool:
+        """Whether it has started."""
+        try:
+            return bool(_receive(partial(self._read, time.monotonic() + _START)) == {"ready": True})
+        except (EOFError, TimeoutError, OSError):
+            return False
+
+    def ask(self, place: str, given: tuple[Any, ...], limits: Limits) -> Iterator[dict[str, Any]]:
+        """Its answers, the last one marked so."""
+        asked = {"place": place, "given": given, "seconds": limits.seconds, "memory": limits.memory}
+        asked |= {"guarded": is_guarded(), "folder": _current_folder()}
+        name, last = shown(str(given[0])), False
+        try:
+            _send(self.socket, asked)
+            while not last:
+                answer = _receive(partial(self._read, time.monotonic() + _SLOW * limits.seconds))
+                if "open" in answer:
+                    self._hand_over(answer["open"])
+                    continue
+                last = bool(answer.get("last"))
+                yield answer
+        except TimeoutError as error:
+            raise FileError(f"{name}: takes more than {limits.seconds:g} s to be read") from error
+        except (EOFError, OSError, ValueError) as error:
+            raise FileError(f"{name}: {self._tell_end(limits)}") from error
+
+    def _tell_end(self, limits: Limits) -> str:
+        """How it ended."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(1.0)
+        code = self.process.returncode
+        if code == -signal.SIGXCPU:
+            return f"takes more than {limits.seconds:g} s to be read"
+        why = f"signal {-code}" if code is not None and code < 0 else f"status {code}"
+        return f"is broken: it breaks the program that reads it ({why})"
+
+    def _hand_over(self, path: str) -> None:
+        """Open a file for it, or say why not."""
+        try:
+            with open_file(path) as file:
+                socket.send_fds(self.socket, [b"+"], [file.fileno()])
+        except OSError as error:
+            self.socket.sendall(b"-")
+            _send(self.socket, [error.errno or 0, error.strerror or str(error)])
+
+    def _read(self, until: float, size: int) -> bytearray:
+        """So many bytes; gives up when that is wanted, or too late."""
+        data, stop = bytearray(size), _stop.get()
+        view = memoryview(data)
+        while len(view):
+            try:
+                count = self.socket.recv_into(view)
+            except TimeoutError:
+                if stop():
+                    raise Stopped from None
+                if time.monotonic() > until:
+                    raise
+                continue
+            if not count:
+                raise EOFError
+            view = view[count:]
+        return data
+
+    def kill(self) -> None:
+        """End it, and what it has started; nothing of it stays."""
+        self.socket.close()
+        with contextlib.suppress(OSError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+
+class _Pool:
+    """Children that wait for work, and those at work."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._room = threading.BoundedSemaphore(_MOST)
+        self._idle: list[_Child] = []
+        self._all: set[_Child] = set()
+        self._able = hasattr(socket, "send_fds") and bool(sys.executable) and not getattr(sys, "frozen", False)
+        self._proven = False
+
+    def take(self) -> _Child | None:
+        """A child for one call; None where there can be none."""
+        if not self._able:
+            return None
+        while not self._room.acquire(timeout=_LOOK):
+            if _stop.get()():
+                raise Stopped
+        try:
+            with self._lock:
+                child = self._idle.pop() if self._idle else None
+            if child is not None and child.process.poll() is None:
+                return child
+            if child is not None:
+                self._drop(child)
+            found = self._start()
+        except BaseException:
+            self._room.release()
+            raise
+        if found is None:
+            self._room.release()
+        return found
+
+    def _start(self) -> _Child | None:
+        """A new child; None where this system lets us have none."""
+        try:
+            child = _Child()
+        except OSError as error:
+            self._fail(error)
+            return None
+        with self._lock:
+            self._all.add(child)
+        ready = False
+        try:
+            ready = child.wait_until_ready()
+        finally:
+            if not ready:
+                self._drop(child)
+        if not ready:
+            self._fail(None)
+            return None
+        self._proven = True
+        return child
+
+    def _fail(self, error: OSError | None) -> None:
+        """Go on without children where there never was one."""
+        if self._proven:
+            raise FileError("no process could be started to read files in; try again") from error
+        self._able = False
+
+    def give_back(self, child: _Child, *, whole: bool) -> None:
+        """Keep a child that has answered; end one that has not."""
+        if whole:
+            with self._lock:
+                self._idle.append(child)
+        else:
+            self._drop(child)
+        self._room.release()
+
+    def _drop(self, child: _Child) -> None:
+        with self._lock:
+            self._all.discard(child)
+        child.kill()
+
+    def close(self) -> None:
+        """End all of them."""
+        with self._lock:
+            known, self._all, self._idle = list(self._all), set(), []
+        for child in known:
+            child.kill()
+
+    def forget(self) -> None:
+        """Let go of the children of the process that this one was forked from."""
+        for child in self._all:
+            child.socket.close()
+        self.__init__()  # type: ignore[misc]
+
+
+_pool = _Pool()
+atexit.register(_pool.close)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.forget)
+
+
+# In the child
+
+
+def serve(descriptor: int) -> None:
+    """Answer what the parent asks through a socket, until it is closed: what a child does all its life."""
+    global _inside
+    _inside = True
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.dont_write_bytecode = True
+    _bound(CORE=0, FSIZE=0)  # it leaves no traces: no file can be written
+    with socket.socket(fileno=descriptor) as parent, contextlib.suppress(EOFError, OSError):  # until the parent is gone
+        _send(parent, {"ready": True})
+        while True:
+            asked = _receive(partial(_read_all, parent))
+            with guard_files(partial(_ask_for, parent)) if asked["guarded"] else contextlib.nullcontext():
+                _answer(parent, asked)
+
+
+def _answer(parent: socket.socket, asked: dict[str, Any]) -> None:
+    try:
+        if asked["folder"]:
+            os.chdir(asked["folder"])
+        function = load(asked["place"])
+        _limit(asked["seconds"], asked["memory"])
+        found = function(*asked["given"])
+        if not isinstance(found, Iterator):
+            _send(parent, {"value": found, "last": True})
+            return
+        for one in found:
+            _send(parent, {"value": one})
+            del one
+            _limit(asked["seconds"], asked["memory"])
+        _send(parent, {"last": True})
+    except (BrokenPipeError, ConnectionError):
+        raise
+    except MemoryError:
+        _send(parent, {"error": ["MemoryError", ""], "last": True})
+    except Exception as error:
+        _send(parent, {"error": [type(error).__name__, str(error)], "last": True})
+
+
+def _limit(seconds: float, memory: int) -> None:
+    """Let the system end this process where it computes longer, or takes more memory, from now on."""
+    used = os.times()
+    _bound(CPU=math.ceil(used.user + used.system + seconds), AS=_address_space() + memory)
+
+
+def _bound(**most: int) -> None:
+    """Set limits of the system, by their names there; those it does not know are left."""
+    import resource
+
+    for name, value in most.items():
+        with contextlib.suppress(AttributeError, ValueError, OSError):
+            which = getattr(resource, f"RLIMIT_{name}")
+            hard = resource.getrlimit(which)[1]
+            resource.setrlimit(which, (value if hard == resource.RLIM_INFINITY else min(value, hard), hard))
+
+
+def _address_space() -> int:
+    """Bytes of this process's address space; 0 where the system does not say, as its limit then is none."""
+    try:
+        with open("/proc/self/statm", "rb") as file:  # noqa: PTH123
+            return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return sys.maxsize >> 2
+
+
+def _ask_for(parent: socket.socket, path: str) -> BinaryIO:
+    """A file, opened by the parent."""
+    _send(parent, {"open": path})
+    mark, descriptors, _, _ = socket.recv_fds(parent, 1, 1)
+    if mark == b"+":
+        return os.fdopen(descriptors[0], "rb")
+    number, words = _receive(partial(_read_all, parent))
+    raise OSError(number, words, path)
+
+
+def _read_all(connection: socket.socket, size: int) -> bytearray:
+    data = bytearray(size)
+    view = memoryview(data)
+    while len(view):
+        count = connection.recv_into(view)
+        if not count:
+            raise EOFError
+        view = view[count:]
+    return data
+
+
+# What goes through the socket: JSON, and behind it the bytes and arrays that it speaks of
+
+
+def _send(connection: socket.socket, value: Any) -> None:
+    blobs: list[Any] = []
+    text = json.dumps([_pack(value, blobs), [memoryview(one).nbytes for one in blobs]]).encode()
+    timeout = connection.gettimeout()
+    connection.settimeout(_START)  # it reads at once, or never
+    connection.sendall(struct.pack(">Q", len(text)) + text)
+    for blob in blobs:
+        connection.sendall(blob)
+    connection.settimeout(timeout)
+
+
+def _receive(read: Callable[[int], bytearray]) -> Any:
+    (size,) = struct.unpack(">Q", read(8))
+    if size > _ANSWER:
+        raise ValueError("the answer is too long")
+    value, sizes = json.loads(bytes(read(size)))
+    if sum(sizes) > _ANSWER:
+        raise ValueError("the answer is too long")
+    return _unpack(value, [read(one) for one in sizes])
+
+
+def _pack(value: Any, blobs: list[Any]) -> Any:
+    """A value as JSON has it; what JSON has no form for as a list that begins with what it is."""
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, bytes | bytearray | memoryview):
+        blobs.append(value)
+        return ["bytes"]
+    if isinstance(value, np.ndarray):
+        blobs.append(np.ascontiguousarray(value).data.cast("B") if value.size else b"")
+        return ["array", value.dtype.str, *value.shape]
+    if isinstance(value, Mapping):
+        return {str(name): _pack(one, blobs) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [type(value).__name__, *(_pack(one, blobs) for one in value)]
+    if is_dataclass(value) and not isinstance(value, type):
+        rows = {one.name: _pack(getattr(value, one.name), blobs) for one in fields(value) if one.init}
+        return ["object", f"{type(value).__module__}:{type(value).__name__}", rows]
+    raise TypeError(f"{type(value).__name__} is no plain data")
+
+
+def _unpack(value: Any, blobs: list[bytearray]) -> Any:
+    """The way back; ``blobs`` are taken in their order."""
+    if isinstance(value, dict):
+        return {name: _unpack(one, blobs) for name, one in value.items()}
+    if not isinstance(value, list):
+        return value
+    kind, *inner = value
+    if kind == "bytes":
+        return bytes(blobs.pop(0))
+    if kind == "array":
+        return np.frombuffer(blobs.pop(0), np.dtype(inner[0])).reshape(inner[1:])
+    if kind == "object":
+        made = load(inner[0]) if inner[0].startswith("fabula.") else None
+        if not (isinstance(made, type) and is_dataclass(made)):
+            raise ValueError(f"{inner[0]} is no plain data")
+        return made(**_unpack(inner[1], blobs))
+    found = [_unpack(one, blobs) for one in inner]
+    return tuple(found) if kind == "tuple" else found
