@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from fabula.sources.registry import Source
 
 from fabula.core.collection import Collection, Item
 from fabula.media.extraction import Measuring
 from fabula.media.registry import find_medium
 from fabula.models.titles import find_closers, find_interludes
 from fabula.session.session import Asked, Session, source_session
+from fabula.sources.registry import Source
 
 # One line a track and its length, as near as it is remembered; numbered tracks in their order, others behind a dash.
 NUMBERED = {

@@ -6,8 +6,8 @@ import re
 
 import numpy as np
 import pytest
-from benchmarks.famous_albums import INTERLUDES, NUMBERED, items_of, open_shuffled
 
+from benchmarks.famous_albums import INTERLUDES, NUMBERED, items_of, open_shuffled
 from fabula.models.titles import find_closers, find_interludes
 
 
@@ -77,8 +77,8 @@ def test_interludes_stand_apart_and_no_outro_opens(name):
 )
 def test_every_reason_by_a_title_is_true_of_the_titles(name):
     """Read again by hand: the last number of both titles, one after the other, behind the same words."""
-    values = {word: k for k, word in enumerate("one two three four five".split(), 1)}
-    values |= {word: k for k, word in enumerate("i ii iii iv v".split(), 1)} | {str(k): k for k in range(1, 10)}
+    values = {word: k for k, word in enumerate(["one", "two", "three", "four", "five"], 1)}
+    values |= {word: k for k, word in enumerate(["i", "ii", "iii", "iv", "v"], 1)} | {str(k): k for k in range(1, 10)}
 
     def read(title: str) -> tuple[str, int]:
         word = r"(?:#|Pt\. |Part )?\b(" + "|".join(sorted(values, key=len, reverse=True)) + r")\b"

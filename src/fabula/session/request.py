@@ -342,7 +342,8 @@ def _ends(request: Request, items: tuple[Item, ...]) -> dict[tuple[int, int], in
     for position, named, where in ((0, request.first, "first"), (-1, request.last, "last")):
         for side, which in named.items() if isinstance(named, Mapping) else ():
             if not 0 <= side < request.sides:
-                raise InputError(f"there are {request.sides} side(s); got side {side_name(side)}", field=where)
+                counted = "is 1 side" if request.sides == 1 else f"are {request.sides} sides"
+                raise InputError(f"there {counted}; got side {side_name(side)}", field=where)
             ends[side, position] = find_item(items, which, where)
     return ends
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from fabula.core.arrays import Floats, normalise
 from fabula.core.collection import Collection, Item
-from fabula.core.template import PAPER_KNOTS, Template, from_arc
+from fabula.core.template import PAPER_KNOTS, Template, from_arc, template_names
 from fabula.errors import ConflictError, ConstraintError, InputError
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium, Steps, Threads
@@ -219,12 +219,15 @@ class Session:
         templates = self._find_templates(asked)
         if asked.ordering is not None:
             sides = _check_sides(asked, asked.ordering, task)
-            return [propose.as_it_is(task, (templates or self.templates)[0], asked.ordering, sides)]
+            along = templates[0] if templates else self.templates[0]
+            if templates is None and task.likelihood is not None:
+                along = propose.find_shape(self.essence[list(asked.ordering)], _named_shapes(), sides)
+            return [propose.as_it_is(task, along, asked.ordering, sides)]
         if task.likelihood is not None:
             drawn = list(dict.fromkeys([*self.templates, *map(_on_knots, _SHAPES)]))
-            return propose.by_likelihood(task, drawn, asked.alternatives)
+            return propose.by_likelihood(task, drawn, asked.alternatives, _named_shapes())
         if templates is None and not asked.flip and self.model is not None and self.model.arcs is not None:
-            return propose.along_arcs(task, asked.alternatives)
+            return [_call_by_name(one) for one in propose.along_arcs(task, asked.alternatives)]
         own = templates or self.templates
         return propose.distinct(
             [propose.along_template(task, one.flipped() if asked.flip else one) for one in own], asked.alternatives
@@ -270,11 +273,26 @@ class Session:
             raise InputError(error.message, field="like") from error
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
 def _on_knots(name: str) -> Template:
     """A built-in template on the paper's knots, so that a person can bend it there."""
     named = find_template(name)
     return Template(PAPER_KNOTS, named.at(PAPER_KNOTS), named.name, named.description)
+
+
+def _named_shapes() -> list[Template]:
+    """The built-in templates that have a name of their own, on the paper's knots."""
+    return [_on_knots(name) for name in template_names() if not name.startswith("album-")]
+
+
+def _call_by_name(proposal: Proposal) -> Proposal:
+    """A proposal along an arc of a model, which is called as the built-in template that it follows."""
+    arc = proposal.fit.template
+    if arc.values.ndim > 1:
+        return proposal
+    known = propose.find_shape(arc.samples(21), _named_shapes())
+    named = Template(arc.knots, arc.values, known.name, known.description, arc.interpolation)
+    return replace(proposal, fit=replace(proposal.fit, template=named))
 
 
 def template_by_name(text: str, known: Sequence[Template]) -> Template:
