@@ -17,8 +17,7 @@ import numpy as np
 import torch
 from safetensors.numpy import save_file
 
-from fabula.media.music import tempo_and_key as keys
-from fabula.media.music import tempo_and_key as tempo
+from fabula.media.music import tempo_and_key as keys, tempo_and_key as tempo
 from fabula.media.music.audio import Ears, open_sound
 from fabula.media.music.tempo_and_key import SECONDS, chroma, tuning
 

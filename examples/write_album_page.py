@@ -19,8 +19,7 @@ import fabula
 from fabula.core.collection import Collection
 from fabula.core.posterior import posterior
 from fabula.models.model import Model
-from fabula.models.order import most_agreeing
-from fabula.models.reasons import explain
+from fabula.models.order import explain, most_agreeing
 
 # (table, artist, beginning of the title, what to know of it)
 ALBUMS = (

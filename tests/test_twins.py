@@ -37,6 +37,7 @@ def twins() -> dict[str, Callable[..., Any]]:
 
     return {
         "order": fabula.order,
+        "review": fabula.review,
         "arcs": inner_arcs,
         "copy": copy_numbered,
         "restore": restore,

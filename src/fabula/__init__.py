@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fabula.evaluation.metrics import evaluate
     from fabula.models.model import Model, load_model
     from fabula.research.train import audit, compare, train
-    from fabula.session.open import open, order  # noqa: A004 - the verb of the design
+    from fabula.session.open import open, order, review  # noqa: A004 - the verb of the design
     from fabula.sources.tables.read_table import read_table
     from fabula.templates.learn import learn_templates
 
@@ -45,6 +45,7 @@ _HOMES = {
     "open": "session.open",
     "order": "session.open",
     "read_table": "sources.tables.read_table",
+    "review": "session.open",
     "template": "core.template",
     "template_names": "core.template",
     "train": "research.train",
@@ -85,6 +86,7 @@ __all__ = [
     "open",
     "order",
     "read_table",
+    "review",
     "template",
     "template_names",
     "train",

@@ -5,8 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 from scipy.interpolate import CubicSpline, PchipInterpolator
 
 from fabula.core.template import PAPER_KNOTS, Template, basis, from_arc, template, template_names

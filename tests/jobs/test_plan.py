@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from fabula.errors import FabulaError, FileError, InputError
-from fabula.jobs import job as opening
-from fabula.jobs import job as planning
+from fabula.jobs import job as opening, job as planning
 from fabula.jobs.job import gather, open_job, plan_job, ranges
 from fabula.jobs.worker import work
 from fabula.models.model import load_model, save_model

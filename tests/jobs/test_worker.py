@@ -18,8 +18,7 @@ from fabula.jobs import store as stores
 from fabula.jobs.job import gather, open_job
 from fabula.jobs.status import Watch, describe
 from fabula.jobs.store import PARTS, rows_digest
-from fabula.jobs.worker import FOLDER as LEASES
-from fabula.jobs.worker import Owner, attempt, work, work_side_by_side
+from fabula.jobs.worker import FOLDER as LEASES, Owner, attempt, work, work_side_by_side
 
 
 def test_one_worker_does_all_and_failures_are_rows(place, undisturbed):

@@ -16,8 +16,14 @@ import numpy as np
 import pytest
 
 from fabula.errors import InputError
-from fabula.media.extraction import Extraction, Measuring, cache_file, cache_info, content_key
-from fabula.media.extraction import extract as extract_features
+from fabula.media.extraction import (
+    Extraction,
+    Measuring,
+    cache_file,
+    cache_info,
+    content_key,
+    extract as extract_features,
+)
 from fabula.media.music import audio
 from fabula.media.music.audio import SPEC, measure
 from fabula.media.registry import find_medium

@@ -1,4 +1,4 @@
-from fabula.models.card import card_lines
+from fabula.models.file import card_lines
 
 
 def test_says_what_it_takes_and_how_it_did(make_model):

@@ -1,9 +1,9 @@
 import pytest
 
 from fabula.errors import ModelError
-from fabula.models.config import lstm_shapes
 from fabula.models.file import tensor_shapes
 from fabula.models.scorers import dtype_of
+from fabula.models.scorers.bilstm import lstm_shapes
 
 MLP = {"kind": "mlp", "widths": [8], "activation": "relu"}
 BILSTM = {"kind": "bilstm", "hidden": 4, "layers": 1, "channels": 2, "readout": "mean"}

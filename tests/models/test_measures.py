@@ -8,11 +8,10 @@ from fabula.core.posterior import posterior
 from fabula.core.solver import Constraints
 from fabula.errors import InputError, ModelError
 from fabula.media.registry import find_medium
-from fabula.models.card import card_lines
 from fabula.models.encoders.measures import closeness, measures_config, stand_out
+from fabula.models.file import card_lines
 from fabula.models.model import Model, load_essence_model, load_model, save_model
-from fabula.models.order import solvable
-from fabula.models.reasons import explain
+from fabula.models.order import explain, solvable
 from fabula.session.propose import Likelihood
 from fabula.training.step_models import Example, Weights, sums_of
 

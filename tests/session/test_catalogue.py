@@ -7,8 +7,7 @@ import pytest
 
 import fabula
 from fabula.errors import FileError, InputError
-from fabula.session import catalogue as bulk
-from fabula.session import catalogue as cut
+from fabula.session import catalogue as bulk, catalogue as cut
 from fabula.session.catalogue import CatalogueRequest, encode_catalogue, order_catalogue, pieces_of
 
 COLUMNS = ("danceability", "energy", "loudness", "speechiness", "acousticness", "instrumentalness", "liveness",

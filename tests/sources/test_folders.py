@@ -9,15 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 import soundfile
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import fabula
 from fabula.errors import FileError
 from fabula.media.medium import Medium, Words
 from fabula.media.music import MEDIUM
-from fabula.sources.folders import FolderReading, natural_key
-from fabula.sources.folders import read_folder as read_files
+from fabula.sources.folders import FolderReading, natural_key, read_folder as read_files
 
 Track = Callable[..., Path]
 

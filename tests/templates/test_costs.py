@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.interpolate import CubicSpline
 
 from fabula.core.template import PAPER_KNOTS, Template, TemplateSet

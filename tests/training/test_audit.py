@@ -4,8 +4,7 @@ import pytest
 
 from fabula.errors import InputError
 from fabula.evaluation.controls import Parts
-from fabula.training.audit import AuditReport, AuditRow
-from fabula.training.audit import audit as audit_trainable
+from fabula.training.audit import AuditReport, AuditRow, audit as audit_trainable
 from fabula.training.item_models import EssenceTraining
 from fabula.training.published_bug import PublishedBug
 from fabula.training.recipes import TrainingConfig, preset

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 PATHS = {
     "/api/demo", "/api/uploads", "/api/folders", "/api/formats", "/api/collections", "/api/sessions", "/api/jobs",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fabula.cli.printing import console, counting_bar, print_lines
+from fabula.cli.printing import console, counting_bar, print_lines, spark
 
 if TYPE_CHECKING:
     from fabula.session.inner_arcs import InnerArc
@@ -51,8 +51,6 @@ def command(*, files: tuple[str, ...], by: str | None, window: float, output: tu
 
 
 def _print(arc: InnerArc) -> None:
-    from fabula.report.terminal import spark
-
     unit, at_a_time = arc.medium.unit, -(-len(arc.at) // 50)
     head = f"{arc.item.label}: {unit.text(arc.length)}, in windows of {unit.text(arc.window)}"
     console().print(head, style="bold", markup=False, soft_wrap=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,8 +13,7 @@ import click
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress as Bars
-    from rich.progress import TaskID
+    from rich.progress import Progress as Bars, TaskID
     from rich.table import Table
 
     from fabula.core.arrays import Floats
@@ -80,8 +79,6 @@ def print_ordered(
 def _table(ordered: Ordered, width: int, show: tuple[str, ...]) -> Table:
     from rich.table import Table
     from rich.text import Text
-
-    from fabula.report.terminal import bar
 
     rows, facts = ordered.rows, ordered.facts(show)
     creator = ordered.session.medium.words.creator if any(row.item.creator for row in rows) else ""
@@ -153,8 +150,6 @@ def _verdict(ordered: Ordered) -> list[str]:
 
 def print_arc(ordered: Ordered) -> None:
     """Print the arc before and after as two rows of small columns."""
-    from fabula.report.terminal import spark
-
     essence = ordered.session.essence
     if essence.ndim > 1:
         return
@@ -163,8 +158,6 @@ def print_arc(ordered: Ordered) -> None:
 
 def print_template(template: Template) -> None:
     """Print a template: its name, its sentence, its curve and its knots."""
-    from fabula.report.terminal import curve_lines
-
     out = console()
     out.print(template.name or "unnamed", style="bold", markup=False)
     if template.description:
@@ -288,3 +281,46 @@ def _show_all(ctx: click.Context, param: click.Parameter, value: bool) -> None: 
     if value and isinstance(ctx.command, HeadedCommand):
         click.echo(ctx.command.get_help_all(ctx), color=ctx.color)
         ctx.exit()
+
+
+# Curves and bars as text.
+
+_DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))  # braille dots by row and column of a cell
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+_COLUMNS = "▁▂▃▄▅▆▇█"
+
+
+def curve_lines(template: Template, *, width: int = 56, height: int = 10) -> list[str]:
+    """Draw a scalar template in braille: ``height`` lines of ``width`` characters.
+
+    >>> from fabula.core.template import Template
+    >>> print("\\n".join(curve_lines(Template([0, 1], [0, 1]), width=4, height=2)))
+    ⠀⠀⡠⠊
+    ⡠⠊⠀⠀
+    """
+    columns, rows = 2 * width, 4 * height
+    row = [round((1 - share) * (rows - 1)) for share in _heights(template.samples(columns).tolist())]
+    cells = [[0] * width for _ in range(height)]
+    for x, (here, before) in enumerate(zip(row, [row[0], *row], strict=False)):
+        step = (here > before) - (here < before)
+        for y in range(min(here, before + step), max(here, before + step) + 1):
+            cells[y // 4][x // 2] |= _DOTS[y % 4][x % 2]
+    return ["".join(chr(0x2800 + cell) for cell in line) for line in cells]
+
+
+def bar(value: float, low: float, high: float, *, width: int = 16) -> str:
+    """A bar of ``width`` characters, empty at ``low`` and full at ``high``."""
+    share = (value - low) / (high - low) if high > low else 0.5
+    eighths = min(max(round(share * width * 8), 1), width * 8)
+    return ("█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()).ljust(width)
+
+
+def spark(values: Iterable[float]) -> str:
+    """A row of small columns, one per value."""
+    return "".join(_COLUMNS[round(7 * share)] for share in _heights([float(value) for value in values]))
+
+
+def _heights(values: Sequence[float]) -> list[float]:
+    """How far each value is from the lowest to the highest; halfway where all are the same."""
+    low, high = min(values), max(values)
+    return [(value - low) / (high - low) if high > low else 0.5 for value in values]

@@ -8,8 +8,6 @@ least as likely (Jensen's inequality), until it stays. That may be a lesser peak
 99 of 100.
 """
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ collections lie one after the other: ``offsets`` (number + 1,) are integers from
 i has the rows ``offsets[i]`` to ``offsets[i + 1]``, at least one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from operator import index
 from typing import Any, NamedTuple
@@ -17,6 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from fabula.errors import InputError
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+Bools = NDArray[np.bool_]
 
 
 def as_essence(essence: ArrayLike, *, name: str = "essence") -> Floats:
@@ -60,9 +60,6 @@ def normalise(essence: ArrayLike) -> Floats:
 def _brief(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
-
-
-Ints = NDArray[np.intp]
 
 
 def positions(n: int) -> NDArray[np.float64]:
@@ -173,3 +170,11 @@ def by_length(offsets: Ints, cells: int, axes: int = 2) -> Iterator[Alike]:
 
 def _describe(offsets: NDArray[np.generic]) -> str:
     return f"{np.array2string(offsets, threshold=8)} of shape {offsets.shape}"
+
+
+def distances(rows: Floats, goals: Floats) -> Floats:
+    """Euclidean distance over the last axis."""
+    difference = rows - goals
+    if difference.shape[-1] == 1:
+        return np.abs(difference[..., 0])
+    return np.asarray(np.sqrt((difference**2).sum(axis=-1)))

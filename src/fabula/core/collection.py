@@ -1,7 +1,5 @@
 """Collections: items with an id, their features, and what else is known of them as evidence."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -125,13 +123,13 @@ class Collection:
     def view(
         cls,
         id: str,  # noqa: A002 - the design's word
-        columns: tuple[ItemColumns, slice],
+        columns: "tuple[ItemColumns, slice]",
         features: NDArray[np.floating[Any]],
         feature_names: tuple[str, ...],
         *,
         ordered: bool = True,
         title: str = "",
-    ) -> Collection:
+    ) -> "Collection":
         """A collection whose items are made of some rows of columns when first asked for; nothing is checked or copied.
 
         :class:`fabula.Collections` makes these of its block.
@@ -211,7 +209,7 @@ class Collection:
             raise InputError(f"collection {self.id!r} has no feature {', '.join(map(repr, missing))}; it has: {known}")
         return np.asarray(self.features[:, [self.feature_names.index(name) for name in names]], dtype=np.float64)
 
-    def only(self, indices: Sequence[int] | NDArray[np.intp]) -> Collection:
+    def only(self, indices: Sequence[int] | NDArray[np.intp]) -> "Collection":
         """Some of the items, in the order of the indices.
 
         >>> Collection("1", (Item("a"), Item("b"))).only([1]).items[0].id
@@ -220,7 +218,7 @@ class Collection:
         chosen = list(indices)
         return replace(self, items=tuple(self.items[i] for i in chosen), features=self.features[chosen])
 
-    def reordered(self, ordering: ArrayLike, *, ordered: bool = False) -> Collection:
+    def reordered(self, ordering: ArrayLike, *, ordered: bool = False) -> "Collection":
         """The same items in another order."""
         order = as_ordering(ordering, len(self))
         return replace(self.only(order), ordered=ordered)
@@ -235,7 +233,7 @@ class Terms:
 
     language: str  # whose terms they are; empty where it is not known
     names: Sequence[str]  # w terms
-    counts: sparse.csr_array  # (n, w), sparse
+    counts: "sparse.csr_array"  # (n, w), sparse
     totals: Floats  # (n,): all terms of each item
 
     def rates(self, wanted: Sequence[str]) -> Floats:

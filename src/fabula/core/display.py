@@ -1,17 +1,11 @@
 """How values show themselves in a notebook: small tables and curves as HTML and SVG text, every name escaped."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from fabula.core.arrays import Floats
-
+from numpy.typing import NDArray
 
 _COLOURS = ("#2f6fde", "#d9822b", "#2e9e6b", "#9b59b6", "#c0392b", "#7f8c8d")
 
@@ -34,7 +28,13 @@ def caption_html(text: str) -> str:
 
 
 def curve_svg(
-    curve: Floats, *, label: str, dots: Floats | None = None, width: int = 240, height: int = 90, colour: int = 0
+    curve: NDArray[np.float64],
+    *,
+    label: str,
+    dots: NDArray[np.float64] | None = None,
+    width: int = 240,
+    height: int = 90,
+    colour: int = 0,
 ) -> str:
     """A curve (m,) from left to right, or d of them (m, d), and dots (n,) at even distances; the label is read out."""
     lines = np.asarray(curve, dtype=np.float64).reshape(len(curve), -1)

@@ -6,8 +6,6 @@ flow; one that counts further is reach. A scorer that reads whole sequences adds
 likelier. Position and distance enter by fixed functions, on which the weights of models stand.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -16,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fabula.core.arrays import Floats, Ints
+from fabula.core.arrays import Bools, Floats, Ints
 from fabula.errors import InputError
 
 FUNCTIONS = 12  # of the position
@@ -124,7 +122,7 @@ class Energy:
         here = ((second - first) * m + rows[:, first]) * m + rows[:, second]
         return np.asarray(self.apart.reshape(-1)[here].sum(axis=1))
 
-    def take(self, items: Ints) -> Energy:
+    def take(self, items: Ints) -> "Energy":
         """The energy of some items of one collection, in the order they are named: ``items[k]`` becomes item k."""
         m = len(items)
         positions = None if self.positions is None else self.at(m)[items]
@@ -132,7 +130,7 @@ class Energy:
         reach = None if self.reach is None else self.reach[:, items][:, :, items]
         return Energy(positions, flow, reach, shape=(m,))
 
-    def limit(self, allowed: NDArray[np.bool_], before: Ints) -> Energy:
+    def limit(self, allowed: Bools, before: Ints) -> "Energy":
         """The same of one collection, where items may stand at some positions (n, n) alone, and pairs keep an order.
 
         Of each pair (p, 2) in ``before`` the first stands before the second.
@@ -142,7 +140,7 @@ class Energy:
         reach[ALWAYS, before[:, 1], before[:, 0]] += NEVER
         return Energy(positions, None, reach)
 
-    def __getitem__(self, number: int) -> Energy:
+    def __getitem__(self, number: int) -> "Energy":
         """The energy of one of many collections."""
         positions, flow, reach = (None if t is None else t[number] for t in (self.positions, self.flow, self.reach))
         of_count, whole = self.of_count, self.whole
@@ -155,7 +153,7 @@ class Energy:
             self.shape[1:],
         )
 
-    def __add__(self, other: Energy) -> Energy:
+    def __add__(self, other: "Energy") -> "Energy":
         """What both say together."""
         positions = _add(self.positions, other.positions)
         flow, reach = _add(self.flow, other.flow), _add(self.reach, other.reach)

@@ -1,7 +1,5 @@
 """Files written whole or not at all, and the locks beside them."""
 
-from __future__ import annotations
-
 import codecs
 import contextlib
 import errno

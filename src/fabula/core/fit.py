@@ -1,7 +1,5 @@
 """Fitting: an essence laid on a template (the paper's Algorithm 2), and items matched to positions exactly."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -9,9 +7,9 @@ from html import escape
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from fabula.core.arrays import Floats, Ints, as_essence, as_item, as_ordering, as_position, inverse
+from fabula.core.arrays import Bools, Floats, Ints, as_essence, as_item, as_ordering, as_position, distances, inverse
 from fabula.core.display import caption_html, curve_svg
 from fabula.core.template import Template
 from fabula.errors import ConstraintError, InputError
@@ -92,7 +90,7 @@ def assign_least(cost: Floats) -> tuple[Ints, Ints]:
     return rows, columns
 
 
-def _shortage(allowed: NDArray[np.bool_]) -> ConstraintError:
+def _shortage(allowed: Bools) -> ConstraintError:
     """Items that share too few positions (a violator of Hall's condition)."""
     # A largest matching leaves an item out; the items reached from it by alternating paths have one position too few.
     position = assign_least((~allowed).astype(np.float64))[1]
@@ -299,7 +297,7 @@ def _place(rows: Floats, goals: Floats, pinned: dict[int, int], banned: set[tupl
     return ordering
 
 
-def _match_general(rows: Floats, goals: Floats, allowed: NDArray[np.bool_], floor: float) -> Ints:
+def _match_general(rows: Floats, goals: Floats, allowed: Bools, floor: float) -> Ints:
     """Items (m, d) on positions (m, d) by the general solver; the order in which they came has no say."""
     rank = np.lexsort(rows.T[::-1])
     cost = distances(rows[rank, np.newaxis], goals[np.newaxis])  # (m, m)
@@ -310,14 +308,6 @@ def _match_general(rows: Floats, goals: Floats, allowed: NDArray[np.bool_], floo
     for group in alike.values():
         ordering[group] = np.sort(ordering[group])
     return ordering
-
-
-def distances(rows: Floats, goals: Floats) -> Floats:
-    """Euclidean distance over the last axis."""
-    difference = rows - goals
-    if difference.shape[-1] == 1:
-        return np.abs(difference[..., 0])
-    return np.asarray(np.sqrt((difference**2).sum(axis=-1)))
 
 
 def as_fixed(fixed: Mapping[int, int], n: int) -> dict[int, int]:

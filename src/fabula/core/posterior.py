@@ -9,8 +9,6 @@ agrees most with all of them, each counted as often as it is likely, is the gues
 counted are sums over positions and neighbours, so that the solver finds it as any other.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import lgamma
@@ -242,7 +240,7 @@ def _sum_subsets(place: Sums, follow: Sums) -> tuple[Floats, Floats, Floats]:
         return np.log(whole, dtype=np.float64) + scale, chances, neighbours
 
 
-def _lay_ahead(place: Sums, follow: Sums, steps: _Steps) -> tuple[list[Sums], Floats]:
+def _lay_ahead(place: Sums, follow: Sums, steps: "_Steps") -> tuple[list[Sums], Floats]:
     """Of each size the sums over the ways to lay each subset with each item last, (B, subsets, n), each scaled."""
     count, n, _ = place.shape
     first = np.zeros((count, n, n), dtype=place.dtype)

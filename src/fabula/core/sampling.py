@@ -6,8 +6,6 @@ they walk by the energy itself; cooled further they find likely orderings (Kirkp
 different sizes walk together: each is filled up with items that say nothing and stay at its end.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

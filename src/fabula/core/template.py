@@ -8,8 +8,6 @@ A smooth spline swings beyond its knots: five knots at 0 beside one at 2 give a 
 are "monotone": between two knots they stay between their values.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,8 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fabula.core.arrays import Floats, Ints, as_essence, normalise
-from fabula.core.arrays import positions as even_positions
+from fabula.core.arrays import Floats, Ints, as_essence, normalise, positions as even_positions
 from fabula.core.display import caption_html, curve_svg, name_some
 from fabula.core.files import write_whole
 from fabula.core.fingerprints import Fingerprints
@@ -109,16 +106,16 @@ class Template:
             out[start:stop] = _polynomial(self._pieces[piece : piece + 1], u[start:stop] - self.knots[piece])
         return out
 
-    def flip(self) -> Template:
+    def flip(self) -> "Template":
         """The template upside down: peaks become valleys."""
         return replace_values(self, -self.values, name=f"{self.name} (flipped)" if self.name else "")
 
-    def reverse(self) -> Template:
+    def reverse(self) -> "Template":
         """The template from its end to its beginning."""
         name = f"{self.name} (reversed)" if self.name else ""
         return Template(1.0 - self.knots[::-1], self.values[::-1], name, self.description, self.interpolation)
 
-    def normalise(self) -> Template:
+    def normalise(self) -> "Template":
         """The same template on the scale of a z-scored essence: mean 0 and deviation 1 along it.
 
         A flat one becomes zero.
@@ -386,7 +383,7 @@ class TemplateSet:
         return write_whole(path, text)
 
     @classmethod
-    def load(cls, path: str | Path) -> TemplateSet:
+    def load(cls, path: str | Path) -> "TemplateSet":
         """Read a set that :meth:`save` or a person wrote; an error names the template that breaks a rule."""
         try:
             document = json.loads(Path(path).read_text(encoding="utf-8-sig"))

@@ -5,12 +5,9 @@ asked about a control comes out below zero, the surer its scores the lower, beca
 bits above zero mean a leak.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Sequence
-from collections.abc import Collection as Names
+from collections.abc import Callable, Collection as Names, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -96,12 +93,12 @@ class Parts:
         """The collections a result is measured on."""
         return self.validation if self.measured is None else self.measured
 
-    def map(self, change: Callable[[Sequence[Collection]], Sequence[Collection]]) -> Parts:
+    def map(self, change: Callable[[Sequence[Collection]], Sequence[Collection]]) -> "Parts":
         """The same parts with each changed, in their order."""
         training, validation = change(self.training), change(self.validation)
         return Parts(training, validation, None if self.measured is None else change(self.measured))
 
-    def nest(self, share: float = 0.1) -> Parts:
+    def nest(self, share: float = 0.1) -> "Parts":
         """The same with something to measure on that decides nothing.
 
         Where nothing is set apart for it, a share of the training collections decides, and what was to decide is

@@ -5,8 +5,6 @@ Such a permutation may equal the true order: the bound needs exactly that. With 
 pass log2 N, nor, for n items, log2 n!: the smaller of the two is the ceiling.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence

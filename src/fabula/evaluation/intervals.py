@@ -1,7 +1,5 @@
 """Bootstrap intervals of a mean over collections, and tests of whether one mean is above another."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -5,18 +5,15 @@ an estimate that is wrong; a column that follows the order is shuffled with its 
 the control comes out zero all the same.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from fabula.core.arrays import Floats, Ints
+from fabula.core.arrays import Bools, Floats, Ints
 from fabula.core.collection import Collection
 
 _NUMBER = re.compile(r"\d+", re.ASCII)
@@ -39,7 +36,6 @@ _MOST = 0.8  # share of collections that counts as all of them
 _SURE = 4.5  # deviations from chance
 
 Columns = Mapping[str, Floats]
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -112,7 +108,7 @@ class _ItemRows:
     length: Ints
 
     @classmethod
-    def of(cls, collections: Sequence[Collection]) -> _ItemRows:
+    def of(cls, collections: Sequence[Collection]) -> "_ItemRows":
         """The items of collections."""
         lengths = np.array([len(c) for c in collections])
         owner = np.repeat(np.arange(len(lengths)), lengths)
@@ -229,7 +225,7 @@ def _find_relations(columns: Columns, rows: _ItemRows) -> list[tuple[tuple[str, 
     return found
 
 
-def _relation(x: Floats, y: Floats, same: Mask, holds: float = _HOLDS) -> str:
+def _relation(x: Floats, y: Floats, same: Bools, holds: float = _HOLDS) -> str:
     """What holds between neighbours: x steps by y, or x is the next item's y."""
     step = np.diff(x)
     cases = (
@@ -245,7 +241,7 @@ def _relation(x: Floats, y: Floats, same: Mask, holds: float = _HOLDS) -> str:
     return ""
 
 
-def _equal_share(left: Floats, right: Floats, same: Mask) -> float:
+def _equal_share(left: Floats, right: Floats, same: Bools) -> float:
     """At how many steps two quantities that vary are equal, to a thousandth of how much they vary."""
     both = same & np.isfinite(left) & np.isfinite(right)
     if both.sum() < 20:

@@ -20,8 +20,6 @@ lcs           longest subsequence that keeps the true order, by n               
 ============  ========================================================================  =================
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields

@@ -5,8 +5,6 @@ module of a program nor anything else of it is imported again. Where files are g
 parent, whose guard opens it or refuses. What comes back is plain data, never code.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import json

@@ -1,7 +1,5 @@
 """A model: what is known of items goes in, and what it says of every ordering of them comes out; loaded by name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import lru_cache
@@ -20,18 +18,9 @@ from fabula.core.energy import Energy
 from fabula.core.files import write_whole
 from fabula.core.fit import Fit
 from fabula.errors import FabulaError, FileError, InputError, ModelError
-from fabula.models.card import card_brief, card_html
-from fabula.models.config import (
-    PAIRS,
-    Array,
-    Encoded,
-    EncoderKind,
-    LoadedEncoder,
-    LoadedScorer,
-    Tensors,
-)
+from fabula.models.config import PAIRS, Array, Encoded, EncoderKind, LoadedEncoder, LoadedScorer, Tensors
 from fabula.models.encoders import encoder_kind
-from fabula.models.file import check_tensors, model_bytes, plain, read_parts, tensor_shapes
+from fabula.models.file import card_brief, card_html, check_tensors, model_bytes, plain, read_parts, tensor_shapes
 from fabula.models.order import OrderedMany, Rule, join_fits, lean, order_many, propose, search_orderings, solvable
 from fabula.models.scorers import MEASURED, SCORERS, most_detailed, scorer_kind
 from fabula.models.transform import ItemEncoder, Transform, check_features

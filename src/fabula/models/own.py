@@ -21,8 +21,6 @@ Training compares net and twin before its first epoch and refuses a pair that do
 model calls :func:`register` first; without it the error names the kind that is missing.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Titles: the numbers in them, what they leak of the order, what they say, and what two have to do with each other."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

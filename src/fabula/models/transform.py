@@ -1,7 +1,5 @@
 """Encoders that see each item by itself, and their input transform: logarithms, mean and deviation."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -72,7 +70,7 @@ class Transform:
     @classmethod
     def of(
         cls, features: ArrayLike, feature_names: Sequence[str], logged: Sequence[str] = (), bound: float = 0.0
-    ) -> Transform:
+    ) -> "Transform":
         """The transform that gives the training items, (m, f) or (m, f, s), mean 0 and deviation 1; NaN is left out."""
         names, logs = _as_names(feature_names, logged)
         values = _take_logarithms(np.asarray(features, dtype=np.float64), names, logs)

@@ -33,6 +33,7 @@ class Drawing:
     width: int = 720
     height: int = 300
     standalone: bool = False  # include the style sheet, for a file of its own
+    weak: tuple[int, ...] = ()  # positions from which the line to the next is drawn as weak
 
 
 def arc_figure(essence: ArrayLike, labels: Sequence[str], drawing: Drawing | None = None) -> str:
@@ -83,6 +84,10 @@ def _side(frame: _ArcFrame, side: int, start: int, stop: int) -> list[str]:
             along = np.linspace(frame.left, frame.how.width - frame.right, 161)
         parts.append(path("curve", points(along, template.samples(161), float, frame.y)))
     parts.append(path("arc", points(range(start, stop), frame.values[start:stop], frame.x, frame.y)))
+    weak = [
+        points((j, j + 1), frame.values[j : j + 2], frame.x, frame.y) for j in frame.how.weak if start <= j < stop - 1
+    ]
+    parts += [series(1, path("line dashed", both)) for both in weak]
     targets = template.samples(stop - start) if template is not None else frame.values[start:stop]
     return parts + [_item(frame, j, target) for j, target in zip(range(start, stop), targets, strict=True)]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from html import escape
 from itertools import pairwise
@@ -23,6 +24,7 @@ from fabula.report.figures import Drawing, arc_figure, inner_figure
 from fabula.report.markup import html_page, html_table, shorten
 from fabula.session.inner_arcs import InnerArc
 from fabula.session.ordered import Ordered
+from fabula.session.review import Review
 from fabula.sources.tables.text_tables import csv_text
 
 ENDINGS = (".svg", ".png", ".pdf")
@@ -48,6 +50,40 @@ def write_picture(ordered: Ordered, path: str | Path) -> Path:
         return write_whole(target, _plot(target, 4.2, [partial(_plot_order, ordered=ordered)]))
     how = Drawing(ordered.fit.template, ordered.sides, ordered.pinned, ordered.session.title, standalone=True)
     return write_whole(target, arc_figure(ordered.session.essence[ordered.ordering], ordered.titles, how) + "\n")
+
+
+def review_figure(review: Review, *, standalone: bool = False) -> str:
+    """The arc of an order as it stands, what stands oddly in another colour, and its weakest joins dashed."""
+    how = Drawing(sides=review.sides, pinned=_odd(review), weak=_weak(review), caption=review.session.title)
+    figure = replace(how, standalone=standalone)
+    return arc_figure(review.session.essence, [item.label for item in review.items], figure)
+
+
+def write_review_picture(review: Review, path: str | Path) -> Path:
+    """Write the arc of an order under review: .svg, or with the extra ``plot`` .png and .pdf."""
+    target = check_picture(path)
+    if review.session.essence.ndim > 1:
+        raise InputError("a picture needs an essence of one dimension; this one has several")
+    if target.suffix.lower() == ".svg":
+        return write_whole(target, review_figure(review, standalone=True) + "\n")
+    return write_whole(target, _plot(target, 4.2, [partial(_plot_review, review=review)]))
+
+
+def _odd(review: Review) -> tuple[int, ...]:
+    return tuple(one.position - 1 for one in review.clear_odd)
+
+
+def _weak(review: Review) -> tuple[int, ...]:
+    return tuple(one.after - 1 for one in review.weakest)
+
+
+def _plot_review(axes: Any, review: Review) -> None:
+    _plot_order(axes, ordered=review.as_it_is)
+    essence = review.session.essence
+    for j in _weak(review):
+        axes.plot((j + 1, j + 2), essence[j : j + 2], "--", color="#d9822b", linewidth=2)
+    for j in _odd(review):
+        axes.plot(j + 1, essence[j], "o", color="#d9822b")
 
 
 def write_inner(arcs: Sequence[InnerArc], path: str | Path) -> Path:

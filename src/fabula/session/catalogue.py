@@ -30,7 +30,7 @@ from fabula.models.config import PAIRS
 from fabula.models.model import Model, load_essence_model, load_model
 from fabula.models.transform import Transform
 from fabula.session.export import check_ending, relocate
-from fabula.session.measure import FAR, measure, shift_to_training_range
+from fabula.session.measure import FAR, find_models, measure, shift_to_training_range
 from fabula.sources.registry import Opening, SeveralCollectionsError, open_source
 from fabula.sources.tables.read_table import TableReading, open_table
 from fabula.sources.tables.roles import Columns, columns_named, feature_name, roles_of
@@ -257,9 +257,7 @@ def check_arrays(model: Model, name: str) -> Model:
 
 def essence_name(medium: Medium, known: Iterable[str]) -> str | None:
     """The medium's model of one number an item that knows most of the features there are; None where none does."""
-    there = set(known)
-    fitting = (name for name in medium.models if set(load_essence_model(name).feature_names) <= there)
-    return next(fitting, None)
+    return next(iter(find_models(medium, known)), None)
 
 
 def encoder_of(medium: Medium, known: Iterable[str]) -> Model:

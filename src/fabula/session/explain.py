@@ -18,7 +18,7 @@ from fabula.models.sureness import calibrate, calibration
 from fabula.session.request import labels, side_name, strands_apart
 
 if TYPE_CHECKING:
-    from fabula.models.reasons import Contributions
+    from fabula.models.order import Contributions
     from fabula.session.ordered import Ordered
     from fabula.session.propose import Likelihood
 

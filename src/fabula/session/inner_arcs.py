@@ -1,7 +1,5 @@
 """Inner arcs: the course of a feature and of the essence through single items, and which templates they are like."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -288,7 +286,7 @@ class WholeArc:
     labels: tuple[str, ...]  # what each is called
 
 
-def whole_arc(ordered: Ordered) -> WholeArc | None:
+def whole_arc(ordered: "Ordered") -> WholeArc | None:
     """The arc through all items of an order, piece by piece; None where they have no inside that could be told."""
     session = ordered.session
     medium, items = session.medium, session.readable.only(ordered.ordering).items

@@ -90,7 +90,7 @@ def embed(source: Source, where: str) -> tuple[Source, dict[str, Floats]]:
     `where` is a column of a table, each cell a list of as many numbers; or a file ``.onnx`` with one input, texts of
     shape (N,) or (N, 1), whose first output is N vectors, shape (N, d).
     """
-    vectors = _by_model(source, where) if where.lower().endswith(".onnx") else _by_column(source, where)
+    vectors = _embed_by_model(source, where) if where.lower().endswith(".onnx") else _embed_by_column(source, where)
     collection = source.collection
     if collection.features.ndim != 2:
         raise InputError("goes with items whose features are plain numbers", field=EMBEDDING)
@@ -133,7 +133,7 @@ def with_embedding(steps: Steps, vectors: Floats | None) -> Steps:
     return Steps((*(part for part in steps.parts if part.name != "essence"), embedding_step(vectors)))
 
 
-def _by_column(source: Source, name: str) -> Floats:
+def _embed_by_column(source: Source, name: str) -> Floats:
     table = source.table
     if table is None:
         raise InputError(f"takes a column of a table, or a model as .onnx; got {name!r}", field=EMBEDDING)
@@ -161,7 +161,7 @@ def _vector(cell: Any) -> Floats | None:
     return found if found.ndim == 1 and found.size > 1 and np.isfinite(found).all() else None
 
 
-def _by_model(source: Source, path: str) -> Floats:
+def _embed_by_model(source: Source, path: str) -> Floats:
     medium = source.medium
     if medium.content is None:
         raise InputError(f"a model that reads texts cannot read {medium.words.items}", field=EMBEDDING)
@@ -236,26 +236,26 @@ def find_essence(
     if by is not None and model is not None:
         raise InputError("give either a column (by) or a model, not both")
     if by is not None:
-        return _by_column_essence(source, by, measuring)
+        return _essence_by_column(source, by, measuring)
     if model is None and guess and not source.files:
         usable = usable_columns(source.collection)
-        if usable and not _models(source.medium, source.collection.feature_names):
+        if usable and not find_models(source.medium, source.collection.feature_names):
             name = next((name for name in source.medium.columns if name in usable), usable[0])
             note = f"ordered by {name}: another column may be chosen"
-            return _by_column_essence(source, name, measuring, (note,))
+            return _essence_by_column(source, name, measuring, (note,))
     if model is None and source.medium.proposer is not None:
         return _by_likelihood(source, load_model(source.medium.proposer), measuring, readable)
     chosen = load_model(model) if model is not None else _default_model(source)
     if chosen.by_item:
-        return _by_model_essence(source, chosen, measuring)
+        return _essence_by_model(source, chosen, measuring)
     return _by_likelihood(source, chosen, measuring, readable)
 
 
 def _by_likelihood(source: Source, model: Model, measuring: Measuring, readable: Sequence[Item]) -> Essence:
     """A model proposes the order; a model of one dimension, where one knows the features, draws the arc."""
     files = source.files and any(item.path for item in source.collection.items)
-    if _models(source.medium, source.medium.measured if files else source.collection.feature_names):
-        found = _by_model_essence(source, _default_model(source), measuring)
+    if find_models(source.medium, source.medium.measured if files else source.collection.feature_names):
+        found = _essence_by_model(source, _default_model(source), measuring)
     else:
         there = _measure(source, measuring) if files else source
         found = Essence(there, np.zeros(len(there.collection)), ())
@@ -305,7 +305,7 @@ def usable_columns(collection: Collection) -> list[str]:
     return [name for name, usable in zip(collection.feature_names, known, strict=True) if usable]
 
 
-def _by_model_essence(source: Source, model: Model, measuring: Measuring) -> Essence:
+def _essence_by_model(source: Source, model: Model, measuring: Measuring) -> Essence:
     known = source.collection.feature_names
     missing = [name for name in model.feature_names if name not in known]
     if source.files and set(model.feature_names) <= set(source.medium.measured):
@@ -324,7 +324,7 @@ def _by_model_essence(source: Source, model: Model, measuring: Measuring) -> Ess
     return Essence(source, scalar, model.feature_names, model, notes=(*_doubts(scalar), *notes))
 
 
-def _by_column_essence(source: Source, by: str, measuring: Measuring, notes: tuple[str, ...] = ()) -> Essence:
+def _essence_by_column(source: Source, by: str, measuring: Measuring, notes: tuple[str, ...] = ()) -> Essence:
     can_measure = source.medium.measured if source.files else ()
     if source.medium.meant(by, source.collection.feature_names) is None and source.medium.meant(by, can_measure):
         source = measure(source, measuring)
@@ -366,7 +366,7 @@ def _measure(source: Source, measuring: Measuring) -> Source:
     return source if complete else measure(source, measuring)
 
 
-def _models(medium: Medium, known: Iterable[str]) -> list[str]:
+def find_models(medium: Medium, known: Iterable[str]) -> list[str]:
     """The medium's models that know only these features, or what can be measured."""
     there = set(known)
     return [name for name in medium.models if set(load_essence_model(name).feature_names) <= there]
@@ -374,7 +374,7 @@ def _models(medium: Medium, known: Iterable[str]) -> list[str]:
 
 def _default_model(source: Source) -> Model:
     known = source.medium.measured if source.files else source.collection.feature_names
-    usable = _models(source.medium, known)
+    usable = find_models(source.medium, known)
     if usable:
         return load_essence_model(usable[0])
     raise _no_column(source)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import as_file, files
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,8 +22,8 @@ from fabula.session.ordered import Ordered
 from fabula.session.session import Asked, Session, open_session, source_session
 from fabula.sources.registry import Opening, Source, open_source
 
-# Where a side begins, as playlists are written: a comment, or a meta of JSPF.
-_SIDE = re.compile(r'(?:^\s*(?:[#;]|<!--)\s*|side":\s*")Side [A-Z]{1,3}\b', re.MULTILINE)
+if TYPE_CHECKING:
+    from fabula.session.review import Review
 
 
 def open(  # noqa: A001 - the verb of the design
@@ -94,6 +93,36 @@ def order(
     return open(paths, by=by, model=model, collection=collection).order(**wishes)
 
 
+def review(
+    paths: str | Path | Sequence[str | Path],
+    *,
+    model: str | None = None,
+    collection: str | None = None,
+    sides: int = 1,
+) -> Review:
+    """Say what is good and what is weak in an order as it stands: what ``fabula review`` does.
+
+    Parameters
+    ----------
+    paths, model, collection
+        As :func:`open` takes them; the order is that of a playlist or a table, of the numbers in tags and file names,
+        or else of the names.
+    sides
+        How many sides to cut it into, where a playlist or a column does not say.
+
+    Returns
+    -------
+    A review: ``percentile`` among random orders, ``odd``, ``joins``, ``moves``, ``openers``, ``closers``, ``notes``.
+
+    Examples
+    --------
+    >>> found = review(demo_folder())
+    >>> found.items[0].title, len(found.openers), found.apply(1).titles[0]
+    ('Embers', 3, 'Weather Front')
+    """
+    return open(paths, model=model, collection=collection).review(sides=sides)
+
+
 def open_ordered(
     paths: str | Path | Sequence[str | Path],
     *,
@@ -107,23 +136,9 @@ def open_ordered(
     """
     source = open_source([paths] if isinstance(paths, str | Path) else list(paths), opening)
     source = source.with_lengths() if measuring is None else measure(source, measuring)
-    n, sides = len(source.collection), _sides_of(source)
+    n, sides = len(source.collection), source.sides
     session = Session(source=source, essence=np.zeros(n), notes=source.notes)
     return session.order(ordering=range(n), sides=max(1, len(sides)), side_sizes=sides, alternatives=1)
-
-
-def _sides_of(source: Source) -> tuple[int, ...]:
-    """How many items each side has, by a column ``side`` or the comments of a playlist; empty where there is one."""
-    items = source.collection.items
-    if source.playlist is not None:
-        texts = ["".join(source.playlist.entries[row].raw or ()) for row in source.rows]
-        starts = [k for k, text in enumerate(texts) if _SIDE.search(text)]
-    else:
-        labels = [item.details.get("side") for item in items]
-        starts = [k for k, label in enumerate(labels) if label and label != (labels[k - 1] if k else None)]
-    if len(starts) < 2 or starts[0] != 0:
-        return ()
-    return tuple(np.diff([*starts, len(items)]).tolist())
 
 
 # A session as one JSON object that opens again.

@@ -22,9 +22,7 @@ from fabula.errors import ModelError
 from fabula.media.medium import Medium, find_evidence
 from fabula.models.config import PAIRS
 from fabula.models.model import Model
-from fabula.models.order import MOST_EXPECTED
-from fabula.models.order import lean as lean_of
-from fabula.models.reasons import Contributions, explain
+from fabula.models.order import MOST_EXPECTED, Contributions, explain, lean as lean_of
 from fabula.models.sureness import Sureness, claim
 from fabula.models.titles import Series
 from fabula.session.request import TitleWishes

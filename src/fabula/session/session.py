@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,6 +35,9 @@ from fabula.session.request import (
     with_spreads,
 )
 from fabula.sources.registry import Opening, SeveralCollectionsError, Source, open_source
+
+if TYPE_CHECKING:
+    from fabula.session.review import Review
 
 # Shapes that an order may have besides the arcs of a model.
 _SHAPES = ("steady-fall", "icarus", "man-in-a-hole", "freytag-pyramid", "steady-rise")
@@ -179,6 +182,20 @@ class Session:
         if asked.choose > len(found):
             raise InputError(f"there are {len(found)} proposals; got {asked.choose}", field="choose")
         return Ordered(self, asked, task, tuple(found), asked.choose - 1, steps)
+
+    def review(self, *, sides: int = 1) -> Review:
+        """Review the order that the items came in: what is good, what is weak, and the few moves that would help.
+
+        ``sides`` cuts it evenly where nothing else says where sides end.
+
+        >>> from fabula.session.open import demo_folder
+        >>> review = open_session(demo_folder()).review()
+        >>> review.percentile is not None, len(review.joins), len(review.moves) <= 5
+        (True, 8, True)
+        """
+        from fabula.session.review import review_session
+
+        return review_session(self, sides=sides)
 
     def _solve(self, task: OrderTask, asked: Request) -> tuple[OrderTask, list[Proposal]]:
         """What was solved, and what came out: with what titles ask for, unless other wishes are against it."""

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from fabula.sources.playlists.entries import Playlist
     from fabula.sources.tables.source_table import SourceTable
 
+# Where a side begins, as playlists are written: a comment, or a meta of JSPF.
+_SIDE = re.compile(r'(?:^\s*(?:[#;]|<!--)\s*|side":\s*")Side [A-Z]{1,3}\b', re.MULTILINE)
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -74,6 +77,20 @@ class Source:
         pairs = zip(collection.items, known, strict=True)
         items = tuple(item if length is None else replace(item, length=length) for item, length in pairs)
         return replace(self, collection=replace(collection, items=items))
+
+    @property
+    def sides(self) -> tuple[int, ...]:
+        """How many items each side has, by a column ``side`` or comments of a playlist; empty where there is one."""
+        items = self.collection.items
+        if self.playlist is not None:
+            texts = ["".join(self.playlist.entries[row].raw or ()) for row in self.rows]
+            starts = [k for k, text in enumerate(texts) if _SIDE.search(text)]
+        else:
+            labels = [item.details.get("side") for item in items]
+            starts = [k for k, label in enumerate(labels) if label and label != (labels[k - 1] if k else None)]
+        if len(starts) < 2 or starts[0] != 0:
+            return ()
+        return tuple(np.diff([*starts, len(items)]).tolist())
 
     @property
     def unmovable(self) -> tuple[int, ...]:

@@ -5,16 +5,13 @@ template is ``y'Ay - 2b'y + c``: A depends on the positions alone, b and c on th
 what remains of a cost is a matrix product.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.arrays import Floats, Ints
-from fabula.core.arrays import positions as positions_of
+from fabula.core.arrays import Floats, Ints, positions as positions_of
 from fabula.core.template import PAPER_KNOTS, basis, join_essences
 from fabula.errors import InputError
 
@@ -87,7 +84,7 @@ class TemplateCosts:
         A = _unpack(self.forms[self.group[rows]], q) + ridge * np.eye(q)
         return np.asarray(np.linalg.solve(A, self.linear[rows][..., np.newaxis])[..., 0])
 
-    def take(self, rows: Ints) -> TemplateCosts:
+    def take(self, rows: Ints) -> "TemplateCosts":
         """The costs of some of the collections."""
         used, group = np.unique(self.group[rows], return_inverse=True)
         return TemplateCosts(self.knots, self.forms[used], group, self.linear[rows], self.constant[rows])

@@ -1,7 +1,5 @@
 """Genealogy: how templates descend from each other as their number grows, and who follows them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count

@@ -1,7 +1,5 @@
 """Learning templates: one door to the three methods, and the one by contrast."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
@@ -193,7 +191,7 @@ def _descend(
         gradient = np.concatenate([slope.ravel(), push]) + weight * parameters
         return loss + 0.5 * weight * float(parameters @ parameters), gradient
 
-    def record(intermediate_result: OptimizeResult) -> None:
+    def record(intermediate_result: "OptimizeResult") -> None:
         losses.append(float(intermediate_result.fun))
         if progress is not None:
             progress(len(losses), steps, losses[-1])

@@ -4,8 +4,6 @@ Each collection goes to the template nearest to it, each template becomes the on
 collections, and so on until nothing moves. No step can raise the cost.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -168,7 +166,7 @@ class StepSums:
         return int(self.members.sum())
 
     @classmethod
-    def join(cls, parts: Sequence[StepSums]) -> StepSums:
+    def join(cls, parts: "Sequence[StepSums]") -> "StepSums":
         """The sums of all parts, in their order."""
         worst = np.concatenate([part.worst for part in parts])
         fits = np.concatenate([part.fits for part in parts])
@@ -222,7 +220,7 @@ class Descent:
         return {**plain, **{name: None if array is None else array.tolist() for name, array in rest.items()}}
 
     @classmethod
-    def from_dict(cls, document: Mapping[str, Any]) -> Descent:
+    def from_dict(cls, document: Mapping[str, Any]) -> "Descent":
         """What :meth:`to_dict` gave."""
         best, followers = (None if document[key] is None else np.array(document[key]) for key in ("best", "followers"))
         return cls(np.array(document["values"]), document["steps"], best, followers, list(document["history"]))
@@ -306,7 +304,7 @@ def evolve(
     rng: np.random.Generator,
     settings: EvolutionSettings | None = None,
     progress: Progress | None = None,
-) -> Evolution:
+) -> "Evolution":
     """Learn k templates by the paper's Algorithm 1; calls ``progress(generation, generations, best_cost)``."""
     as_count(k, len(costs))
     how = settings or EvolutionSettings()
@@ -338,7 +336,7 @@ class Evolution:
     finished: bool = False
 
     @classmethod
-    def begin(cls, k: int, q: int, how: EvolutionSettings, rng: np.random.Generator) -> Evolution:
+    def begin(cls, k: int, q: int, how: EvolutionSettings, rng: np.random.Generator) -> "Evolution":
         """The first population of k templates with q knots."""
         first = how.start * rng.standard_normal((how.parents, k, q))
         return cls(how, rng, first, np.empty((0, k, q)), np.empty(0))
@@ -382,7 +380,7 @@ class Evolution:
         return {"how": asdict(self.how), "rng": self.rng.bit_generator.state, **arrays, **lists}
 
     @classmethod
-    def from_dict(cls, document: Mapping[str, Any]) -> Evolution:
+    def from_dict(cls, document: Mapping[str, Any]) -> "Evolution":
         """What :meth:`to_dict` gave."""
         rng = np.random.default_rng()
         rng.bit_generator.state = document["rng"]

@@ -1,7 +1,5 @@
 """Several processes as one: batches are shared out, gradients are summed; the first decides, writes and prints."""
 
-from __future__ import annotations
-
 import atexit
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -11,8 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
-from torch import Tensor
-from torch import distributed as dist
+from torch import Tensor, distributed as dist
 
 from fabula.errors import FabulaError, InputError
 

@@ -1,7 +1,5 @@
 """From a request of the page to a result of the session; and which wishes cannot hold."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext

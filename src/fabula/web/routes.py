@@ -8,8 +8,7 @@ from dataclasses import asdict, replace
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, Depends, Query, Request
-from fastapi import Path as InPath
+from fastapi import APIRouter, Depends, Path as InPath, Query, Request
 from fastapi.responses import Response, StreamingResponse
 
 from fabula.errors import FileError

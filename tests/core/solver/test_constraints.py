@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from fabula.core.solver import Constraints, Goal, arrange
 from fabula.core.solver.solve import check, contradictory

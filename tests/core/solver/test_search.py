@@ -7,17 +7,15 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from fabula.core.fit import fit
-from fabula.core.solver import Constraints, Goal, arrange
-from fabula.core.solver import solve as conflicts
+from fabula.core.solver import Constraints, Goal, arrange, solve as conflicts
 from fabula.core.solver.anneal import block_changes, descend, here, reversal_changes, reverse, shift, swap, swap_changes
 from fabula.core.solver.bounds import PathSearch, first_prices, lowest_bound
 from fabula.core.solver.instance import construct, layouts, pose, position_bound
 from fabula.core.solver.problem import UNLIMITED, Budget, Problem, side_room
-from fabula.core.solver.programme import coupling_bound
+from fabula.core.solver.proof import coupling_bound
 from fabula.core.solver.search import search
 from fabula.core.solver.tours import link_bound
 from fabula.core.template import Template

@@ -6,8 +6,7 @@ from safetensors.numpy import load, save
 
 import fabula
 from fabula.errors import FileError, ModelError
-from fabula.models.card import card_lines
-from fabula.models.file import model_bytes
+from fabula.models.file import card_lines, model_bytes
 from fabula.models.model import load_essence_model, load_model, model_from_bytes, save_model, shipped_models
 
 

@@ -5,9 +5,9 @@ import pytest
 
 from fabula.core.collection import Collection, Item
 from fabula.errors import InputError, ModelError
-from fabula.models import reasons as module
+from fabula.models import order as module
 from fabula.models.model import Model
-from fabula.models.reasons import explain
+from fabula.models.order import explain
 
 FEATURES = ("loudness", "key", "mode", "duration_ms")
 

@@ -12,8 +12,7 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-from fabula.training.nets import essence_net as bilstm
-from fabula.training.nets import triton_lstm as fused
+from fabula.training.nets import essence_net as bilstm, triton_lstm as fused
 
 
 @pytest.fixture

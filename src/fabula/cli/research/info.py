@@ -23,7 +23,7 @@ def command(*, model: str | None, as_json: bool) -> None:
     """
     import json
 
-    from fabula.models.card import card_lines, describe_training
+    from fabula.models.file import card_lines, describe_training
     from fabula.models.model import load_model, shipped_models
 
     out = console()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli.printing import console, counting_bar, make_table, print_template
+from fabula.cli.printing import console, counting_bar, make_table, print_template, spark
 from fabula.cli.research.recipe import as_where
 from fabula.errors import InputError
 
@@ -38,7 +38,6 @@ def list_() -> None:
       fabula templates list
     """
     from fabula.core import template as builtin
-    from fabula.report.terminal import spark
 
     columns = ("name", "arc", "what it does")
     table = make_table(*columns, left=columns, wrap=columns[2:])
@@ -138,7 +137,6 @@ def cost_(*, templates: Path, seed: int, **source: Any) -> None:
     Example:
       fabula templates cost mine.json validation.json --by narrative_essence --positions indices
     """
-    from fabula.report.terminal import spark
     from fabula.research.corpus import follow
 
     corpus = _corpus(**source)
@@ -210,7 +208,6 @@ def compare_(*, first: Path, second: Path) -> None:
     Example:
       fabula templates compare mine.json yours.json
     """
-    from fabula.report.terminal import spark
     from fabula.research.corpus import compare_files
 
     a, b, found = compare_files(first, second)

@@ -4,8 +4,6 @@ Positions of which no two are neighbours can be shared out among their items by 
 step to the best of very many orderings. Noise on its costs plays the part of the temperature.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

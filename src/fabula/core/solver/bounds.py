@@ -4,8 +4,6 @@ Under prices that explain the best matching on even sides, every other matching 
 targets are worth. What the targets of a side are worth is known for each size; the sizes add up to what is kept.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -274,7 +272,7 @@ PATIENCE = 7  # rounds without a better bound before steps are halved
 LEAST_STEP = 1e-3
 
 
-def lowest_bound(searches: Sequence[PathSearch], budget: Budget) -> float:
+def lowest_bound(searches: "Sequence[PathSearch]", budget: Budget) -> float:
     """What no ordering gets below, whichever of some problems it solves; the lowest bound is always raised next."""
     while not budget.over:
         lowest = min(searches, key=lambda search: search.best)

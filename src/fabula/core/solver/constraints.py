@@ -1,7 +1,5 @@
 """Constraints on an ordering: what the user insists on, checked and in one form."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,9 +8,9 @@ from operator import index
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from fabula.core.arrays import Floats, Ints, as_item, as_position
+from fabula.core.arrays import Bools, Floats, Ints, as_item, as_position
 from fabula.errors import ConflictError, InputError
 
 # Kinds of constraints: each says everything about itself.
@@ -461,15 +459,15 @@ class Constraints:
         """Shape (n,): the lengths, 1 each where none are known."""
         return np.ones(self.n) if self.lengths is None else self.lengths
 
-    def barred(self) -> NDArray[np.bool_] | None:
+    def barred(self) -> Bools | None:
         """Which item must not stand right after which: shape (n, n); None where any may. Runs are kept as units."""
         return None if self.apart_soft else self._same_label()
 
-    def alike(self) -> NDArray[np.bool_] | None:
+    def alike(self) -> Bools | None:
         """Which neighbours are to be avoided before anything else, though they may be: shape (n, n)."""
         return self._same_label() if self.apart_soft else None
 
-    def _same_label(self) -> NDArray[np.bool_] | None:
+    def _same_label(self) -> Bools | None:
         labels = self.apart
         return None if labels is None else (labels[:, np.newaxis] == labels) & (labels >= 0)
 
@@ -488,7 +486,7 @@ class Constraints:
                 words.append(kind.word)
         return words
 
-    def renumber(self, items: Ints) -> Constraints | None:
+    def renumber(self, items: Ints) -> "Constraints | None":
         """The constraints on some items, of which ``items[k]`` becomes item k; None where that cannot be.
 
         What is left out takes its part of the limit with it, so that none is left.
@@ -509,11 +507,11 @@ class Constraints:
             lengths=None if lengths is None else lengths[items],
         )
 
-    def bare(self) -> Constraints:
+    def bare(self) -> "Constraints":
         """The constraints without wishes on single items."""
         return replace(self, **{kind.word: kind.without(getattr(self, kind.word)) for kind in KINDS if kind.single})
 
-    def without(self, word: str, single: Any = None) -> Constraints:
+    def without(self, word: str, single: Any = None) -> "Constraints":
         """The constraints without a single one of a word, or without all of that word."""
         changes: dict[str, Any] = {word: OF_WORD[word].without(getattr(self, word), single)}
         return replace(self, **changes)

@@ -7,8 +7,6 @@ to its first: a subset of units is the end of the side, told apart by its first 
 O(2^u u), or O(2^u u^2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,9 +14,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.core.arrays import Floats
+from fabula.core.arrays import Bools, Floats
 from fabula.core.solver.constraints import Constraints
-from fabula.core.solver.problem import Bools, Units
+from fabula.core.solver.problem import Units
 
 Longs = NDArray[np.int64]
 Table = Callable[[int], Longs]

@@ -1,15 +1,12 @@
 """The best arrangement of a few units, whatever the mix of constraints, sides and limits, and whether there is any."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, lru_cache
 
 import numpy as np
 
-from fabula.core.arrays import Floats, Ints
-from fabula.core.fit import distances
+from fabula.core.arrays import Floats, Ints, distances
 from fabula.core.solver import partition
 from fabula.core.solver.constraints import SLACK, Constraints
 from fabula.core.solver.dp import NEVER, Criterion, Longs, Side, Subsets, links, side, trace

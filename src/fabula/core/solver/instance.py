@@ -4,8 +4,6 @@ Sides stand in one row, a dummy item between two of them, so that neighbours acr
 out stands behind them, each item after a dummy of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,21 +11,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from fabula.core.arrays import Floats, Ints
+from fabula.core.arrays import Bools, Floats, Ints
 from fabula.core.fit import assign_least, match_assignment
 from fabula.core.solver.constraints import SLACK, Constraints
-from fabula.core.solver.problem import (
-    UNLIMITED,
-    Bools,
-    Budget,
-    Problem,
-    Units,
-    item_positions,
-    side_positions,
-    side_sizes,
-    starts_allowed,
-    units,
-)
+from fabula.core.solver.problem import UNLIMITED, Budget, Problem, Units, side_positions, side_sizes
 from fabula.errors import ConstraintError
 
 MOST_LAYOUTS = 400
@@ -132,8 +119,8 @@ def pose(
         before=constraints.before,
         apart=labels if alike == np.inf else None,
     )
-    parts = units(stretched)
-    starts = starts_allowed(may, parts)
+    parts = Units.of_items(stretched)
+    starts = parts.starts(may)
     pairs = [(a, b) for a, b in stretched.before if parts.of[a] != parts.of[b]]  # a run keeps its own order
     lengths = np.concatenate([constraints.weights, np.zeros(total - n)])
     least = np.zeros(len(sizes) + 1)
@@ -141,7 +128,7 @@ def pose(
         least[-1] = max(0.0, float(lengths.sum()) - constraints.limit * SLACK)
     return Instance(
         stretched,
-        np.where(item_positions(parts, starts), cost, np.inf),
+        np.where(parts.positions(starts), cost, np.inf),
         link,
         np.array(pairs, dtype=np.intp).reshape(-1, 2).T,
         parts,

@@ -6,8 +6,6 @@ sides pay together is a lower bound, and a part that costs a side more than its 
 arrangement is above the bound is in no best arrangement. Prices are found by subgradients; any give a true bound.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -16,11 +14,11 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.core.arrays import Floats
+from fabula.core.arrays import Bools, Floats
 from fabula.core.solver import dp
 from fabula.core.solver.constraints import SLACK, Constraints
 from fabula.core.solver.dp import NEVER, Criterion, Longs, Numbers, Side, Subsets
-from fabula.core.solver.problem import Bools, positions_allowed, possible_counts, settle, side_room, side_sizes, units
+from fabula.core.solver.problem import Units, positions_allowed, possible_counts, settle, side_room, side_sizes
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +95,7 @@ class Plan:
 
 def plan(constraints: Constraints, kept: int, room: float) -> Plan:
     """A plan, with the subsets of its units."""
-    parts = units(constraints)
+    parts = Units.of_items(constraints)
     lengths = np.array([constraints.weights[list(run)].sum() for run in parts.members])
     return Plan(constraints, Subsets(parts, lengths), kept, room)
 

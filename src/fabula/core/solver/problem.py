@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from fabula.core.arrays import Floats, Ints, as_essence
-from fabula.core.fit import distances
+from fabula.core.arrays import Bools, Floats, Ints, as_essence, distances
 from fabula.core.solver.constraints import SLACK, Constraints, count_alike
 from fabula.core.template import Template
 from fabula.errors import InputError
@@ -369,8 +368,6 @@ UNLIMITED = Budget(float("inf"))
 
 # Domains: which item may stand where, runs as units, how many items can be kept and what a side may hold.
 
-Bools = NDArray[np.bool_]
-
 
 def positions_allowed(constraints: Constraints, m: int) -> Bools | None:
     """Which item may stand at which of m positions by ``fixed`` and ``forbidden``: shape (n, m).
@@ -422,45 +419,50 @@ class Units:
     lengths: Ints  # (m,)
     earlier: Bools  # (m, m) whether the first must stand before the second, followed through
 
+    @classmethod
+    def of_items(cls, constraints: Constraints) -> Units:
+        """Merge the runs, and carry ``before`` over from items to units."""
+        inside = {item for run in constraints.together for item in run}
+        single = [(item,) for item in range(constraints.n) if item not in inside]
+        members = tuple(sorted([*single, *(tuple(run) for run in constraints.together)]))
+        of, offset = np.empty((2, constraints.n), dtype=np.intp)
+        for number, run in enumerate(members):
+            of[list(run)] = number
+            offset[list(run)] = np.arange(len(run))
+        lengths = np.array([len(run) for run in members], dtype=np.intp)
+        earlier = np.zeros((len(members), len(members)), dtype=bool)
+        for a, b in constraints.before:
+            earlier[of[a], of[b]] |= of[a] != of[b]
+        for middle in np.flatnonzero(earlier.any(axis=0) & earlier.any(axis=1)):  # followed through
+            earlier[earlier[:, middle]] |= earlier[middle]
+        return cls(members, of, offset, lengths, earlier)
 
-def units(constraints: Constraints) -> Units:
-    """Merge the runs, and carry ``before`` over from items to units."""
-    inside = {item for run in constraints.together for item in run}
-    single = [(item,) for item in range(constraints.n) if item not in inside]
-    members = tuple(sorted([*single, *(tuple(run) for run in constraints.together)]))
-    of, offset = np.empty((2, constraints.n), dtype=np.intp)
-    for number, run in enumerate(members):
-        of[list(run)] = number
-        offset[list(run)] = np.arange(len(run))
-    lengths = np.array([len(run) for run in members], dtype=np.intp)
-    earlier = np.zeros((len(members), len(members)), dtype=bool)
-    for a, b in constraints.before:
-        earlier[of[a], of[b]] |= of[a] != of[b]
-    for middle in np.flatnonzero(earlier.any(axis=0) & earlier.any(axis=1)):  # followed through
-        earlier[earlier[:, middle]] |= earlier[middle]
-    return Units(members, of, offset, lengths, earlier)
+    def starts(self, allowed: Bools) -> Bools:
+        """Where each unit may start, (units, n), from where each item may stand, (n, n): some may be too many.
 
+        What must stand before a unit and what must follow it needs room; both are carried along until nothing changes.
+        """
+        n = len(allowed)
+        starts = np.zeros((len(self.members), n), dtype=bool)
+        single = self.lengths == 1
+        starts[single] = allowed[[run[0] for run in self.members if len(run) == 1]]
+        for number in np.flatnonzero(~single).tolist():
+            run = self.members[number]
+            last = n - len(run) + 1
+            starts[number, :last] = np.all([allowed[item, o : last + o] for o, item in enumerate(run)], axis=0)
+        linked = np.flatnonzero(self.earlier.any(axis=0) | self.earlier.any(axis=1))
+        changed = len(linked) > 0
+        while changed and starts[linked].any(axis=1).all():
+            count = starts[linked].sum()
+            _tighten(starts, self, linked)
+            changed = bool(starts[linked].sum() != count)
+        return starts
 
-def starts_allowed(allowed: Bools, parts: Units) -> Bools:
-    """Where each unit may start, (units, n), from where each item may stand by itself, (n, n): some may be too many.
-
-    What must stand before a unit and what must follow it needs room; both are carried along until nothing changes.
-    """
-    n = len(allowed)
-    starts = np.zeros((len(parts.members), n), dtype=bool)
-    single = parts.lengths == 1
-    starts[single] = allowed[[run[0] for run in parts.members if len(run) == 1]]
-    for number in np.flatnonzero(~single).tolist():
-        run = parts.members[number]
-        last = n - len(run) + 1
-        starts[number, :last] = np.all([allowed[item, o : last + o] for o, item in enumerate(run)], axis=0)
-    linked = np.flatnonzero(parts.earlier.any(axis=0) | parts.earlier.any(axis=1))
-    changed = len(linked) > 0
-    while changed and starts[linked].any(axis=1).all():
-        count = starts[linked].sum()
-        _tighten(starts, parts, linked)
-        changed = bool(starts[linked].sum() != count)
-    return starts
+    def positions(self, starts: Bools) -> Bools:
+        """Where each item may stand (n, n), from where its unit may start (units, n)."""
+        n = len(self.of)
+        place = np.arange(n) - self.offset[:, np.newaxis]
+        return np.asarray((place >= 0) & starts[self.of[:, np.newaxis], np.maximum(place, 0)])
 
 
 def _tighten(starts: Bools, parts: Units, linked: Ints) -> None:
@@ -520,10 +522,3 @@ def side_sizes(constraints: Constraints, kept: int, room: float) -> range:
     if kept == constraints.n and rest > 0:
         least = int(np.searchsorted(np.cumsum(lengths[::-1]), rest * (1 - 1e-12))) + 1
     return range(least, min(most, kept - (sides - 1) * least) + 1)
-
-
-def item_positions(parts: Units, starts: Bools) -> Bools:
-    """Where each item may stand (n, n), from where its unit may start (units, n)."""
-    n = len(parts.of)
-    place = np.arange(n) - parts.offset[:, np.newaxis]
-    return np.asarray((place >= 0) & starts[parts.of[:, np.newaxis], np.maximum(place, 0)])

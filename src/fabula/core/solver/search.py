@@ -5,8 +5,6 @@ constructed and annealed, and cheapest paths bound it. Of more items a draft by 
 way is refined. All of it is counted in work, so that the same arguments give the same ordering everywhere.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -14,6 +12,7 @@ import numpy as np
 
 from fabula.core.arrays import Ints
 from fabula.core.fit import fit
+from fabula.core.solver import instance as tables
 from fabula.core.solver.anneal import anneal, descend
 from fabula.core.solver.bounds import (
     PathSearch,
@@ -26,22 +25,10 @@ from fabula.core.solver.bounds import (
     wishes_floor,
 )
 from fabula.core.solver.constraints import Constraints, count_alike
-from fabula.core.solver.drafts import Draft, assign_draft, fits_in, line_draft
-from fabula.core.solver.instance import (
-    MOST_LAYOUTS,
-    Candidate,
-    Instance,
-    Layouts,
-    construct,
-    layouts,
-    pose,
-    position_bound,
-    run_worst,
-)
-from fabula.core.solver.line import even_sizes
+from fabula.core.solver.instance import Candidate, Instance
+from fabula.core.solver.line import Draft, assign_draft, even_sizes, fits_in, line_draft
 from fabula.core.solver.problem import UNITS_PER_SECOND, Bounds, Budget, Problem, possible_counts, side_room
-from fabula.core.solver.programme import Programmed, coupling_bound, programme
-from fabula.core.solver.proof import FEW, MOST_ITEMS, prove
+from fabula.core.solver.proof import FEW, MOST_ITEMS, Programmed, coupling_bound, programme, prove
 from fabula.core.solver.tours import link_bound, route
 
 FREE = 0.1  # of the work, for the ordering without wishes
@@ -155,7 +142,9 @@ def _is_route(problem: Problem, kept: int) -> bool:
 def _search(problem: Problem, seed: int, budget: Budget, *, bounds: bool = True) -> Found | None:
     """As many items kept as can be, on sides as even as can be; with what its bounds need, or without."""
     c = problem.constraints
-    in_room = _draft_in_room if _is_large(problem) else partial(_tables_in_room, most=MOST_LAYOUTS if bounds else 1)
+    in_room = (
+        _draft_in_room if _is_large(problem) else partial(_tables_in_room, most=tables.MOST_LAYOUTS if bounds else 1)
+    )
     late = budget.extend(LATE * UNITS_PER_SECOND)
     for kept in possible_counts(c):
         room = side_room(c)
@@ -211,15 +200,15 @@ def _alike_prices(problem: Problem) -> tuple[float, ...]:
 def _tables_in_room(problem: Problem, kept: int, room: float, seed: int, budget: Budget, *, most: int) -> Found | None:
     """An ordering of so many items in which no side holds more than its room, on one of the most even layouts."""
     for price in _alike_prices(problem):
-        most = MOST_LAYOUTS if problem.counts_worst else most
-        every = layouts(problem, kept, room, budget, alike=price, most=most)
+        most = tables.MOST_LAYOUTS if problem.counts_worst else most
+        every = tables.layouts(problem, kept, room, budget, alike=price, most=most)
         found = (_by_worst if problem.counts_worst else _by_sum)(problem, every, seed, budget)
         if found is not None:
             return found
     return None
 
 
-def _by_worst(problem: Problem, every: Layouts, seed: int, budget: Budget) -> Found | None:
+def _by_worst(problem: Problem, every: tables.Layouts, seed: int, budget: Budget) -> Found | None:
     """The smallest largest deviation over all layouts that can be better than what is found; the sum second."""
     best: Found | None = None
     bounds: list[Bounds] = []
@@ -241,7 +230,7 @@ def _by_worst(problem: Problem, every: Layouts, seed: int, budget: Budget) -> Fo
     return replace(best, bounds=Bounds(total if known else 0.0, worst if known else 0.0))
 
 
-def _by_sum(problem: Problem, every: Layouts, seed: int, budget: Budget) -> Found | None:
+def _by_sum(problem: Problem, every: tables.Layouts, seed: int, budget: Budget) -> Found | None:
     """The smallest sum over the most promising layouts: what prices that settle on the first say of the others."""
     waiting, best = list(every.candidates), None
     searches: list[PathSearch] = []
@@ -295,7 +284,7 @@ def _found(problem: Problem, instance: Instance, ordering: Ints) -> Found:
 def _improve(instance: Instance, seed: int, budget: Budget) -> Ints | None:
     """An ordering with a small sum; None where none was found."""
     rng, late = np.random.default_rng(seed), budget.extend(LATE * UNITS_PER_SECOND)
-    ordering = construct(instance, position_bound(instance.cost)[1], rng, late)
+    ordering = tables.construct(instance, tables.position_bound(instance.cost)[1], rng, late)
     if ordering is None:
         return None
     return descend(instance, anneal(instance, ordering, rng, budget.part(0.95), hot=HOT), budget)
@@ -306,7 +295,7 @@ def _bound_by_tables(problem: Problem, found: Found, budget: Budget) -> Bounds:
     searches, value = found.searches, found.key[-1]
     if not searches or found.key[0]:
         alike = np.inf if found.key[0] == 0 else 0.0  # neighbours alike for nothing: a bound holds all the more
-        every = layouts(problem, len(found.ordering), found.room, budget, alike=alike)
+        every = tables.layouts(problem, len(found.ordering), found.room, budget, alike=alike)
         mine = next((one for one in every.candidates if one.instance.sizes == found.sizes), None)
         if not every.complete or mine is None:
             return Bounds(-np.inf)
@@ -373,11 +362,11 @@ def _refine(
     """The items of a draft in a good order that keeps the wishes; None where none was found with the first budget."""
     items = np.sort(draft.ordering)
     some = problem.take(items) if len(items) < problem.goal.n else problem
-    instance = None if some is None else pose(some, draft.sizes, room, alike=alike)
+    instance = None if some is None else tables.pose(some, draft.sizes, room, alike=alike)
     if instance is None:
         return None
     rng = np.random.default_rng(seed)
-    ordering = construct(instance, instance.spread(np.searchsorted(items, draft.ordering)), rng, first)
+    ordering = tables.construct(instance, instance.spread(np.searchsorted(items, draft.ordering)), rng, first)
     if ordering is None or not np.isfinite(instance.value(ordering)):
         return None
     if problem.counts_worst:
@@ -451,7 +440,7 @@ SPARE = 300_000.0  # units for a first ordering, and for a last polish, whatever
 
 def least_worst(problem: Instance, floor: float, seed: int, budget: Budget) -> tuple[Ints, Bounds] | None:
     """An ordering with a small largest deviation, none below ``floor``, under that a small sum; and bounds."""
-    deviations = run_worst(problem)
+    deviations = tables.run_worst(problem)
     limits = np.unique(deviations[np.isfinite(deviations) & (deviations >= floor * (1 - 1e-12))])
     proven, at, step = True, 0, 1
     while at < len(limits):
@@ -484,11 +473,11 @@ def _smallest_sum(problem: Instance, seed: int, budget: Budget) -> Programmed:
         if found is not None and (found.ordering is not None or found.impossible):
             return found
     try:
-        floor, wish = position_bound(problem.cost)
+        floor, wish = tables.position_bound(problem.cost)
     except ValueError:
         return Programmed(None, np.inf, impossible=True)
     rng, late = np.random.default_rng(seed), budget.extend(max(0.0, SPARE - budget.left))
-    ordering = construct(problem, wish, rng, late)
+    ordering = tables.construct(problem, wish, rng, late)
     if ordering is None or not np.isfinite(problem.value(ordering)):
         return Programmed(None, floor, impossible=False)
     if problem.value(ordering) > floor * (1 + 1e-9):

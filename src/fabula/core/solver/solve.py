@@ -1,22 +1,29 @@
 """Arranging: the best ordering under constraints, on sides and within limits, or what contradicts what, by name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from fabula.core.arrays import Floats, Ints
+from fabula.core.arrays import Bools, Floats, Ints
 from fabula.core.fit import fit
-from fabula.core.solver import problem as domains
 from fabula.core.solver.constraints import LIGHTEST_FIRST, SLACK, Constraints, Phrase
 from fabula.core.solver.exact import solve_exactly
 from fabula.core.solver.partition import MOST_UNITS, feasible, shortest_side
-from fabula.core.solver.problem import Arrangement, Bools, Budget, Goal, Problem, Units, canonical_order, describe
+from fabula.core.solver.problem import (
+    Arrangement,
+    Budget,
+    Goal,
+    Problem,
+    Units,
+    canonical_order,
+    describe,
+    positions_allowed,
+    possible_counts,
+)
 from fabula.core.solver.proof import assign, prove
 from fabula.core.solver.search import search
 from fabula.errors import ConflictError, InputError
@@ -64,20 +71,20 @@ def check(constraints: Constraints) -> None:
 
 def contradictory(constraints: Constraints) -> bool:
     """Whether a simple rule shows that no ordering keeps the constraints."""
-    complete = list(domains.possible_counts(constraints)) == [constraints.n]
+    complete = list(possible_counts(constraints)) == [constraints.n]
     if not (constraints.together or constraints.before or constraints.forbidden or constraints.apart is not None):
         return complete and len({place % constraints.n for place in constraints.fixed}) < len(constraints.fixed)
-    parts = domains.units(constraints)
+    parts = Units.of_items(constraints)
     against = any(parts.of[a] == parts.of[b] and parts.offset[a] >= parts.offset[b] for a, b in constraints.before)
     if against or parts.earlier.diagonal().any():  # ``before`` against the order within a run, or in a circle
         return True
     if not complete:
         return False
-    allowed = domains.positions_allowed(constraints, constraints.n)
+    allowed = positions_allowed(constraints, constraints.n)
     if allowed is None:
         return True
-    starts = domains.starts_allowed(allowed, parts)
-    if not starts.any(axis=1).all() or _is_crowded(domains.item_positions(parts, starts)):
+    starts = parts.starts(allowed)
+    if not starts.any(axis=1).all() or _is_crowded(parts.positions(starts)):
         return True
     hard = constraints.apart is not None and not constraints.apart_soft and constraints.sides == 1
     return hard and constraints.apart is not None and _too_alike(constraints, constraints.apart, parts)
@@ -134,7 +141,7 @@ def not_found(constraints: Constraints, shortest: float | None = None) -> Confli
 def _too_short(constraints: Constraints, shortest: float, verb: str) -> ConflictError:
     """The side limit cannot be kept; and which constraints stand against it, where one less would do."""
     against: list[Phrase] = []
-    if len(domains.units(constraints).members) <= MOST_UNITS:
+    if len(Units.of_items(constraints).members) <= MOST_UNITS:
         budget, known = Budget.of_seconds(PATIENCE), constraints.phrases()
         for name, single in _singles(constraints):
             lighter = constraints.without(name, single)
@@ -154,7 +161,7 @@ def _too_short(constraints: Constraints, shortest: float, verb: str) -> Conflict
 def _check_room(constraints: Constraints) -> None:
     """Say what can never fit."""
     c = constraints
-    if not len(domains.possible_counts(c)):
+    if not len(possible_counts(c)):
         held, limit = float(c.weights[list(c.must_keep)].sum()), c.limit or 0.0
         if held <= limit * SLACK:
             raise ConflictError("every item alone holds more than the limit of {length0}", [], ["limit"], [limit])
@@ -318,7 +325,7 @@ class ArrangedMany:
 
     orderings: Ints
     objective: Floats
-    exact: NDArray[np.bool_]
+    exact: Bools
     gap: Floats
 
 

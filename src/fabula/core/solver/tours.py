@@ -6,8 +6,6 @@ is no longer than before. The way begins and ends at the dummy, which is nearer 
 to it are in every circle, so that what they cost decides nothing.
 """
 
-from __future__ import annotations
-
 from collections import deque
 
 import numpy as np

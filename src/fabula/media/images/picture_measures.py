@@ -384,7 +384,7 @@ def near_groups(first: Floats, second: Floats, looks: Sequence[Floats] = ()) -> 
 
 # What joins a picture to those before it, in words, each of them a fact that was measured.
 
-_LIGHT_JOINS, _WARM = 6.0, 5.0  # of L* and b*: nearer than that two pictures have the same light
+_SAME_LIGHT, _WARM = 6.0, 5.0  # of L* and b*: nearer than that two pictures have the same light
 _LEAP = 22.0  # of L*: from here on one is much lighter or darker than the other
 _TURN = 18.0  # of b*: the same of warm and cold
 _DIM, _BRIGHT = 35.0, 68.0  # of L*: below and above, light has a name
@@ -393,7 +393,7 @@ _BUSY = 0.24  # of edge density: what is a leap in detail
 _SQUARE = 1.08  # by which a side must be longer for a picture not to be square
 _RUN = 3  # pictures alike in a row that are worth a word
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_MOST_JOINS = 2  # things said of one picture
+_MOST_SAID = 2  # things said of one picture
 _BACK = 12  # pictures that are looked back at
 
 Known = Mapping[str, Floats]
@@ -417,7 +417,7 @@ def joins(collection: Collection, breaks: Sequence[int] = ()) -> list[str]:
     for position in range(len(collection)):
         begun = position if position in starts else max(begun, position - _BACK)
         found = _reasons(known, begun, position, extremes) if position > begun else []
-        said.append(", ".join([words for words in found if words][:_MOST_JOINS]))
+        said.append(", ".join([words for words in found if words][:_MOST_SAID]))
     return said
 
 
@@ -471,7 +471,7 @@ def _light(light: Floats, warmth: Floats, at: int) -> str:
         return f"much {'lighter' if step > 0 else 'darker'} than the one before"
     if abs(turn) >= _TURN and np.isfinite(step):
         return "warm after cold" if turn > 0 else "cold after warm"
-    if not (abs(step) <= _LIGHT_JOINS and abs(turn) <= _WARM):
+    if not (abs(step) <= _SAME_LIGHT and abs(turn) <= _WARM):
         return ""
     return f"same {_light_words(float(light[at]), float(warmth[at]))}light as the one before"
 

@@ -5,8 +5,6 @@ the mel spectrogram, without saying so; librosa then takes 22,050 Hz. Whoever ap
 must do the same, so this does. The spectrum and the constant-Q transform are computed once for all.
 """
 
-from __future__ import annotations
-
 import os
 from types import ModuleType
 

@@ -4,8 +4,6 @@ Every tempo is judged by how the onsets repeat at its beat, at parts of it and a
 that learned from pieces whose tempo is written down.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -172,7 +170,7 @@ def _refine(likeness: Floats, rate: float, tempo: float) -> float:
 
 # The key of a stream from its pitch classes, by profiles that were learned from pieces whose key is written down.
 
-_FEWEST_KEY = 3  # blocks of about 3 s; a key of fewer is less sure
+_FEWEST_BLOCKS = 3  # blocks of about 3 s; a key of fewer is less sure
 _TUNED = 0.12  # pitches that keep less to a scale say less of a key
 _CLASSES = 3.0  # pitch classes besides the first that a key needs
 
@@ -193,9 +191,11 @@ def find_key(classes: Floats, tuned: float) -> Key:
     """
     if not classes.any():
         return Key(0, 1, 0.0)
-    shares = _shares_key(key_scores(classes))
+    shares = _key_shares(key_scores(classes))
     best = int(shares.argmax())
-    tonal = min(1.0, tuned / _TUNED) * min(1.0, (_count(classes) - 1) / _CLASSES) * min(1.0, len(classes) / _FEWEST_KEY)
+    tonal = (
+        min(1.0, tuned / _TUNED) * min(1.0, (_count(classes) - 1) / _CLASSES) * min(1.0, len(classes) / _FEWEST_BLOCKS)
+    )
     return Key(best % 12, 1 - best // 12, float(shares[best]) * tonal)
 
 
@@ -217,7 +217,7 @@ def key_scores(classes: Floats) -> Floats:
     return np.stack([np.roll(rows, -tonic, axis=1).reshape(-1) for tonic in range(12)])
 
 
-def _shares_key(features: Floats) -> Floats:
+def _key_shares(features: Floats) -> Floats:
     """How likely each key is: twelve major ones, then twelve minor ones."""
     scores = (features @ weights_of("key.profiles") + weights_of("key.bias")).T.reshape(-1)
     weights = np.exp(scores - scores.max())

@@ -3,8 +3,6 @@
 What tags and tables say counts where they say it, what was heard where they do not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Encoders by kind: one file each, and one line here."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from fabula.errors import ModelError

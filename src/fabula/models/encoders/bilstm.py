@@ -9,25 +9,10 @@ Features (n, f, s) are read as f steps of s channels; with h = hidden:
 =============================================  ===============================================
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from fabula.models.config import (
-    Array,
-    EncoderKind,
-    Settings,
-    Shape,
-    Tensors,
-    as_whole,
-    blocks,
-    cast,
-    last_states,
-    linear,
-    lstm_shapes,
-    run_lstm,
-    sigmoid,
-)
+from fabula.models.config import Array, EncoderKind, Settings, Shape, Tensors, as_whole, blocks, linear
+from fabula.models.scorers.bilstm import last_states, lstm_shapes, run_lstm
 
 _ROWS = 256  # items at a time
 
@@ -46,10 +31,11 @@ def encode_bilstm(tensors: Tensors, x: Array, settings: Settings) -> Array:
     """Items (n, f, s) to essence (n, d) in (0, 1)."""
     start = (tensors["encoder.h0"], tensors["encoder.c0"])
     out = []
-    for block in blocks(cast(x, tensors["encoder.h0"]), _ROWS):
+    for block in blocks(x, _ROWS, tensors["encoder.h0"]):
         steps = np.ascontiguousarray(block.transpose(1, 2, 0))  # (f, s, n)
         outputs = run_lstm(tensors, "encoder.lstm", settings["layers"], steps, start)  # (f, 2 h, n)
-        out.append(sigmoid(linear(tensors, "encoder.out", last_states(outputs))))
+        read = linear(tensors, "encoder.out", last_states(outputs))
+        out.append(np.asarray(0.5 * (1.0 + np.tanh(0.5 * read))))  # a sigmoid
     return np.concatenate(out)
 
 

@@ -1,7 +1,5 @@
 """``{"kind": "identity"}``: the features are the essence, for as many dimensions as features. No tensors."""
 
-from __future__ import annotations
-
 from fabula.errors import ModelError
 from fabula.models.config import Array, EncoderKind, Settings, Shape, Tensors
 

@@ -12,8 +12,6 @@ collection; what two are to each other is looked up in the items by their medium
 ``lexicon.weights`` is (w, 4): what each term says. All tensors are stored as float32 and computed with as float64.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -21,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fabula.core.arrays import Alike, Floats
+from fabula.core.arrays import Alike, Bools, Floats
 from fabula.core.collection import Collection, Evidence, Terms
 from fabula.core.collections import Collections, pick_features
 from fabula.core.energy import KERNELS
@@ -157,7 +155,7 @@ def features_known(names: Sequence[str], collection: Collection) -> list[str]:
     return [name for name in there if np.isfinite(collection.column(name)).any()]
 
 
-def stand_out(features: Floats, logged: NDArray[np.bool_]) -> Floats:
+def stand_out(features: Floats, logged: Bools) -> Floats:
     """How far each item stands out in each feature (n, f), in deviations within the collection; NaN counts as average.
 
     Where ``logged`` (f,) is True the logarithm of 1 + the value is taken.

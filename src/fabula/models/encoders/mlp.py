@@ -15,26 +15,13 @@
 =============================================  ===============================================
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
 
 from fabula.errors import ModelError
-from fabula.models.config import (
-    Array,
-    EncoderKind,
-    Settings,
-    Shape,
-    Tensors,
-    as_flag,
-    blocks,
-    cast,
-    check_choice,
-    linear,
-)
+from fabula.models.config import Array, EncoderKind, Settings, Shape, Tensors, as_flag, blocks, check_choice, linear
 
 _ROWS = 512  # items at a time, so that a layer stays in the cache
 _WHAT = "the encoder"
@@ -57,8 +44,8 @@ def _shapes(settings: Settings, item_shape: Shape, d: int) -> dict[str, Shape]:
 
 def encode_mlp(tensors: Tensors, x: Array, settings: Settings) -> Array:
     """Items (n, f) to essence (n, d)."""
-    items = cast(x, tensors["encoder.0.weight"])
-    return np.concatenate([_encode_block(tensors, block, settings) for block in blocks(items, _ROWS)])
+    parts = blocks(x, _ROWS, tensors["encoder.0.weight"])
+    return np.concatenate([_encode_block(tensors, block, settings) for block in parts])
 
 
 def _encode_block(tensors: Tensors, x: Array, settings: Settings) -> Array:

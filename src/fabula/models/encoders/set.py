@@ -8,8 +8,6 @@ Its tensors are those of :meth:`SetSpec.shapes`; vectors of words are stored as 
 collections, n items, f features, w the width, d the dimensions of the essence; ``t`` are the tensors by name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar
@@ -87,15 +85,16 @@ class SetSpec:
             raise ModelError(f"the width {self.width} must be a multiple of the heads {self.heads}")
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> SetSpec:
+    def from_dict(cls, values: Mapping[str, Any]) -> "SetSpec":
         """A specification from the header of a file."""
         known = {field.name: field.type for field in fields(cls)}
         for name, value in values.items():
             if name not in known:
                 raise ModelError(f"the configuration names {name!r}, which this version does not know")
-            wanted = {"int": int, "bool": bool, "str": str}.get(str(known[name]), (list, tuple))
-            if not isinstance(value, wanted) or (known[name] == "int" and isinstance(value, bool)):
-                raise ModelError(f"the configuration's {name!r} must be of type {known[name]}; got {value!r}")
+            wanted: Any = known[name] if isinstance(known[name], type) else (list, tuple)
+            if not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
+                what = getattr(known[name], "__name__", "list")
+                raise ModelError(f"the configuration's {name!r} must be of type {what}; got {value!r}")
         if "features" not in values:
             raise ModelError("the configuration must name the features")
         return cls(**values)
@@ -189,7 +188,7 @@ class SetEncoder:
         for some, inputs in self.inputs(many):
             yield some, self.encode_inputs(inputs)
 
-    def inputs(self, many: Collections) -> Iterator[tuple[Alike, SetInputs]]:
+    def inputs(self, many: Collections) -> "Iterator[tuple[Alike, SetInputs]]":
         """What the network reads of collections of one length, until all have been."""
         features = many.pick(self.feature_names)
         for some in by_length(many.offsets, _TOGETHER):
@@ -199,7 +198,7 @@ class SetEncoder:
             titles = _read(many, some) if self.spec.titles else None
             yield some, set_inputs(values.reshape(shape), known.reshape(shape), titles, self.vocabulary)
 
-    def encode_inputs(self, inputs: SetInputs) -> Encoded:
+    def encode_inputs(self, inputs: "SetInputs") -> Encoded:
         """Essence (B, n, d) and pairs (B, n, n, p) of inputs."""
         return Encoded(*encode(self.tensors, inputs, self.spec))
 

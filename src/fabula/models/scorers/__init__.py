@@ -1,7 +1,5 @@
 """Scorers by kind: one file each, and one line here."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from fabula.errors import ModelError

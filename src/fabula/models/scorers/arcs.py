@@ -13,8 +13,6 @@ sequences.
 template there. ``arcs.template`` is (12, d).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

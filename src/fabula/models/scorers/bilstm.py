@@ -16,14 +16,11 @@ With c = channels, h = hidden, and gates in torch's order (i, f, g, o):
 ==========================================  ======================================================
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
 
-from fabula.core.arrays import Floats
-from fabula.core.arrays import positions as even_positions
+from fabula.core.arrays import Floats, positions as even_positions
 from fabula.errors import ModelError
 from fabula.models.config import (
     Array,
@@ -34,12 +31,8 @@ from fabula.models.config import (
     as_flag,
     as_whole,
     blocks,
-    cast,
     check_choice,
-    last_states,
     linear,
-    lstm_shapes,
-    run_lstm,
 )
 
 READOUTS = ("ends", "mean")
@@ -77,7 +70,7 @@ def _shapes(settings: Settings, d: int) -> dict[str, Shape]:
 def score_bilstm(tensors: Tensors, sequences: Array, settings: Settings) -> Array:
     """Scores of m sequences of one length, (m, n, d) -> (m,), in the dtype of the tensors."""
     out = []
-    for block in blocks(cast(sequences, tensors["bilstm.start"]), _ROWS):
+    for block in blocks(sequences, _ROWS, tensors["bilstm.start"]):
         steps = _with_tokens(tensors, block, positions=bool(settings.get("positions")))  # (n + 2, c, m)
         outputs = run_lstm(tensors, "bilstm.lstm", settings["layers"], steps)  # (n + 2, 2 h, m)
         read = outputs.mean(axis=0).T if settings["readout"] == "mean" else last_states(outputs)
@@ -99,3 +92,75 @@ def _with_tokens(tensors: Tensors, sequences: Array, *, positions: bool) -> Arra
 
 
 BILSTM = ScorerKind(_shapes, BilstmScorer, detail=1)
+
+
+def lstm_shapes(prefix: str, channels: int, hidden: int, layers: int) -> dict[str, Shape]:
+    """Tensors of a bidirectional torch.nn.LSTM by name."""
+    shapes: dict[str, Shape] = {}
+    for layer in range(layers):
+        for direction in ("", "_reverse"):
+            end = f"l{layer}{direction}"
+            shapes[f"{prefix}.weight_ih_{end}"] = (4 * hidden, 2 * hidden if layer else channels)
+            shapes[f"{prefix}.weight_hh_{end}"] = (4 * hidden, hidden)
+            shapes[f"{prefix}.bias_ih_{end}"] = shapes[f"{prefix}.bias_hh_{end}"] = (4 * hidden,)
+    return shapes
+
+
+def run_lstm(tensors: Tensors, prefix: str, layers: int, x: Array, start: tuple[Array, Array] | None = None) -> Array:
+    """Outputs of the last layer: (steps, c, m) -> (steps, 2 h, m).
+
+    ``start`` holds the hidden and the cell states to start from, (layers * 2, h) each; zeros where there is none.
+    """
+    hidden = tensors[f"{prefix}.weight_hh_l0"].shape[1]
+    for layer in range(layers):
+        out = np.empty((len(x), 2 * hidden, x.shape[2]), dtype=x.dtype)
+        for direction, end in enumerate((f"l{layer}", f"l{layer}_reverse")):
+            states = np.zeros((2, hidden, x.shape[2]), dtype=x.dtype)
+            if start is not None:
+                states[:] = np.stack(start)[:, 2 * layer + direction, :, np.newaxis]
+            gates = _gates(tensors, prefix, end, hidden)
+            way = slice(None, None, -1 if direction else 1)
+            _run(gates, x[way], states, out[way, direction * hidden : (direction + 1) * hidden])
+        x = out
+    return x
+
+
+def last_states(outputs: Array) -> Array:
+    """What each direction has seen when it arrives: outputs (steps, 2 h, m) -> (m, 2 h)."""
+    hidden = outputs.shape[1] // 2
+    return np.concatenate([outputs[-1, :hidden], outputs[0, hidden:]]).T
+
+
+def _gates(tensors: Tensors, prefix: str, end: str, hidden: int) -> tuple[Array, Array, Array]:
+    """Weights with the gates in the order i, f, o, g, the first three halved: sigmoid(x) = (1 + tanh(x / 2)) / 2."""
+    order = np.r_[0 : 2 * hidden, 3 * hidden : 4 * hidden, 2 * hidden : 3 * hidden]
+    inputs = tensors[f"{prefix}.weight_ih_{end}"][order]
+    states = tensors[f"{prefix}.weight_hh_{end}"][order]
+    bias = (tensors[f"{prefix}.bias_ih_{end}"] + tensors[f"{prefix}.bias_hh_{end}"])[order, np.newaxis]
+    for weights in (inputs, states, bias):
+        weights[: 3 * hidden] *= 0.5
+    return inputs, states, bias
+
+
+def _run(gate_weights: tuple[Array, Array, Array], x: Array, states: Array, out: Array) -> None:
+    """One direction of one layer, written to ``out`` (steps, h, m)."""
+    inputs, weights, bias = gate_weights
+    size = weights.shape[1]
+    hidden, cell = states
+    gates = np.empty((4 * size, x.shape[2]), dtype=x.dtype)
+    recurrent = np.empty_like(gates)
+    i, f, o, g = gates.reshape(4, size, -1)
+    sigmoids = gates[: 3 * size]
+    project = np.multiply if inputs.shape[1] == 1 else np.matmul  # the same for one channel, and quicker
+    for step in range(len(x)):
+        project(inputs, x[step], out=gates)
+        gates += np.matmul(weights, hidden, out=recurrent)
+        gates += bias
+        np.tanh(gates, out=gates)
+        sigmoids *= 0.5
+        sigmoids += 0.5
+        cell *= f
+        i *= g
+        cell += i
+        np.tanh(cell, out=g)
+        hidden = np.multiply(o, g, out=out[step])

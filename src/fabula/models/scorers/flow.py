@@ -8,8 +8,6 @@ Both are compared in some dimensions of their essence, and what the encoder make
 ==========================================  ======================================================
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -5,8 +5,6 @@ functions of :func:`fabula.core.energy.distance_basis`: ``reach.weights`` is (ta
 flow; a model whose other weights are zero has no reach.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

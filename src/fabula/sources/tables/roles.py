@@ -1,12 +1,9 @@
 """Which column of a table says what: by the name given, else by the headings such columns usually carry."""
 
-from __future__ import annotations
-
 import difflib
 import re
 import unicodedata
-from collections.abc import Collection as Names
-from collections.abc import Mapping
+from collections.abc import Collection as Names, Mapping
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any

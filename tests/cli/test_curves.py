@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from fabula.cli.printing import bar, curve_lines, spark
 from fabula.core.template import Template, template
-from fabula.report.terminal import bar, curve_lines, spark
 
 
 @pytest.mark.parametrize("name", ["icarus", "wave"])

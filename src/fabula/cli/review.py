@@ -1,0 +1,111 @@
+"""``fabula review``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from fabula.cli.order import as_columns
+from fabula.cli.printing import console, counting_bar, print_lines
+from fabula.core.files import check_target
+from fabula.errors import InputError
+
+if TYPE_CHECKING:
+    from fabula.session.review import Review
+
+
+@click.command("review")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option("--moves", type=click.IntRange(0), metavar="N", help="Apply the first N moves; -o writes the result.")
+@click.option("-o", "--output", metavar="FILE", help="Write the order with the moves applied, as fabula order does.")
+@click.option("--sides", type=click.IntRange(1), default=1, metavar="N",
+              help="Sides to cut it into, where a playlist or a column does not say.")  # fmt: skip
+@click.option("--model", metavar="NAME|FILE", help="The model that judges: see `fabula info`.")
+@click.option("--collection", metavar="ID", help="Which collection of a table that holds several.")
+@click.option("--columns", metavar="ROLE=NAME", multiple=True,
+              help="Name a table's column, such as title=Titel; repeatable.")  # fmt: skip
+@click.option("--report", metavar="FILE.html", help="Write it as a page.")
+@click.option("--plot", metavar="FILE", help="Write the arc with its weak joins as a picture: .svg .png .pdf")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the lines.")
+@click.option("--recursive/--no-recursive", default=True, help="Go into folders within folders.")
+@click.option("--jobs", type=click.IntRange(1), help="Files to measure at a time; by default one per core.")
+@click.option("--cache/--no-cache", default=True, help="Keep what was measured.")
+def command(*, paths: tuple[str, ...], moves: int | None, output: str | None, sides: int, model: str | None,
+            collection: str | None, columns: tuple[str, ...], report: str | None, plot: str | None, as_json: bool,
+            recursive: bool, jobs: int | None, cache: bool) -> None:  # fmt: skip
+    """Say what is good and what is weak in an order as it stands, and the moves that would help.
+
+    The order is that of a playlist or a table, of the numbers in tags and file names, or else of the names.
+
+    \b
+    Examples:
+      fabula review ~/Music/new-album
+      fabula review mix.m3u8 --report mix.html
+      fabula review chapters/ --moves 2 -o chapters.md
+      fabula review album.csv --json
+    """
+    from fabula.media.extraction import Measuring
+    from fabula.session.session import open_session
+    from fabula.sources.registry import Opening
+
+    _check(output, report, plot, moves)
+    with counting_bar("measuring") as progress:
+        opening = Opening(collection, as_columns(columns), recursive)
+        session = open_session(paths, model=model, opening=opening, measuring=Measuring(jobs, cache, progress))
+    found = session.review(sides=sides)
+    written = _write(found, len(found.steps) if moves is None else moves, output, report, plot)
+    if as_json:
+        click.echo(json.dumps(found.to_json(), ensure_ascii=False))
+        return
+    _print(found, moves)
+    print_lines(*(f"written: {path}" for path in written))
+
+
+def _check(output: str | None, report: str | None, plot: str | None, moves: int | None) -> None:
+    """Refuse what cannot be written, before any work is done."""
+    from fabula.session.export import check_output
+
+    if output is not None:
+        check_output(output)
+        if moves is None:
+            raise InputError("goes with --moves N, the number of moves to apply", field="output")
+    if report is not None and check_target(report).suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"{report}: the ending must be .html")
+    if plot is not None:
+        from fabula.report.pictures import check_picture
+
+        check_picture(plot)
+
+
+def _write(review: Review, moves: int, output: str | None, report: str | None, plot: str | None) -> list[Path]:
+    """Write all that is asked for; nothing else is loaded."""
+    written = []
+    if output is not None:
+        from fabula.session.export import write_ordered
+
+        written.append(write_ordered(review.apply(moves), output))
+    if report is not None:
+        from fabula.report.reviews import write_review
+
+        written.append(write_review(review, report))
+    if plot is not None:
+        from fabula.report.pictures import write_review_picture
+
+        written.append(write_review_picture(review, plot))
+    return written
+
+
+def _print(review: Review, moves: int | None) -> None:
+    """The lines of a review, the first in bold; and the order after the moves, where they are asked for."""
+    from fabula.report.reviews import review_lines
+
+    first, *rest = review_lines(review)
+    console().print(first, style="bold", markup=False, soft_wrap=True)
+    print_lines(*rest)
+    if moves:
+        done = min(moves, len(review.steps))
+        titles = review.apply(moves).titles
+        print_lines("", f"with {done} of the moves:", *(f"{k:>3}  {title}" for k, title in enumerate(titles, start=1)))

@@ -1,0 +1,130 @@
+"""What is said of an order as it stands: as lines of text, and as one self-contained HTML page."""
+
+from __future__ import annotations
+
+from html import escape
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from fabula.core.files import write_whole
+from fabula.report.markup import html_page, html_table
+from fabula.report.pictures import review_figure
+from fabula.session.ordered import headline, times_text
+from fabula.session.request import side_name
+from fabula.session.review import Join, ProposedMove, Review
+
+
+def review_lines(review: Review) -> list[str]:
+    """A review as lines of text: a verdict, then each part under a heading."""
+    lines = [headline(review.as_it_is), verdict(review), *name_ends(review), *name_sides(review)]
+    for heading, rows in (
+        ("strongest joins", [_join_line(one) for one in review.strongest]),
+        ("weakest joins", [_join_line(one) for one in review.weakest]),
+        ("stands oddly", [f"{one.position} {one.title}: {one.why}" for one in review.clear_odd]),
+        ("moves that help", [f"{k}. {move_line(one)}" for k, one in enumerate(review.moves, start=1)]),
+    ):
+        lines += [f"{heading}:", *(f"  {row}" for row in rows)] if rows else []
+    return [*filter(None, [*lines, *name_outlook(review)]), *(f"note: {note}" for note in review.notes)]
+
+
+def verdict(review: Review) -> str:
+    """How it stands among random orders, in a sentence; "" where nothing is known."""
+    share = review.percentile
+    if share is None:
+        return ""
+    if 40 <= share <= 60:
+        return f"about as good as a random order (better than {share:.0f} of 100): treat what follows as a guess"
+    if share >= 99.5:
+        return "better than 99 of 100 random orders"
+    return f"{'only ' if share < 40 else ''}better than {share:.0f} of 100 random orders"
+
+
+def name_ends(review: Review) -> list[str]:
+    """What opens and what closes, how likely that is, and who is likelier."""
+    names = {item.id: item.label for item in review.items}
+    said = []
+    for verb, noun, place, likely in (("opens", "opener", 0, review.openers), ("closes", "close", -1, review.closers)):
+        if not likely:
+            continue
+        here, column = review.items[place], 0 if place == 0 else 1
+        share = {one: f"{100 * review.chances[one][column]:.0f} %" for one in (here.id, *likely)}
+        if here.id == likely[0]:
+            others = ", ".join(f"{names[one]} ({share[one]})" for one in likely[1:])
+            said.append(f"{verb} with {here.label}, the likeliest {noun} ({share[here.id]}); then {others}")
+        else:
+            others = ", ".join(f"{names[one]} ({share[one]})" for one in likely if one != here.id)
+            said.append(f"{verb} with {here.label} ({share[here.id]}); likelier: {others}")
+    return said
+
+
+def name_sides(review: Review) -> list[str]:
+    """Each side and how long it is, where there are several."""
+    lengths, unit = review.lengths, review.session.medium.unit
+    ends = list(pairwise([0, *np.cumsum(review.sides, dtype=np.intp).tolist()]))
+    return [
+        f"side {side_name(k)}: {start + 1} to {stop}{f', {unit.text(lengths[k])}' if lengths[k] is not None else ''}"
+        for k, (start, stop) in enumerate(ends)
+    ]
+
+
+def _join_line(join: Join) -> str:
+    return f"{join.after}-{join.after + 1} {join.titles[0]} > {join.titles[1]}: {join.why}"
+
+
+def move_line(move: ProposedMove) -> str:
+    """A move, what it gains and how sure it is."""
+    sure = "clear" if move.sure >= 0.5 else "likely" if move.sure >= 0.2 else "worth a try"
+    return f"{move.say}: {times_text(float(np.exp(min(move.gain, 700.0))))} as likely; {sure}"
+
+
+def name_outlook(review: Review) -> list[str]:
+    """What the moves make of it; or that none is worth it."""
+    if review.percentile is None:
+        return []
+    if not review.moves:
+        return ["no move of one or two would help much"]
+    done = ("it", "both")[len(review.moves) - 1] if len(review.moves) < 3 else f"all {len(review.moves)}"
+    return [f"with {done}: better than {min(review.improved or 0.0, 99.0):.0f} of 100 random orders"]
+
+
+def write_review(review: Review, path: str | Path) -> Path:
+    """Write the page about a review, whole or not at all."""
+    return write_whole(path, review_page(review))
+
+
+def review_page(review: Review) -> str:
+    """The page as HTML: the verdict, the arc with its weak joins, what stands oddly, the moves, every join."""
+    title = review.session.title
+    words = [name for name in (verdict(review), *name_ends(review), *name_sides(review)) if name]
+    moves = [
+        f'<td class="n">{k}</td><td dir="auto">{escape(move_line(one))}</td>' for k, one in enumerate(review.moves, 1)
+    ]
+    odd = [
+        f'<td class="n">{one.position}</td><td dir="auto">{escape(one.title)}</td>'
+        f'<td class="why">{escape(one.why)}</td>'
+        for one in review.clear_odd
+    ]
+    body = [
+        f"<h1>{escape(title)}</h1>",
+        f'<p class="sub">{escape(headline(review.as_it_is).removeprefix(f"{title}: "))}, as it stands.</p>',
+        *(f"<p>{escape(line[:1].upper() + line[1:])}.</p>" for line in words),
+        *(f'<p class="note">{escape(note)}</p>' for note in review.notes),
+    ]
+    if review.session.essence.ndim == 1 and review.percentile is not None:
+        body.append(f"<figure>{review_figure(review)}</figure>")
+    for heading, rows in (("The weakest joins", review.weakest), ("The strongest joins", review.strongest)):
+        if rows:
+            body += [f"<h2>{heading}</h2>", html_table("<th>after</th><th></th><th>why</th>", map(_join_row, rows))]
+    if odd:
+        body += ["<h2>What stands oddly</h2>", html_table("<th>at</th><th>title</th><th>why</th>", odd)]
+    if moves:
+        body += ["<h2>Moves that help</h2>", html_table("<th></th><th>move</th>", moves)]
+    body += [f"<p>{escape(line[:1].upper() + line[1:])}.</p>" for line in name_outlook(review)]
+    return html_page(title, body)
+
+
+def _join_row(join: Join) -> str:
+    pair = f"{escape(join.titles[0])} &gt; {escape(join.titles[1])}"
+    return f'<td class="n">{join.after}</td><td dir="auto">{pair}</td><td class="why">{escape(join.why)}</td>'

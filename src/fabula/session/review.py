@@ -1,0 +1,558 @@
+"""The review: how an order does as it stands, what is weak in it, and the few moves that would help most.
+
+Everything is measured by the energy of the model that proposes orders, at the order given and around it: among random
+orders, at every join, and for every move of one item and every swap of two. What was never learned is not reviewed.
+Of very many items stretches are looked at, each by itself and by its joins alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import permutations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fabula.core.arrays import Floats, Ints
+from fabula.core.collection import Collection, Item
+from fabula.core.energy import Energy
+from fabula.core.moves import FEW, Move, best_moves, best_positions, move_gains
+from fabula.errors import InputError
+from fabula.models.order import MOST_EXPECTED
+from fabula.session.explain import describe_threads, traits_by_feature
+from fabula.session.propose import judge
+
+if TYPE_CHECKING:
+    from fabula.session.ordered import Ordered
+    from fabula.session.session import Session
+
+MOST_MOVES = 5
+MOST_ODD = 5
+_ENDS = 3  # candidates for the opener and for the close
+_MOST_WHOLE = 300  # items beyond which stretches are looked at, each by itself
+_STRETCH = 250
+_DRAWS = 2000  # random orders that the order is held against
+_CELLS = 1 << 20  # of orders scored at a time
+_LEAST_GAIN = 0.7  # natural logarithms of likelihood: below twice as likely no move is worth a word
+_FEWEST = 4  # items
+_MOST_JOINS = 40  # that are told of very many, half of them weak
+_WINDOW = 120  # items whose steps are compared at a time
+_FAR, _NEAR = 0.75, 0.25  # shares of the steps between all pairs, from which a step is worth a word
+_UNIT_WORDS = ("deviations", "octaves", "of 1", "% apart")  # units that nobody counts in
+# An item is taken for one from elsewhere by how far it lies from all others: log odds, and how fast they rise with the
+# logarithm of its distance beside the median; fitted on albums and series of pictures into which one was put.
+_STRANGE, _STRANGER = -2.0, 3.8
+_ALIKE = ("same ", "nearly the same ")  # how a medium begins to tell what two have in common
+_FEWEST_MEASURES = 3  # by which an item can be unlike others
+_SAY_ODD = 0.12  # how likely something is wrong with an item, to be told
+
+
+@dataclass(frozen=True)
+class OddItem:
+    """An item that stands oddly; positions count from 1."""
+
+    id: str
+    title: str
+    position: int
+    better: int  # where it would stand better; where it stands, if nowhere
+    sure: float  # how likely it is the one, where either nothing is wrong or one item is
+    why: str
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class Join:
+    """Where two items meet: the one at position ``after``, counted from 1, and the next."""
+
+    after: int
+    titles: tuple[str, str]
+    strength: float  # how well the second follows the first, beside what else could; 0 is average
+    why: str
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {**vars(self), "titles": list(self.titles)}
+
+
+@dataclass(frozen=True)
+class ProposedMove:
+    """A move that helps; positions count from 1, in the order after the moves before it."""
+
+    id: str
+    title: str
+    start: int  # "from" in JSON
+    to: int
+    gain: float  # natural logarithms of likelihood: e to the power of it is how many times as likely the order becomes
+    sure: float  # how likely it is what went wrong, where either nothing did or one move or swap
+    swap: str | None  # the id of what it changes places with; None where it moves alone
+    say: str  # as people say it
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {("from" if name == "start" else name): value for name, value in vars(self).items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Review:
+    """What is good and what is weak in an order as it stands: what :func:`fabula.review` gives.
+
+    Ids are those of the items; positions count from 1, as in what ``fabula review --json`` prints.
+    """
+
+    session: Session
+    percentile: float | None = None  # 0 to 100: how many of all orders are less likely; None where nothing is known
+    odd: tuple[OddItem, ...] = ()  # worst first, at most five
+    joins: tuple[Join, ...] = ()  # weakest first
+    moves: tuple[ProposedMove, ...] = ()  # best first, each after those before it, at most five
+    openers: tuple[str, ...] = ()  # ids, likeliest first, at most three; empty where nothing is known of ends
+    closers: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    chances: dict[str, tuple[float, float]] = field(default_factory=dict)  # id -> that it opens, and that it closes
+    sides: tuple[int, ...] = ()  # how many items each side has; empty where there is one
+    improved: float | None = None  # the percentile with all moves
+    steps: tuple[Move, ...] = ()  # the moves as they are applied
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """The items in the order reviewed."""
+        return self.session.collection.items
+
+    @property
+    def clear_odd(self) -> tuple[OddItem, ...]:
+        """What stands oddly by more than a guess, at most three."""
+        return tuple(one for one in self.odd[:3] if one.sure >= _SAY_ODD)
+
+    @property
+    def weakest(self) -> tuple[Join, ...]:
+        """At most three joins that are weaker than average, weakest first."""
+        return tuple(one for one in self.joins[:3] if one.strength < 0)
+
+    @property
+    def strongest(self) -> tuple[Join, ...]:
+        """At most three joins that are stronger than average, strongest first."""
+        return tuple(one for one in self.joins[::-1][:3] if one.strength > 0)
+
+    @property
+    def lengths(self) -> list[float | None]:
+        """The length of each side, or of the whole; None where it is not known."""
+        return self.as_it_is.lengths
+
+    @property
+    def as_it_is(self) -> Ordered:
+        """The order reviewed."""
+        return self.apply(0)
+
+    def apply(self, count: int = MOST_MOVES) -> Ordered:
+        """The order after the first ``count`` moves, all of them by default, to be looked at or saved."""
+        if count < 0:
+            raise InputError(f"must not be negative; got {count}", field="moves")
+        order = np.arange(len(self.items))
+        for move in self.steps[:count]:
+            order = move.apply(order)
+        sides = max(1, len(self.sides))
+        return self.session.order(ordering=order.tolist(), sides=sides, side_sizes=self.sides, alternatives=1)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything about it as JSON can hold it: what ``fabula review --json`` prints.
+
+        Keys: ``percentile`` (0 to 100 among random orders, null where nothing is known), ``odd`` (worst first: ``id``,
+        ``title``, ``position``, ``better``, ``sure``, ``why``), ``joins`` (weakest first: ``after``, ``titles``,
+        ``strength``, ``why``), ``moves`` (best first: ``id``, ``title``, ``from``, ``to``, ``gain``, ``sure``,
+        ``swap``: the id of what it changes places with, or null; ``say``), ``openers``, ``closers`` (ids, likeliest
+        first),
+        ``chances`` (of these: to open, to close), ``sides`` (items on each), ``lengths``, ``unit``, ``improved``
+        (the percentile with all moves), ``notes``. Positions count from 1.
+        """
+        return {
+            "title": self.session.title,
+            "percentile": self.percentile,
+            "odd": [one.to_json() for one in self.odd],
+            "joins": [one.to_json() for one in self.joins],
+            "moves": [one.to_json() for one in self.moves],
+            "openers": list(self.openers),
+            "closers": list(self.closers),
+            "chances": {one: list(both) for one, both in self.chances.items()},
+            "sides": list(self.sides),
+            "lengths": self.lengths,
+            "unit": self.session.medium.unit.name,
+            "improved": self.improved,
+            "notes": list(self.notes),
+        }
+
+    def __repr__(self) -> str:
+        share = "nothing is known" if self.percentile is None else f"better than {self.percentile:.0f} of 100"
+        return f"<Review {self.session.title}: {share}; {len(self.odd)} odd, {len(self.moves)} moves>"
+
+
+def review_session(session: Session, *, sides: int = 1) -> Review:
+    """Review the order that a session's items came in; ``sides`` cuts it where nothing else says where sides end."""
+    sizes = _sizes(session, sides)
+    parts = _stretches(session, sizes)
+    silent = _silent(session, parts)
+    notes = (*session.notes, *_name_order(session))
+    if silent:
+        return Review(session, notes=(silent, *notes), sides=sizes)
+    if len(parts) > 1:
+        about = f"more than {_MOST_WHOLE} {session.medium.words.items}: reviewed in stretches of {_STRETCH}"
+        notes = (*notes, f"{about}, by their joins alone")
+    first = parts[0]
+    chances = _chances(session) if len(parts) == 1 and _knows_ends(first.energy) else None
+    order = np.arange(len(session.collection))
+    moves, steps = _moves(session, parts)
+    return Review(
+        session,
+        round(_percentile(parts), 2),
+        _odd(session, parts),
+        _joins(session, parts, sizes),
+        moves,
+        () if chances is None else _likeliest(session, chances[0]),
+        () if chances is None else _likeliest(session, chances[1]),
+        notes,
+        {} if chances is None else _by_id(session, *chances),
+        sizes,
+        round(_percentile(parts, _apply(order, steps)), 2) if steps else None,
+        steps,
+    )
+
+
+# What is looked at: all of it, or stretches, each with its energy.
+
+
+@dataclass(frozen=True, eq=False)
+class _Stretch:
+    """Items from ``start`` on, in the order given, and what the model says of their orderings."""
+
+    start: int
+    energy: Energy
+    sides: tuple[int, ...] = ()
+
+    @property
+    def order(self) -> Ints:
+        """The order given."""
+        return np.arange(self.energy.n)
+
+
+def _sizes(session: Session, sides: int) -> tuple[int, ...]:
+    """How many items each side has: as the source says, or cut where the lengths are most even."""
+    if sides == 1:
+        return session.source.sides
+    return session.order(ordering=range(len(session.collection)), sides=sides, alternatives=1).sides
+
+
+def _stretches(session: Session, sides: tuple[int, ...]) -> list[_Stretch]:
+    """The energy of the order, or of stretches of it; empty where no model says anything."""
+    n, judged, model = len(session.collection), session.likelihood, session.model
+    if judged is None:
+        if model is None or not model.scorers or n > 2 * FEW:
+            return []
+        essence = session.essence.reshape(n, -1)
+        asked = Energy(whole=lambda rows: np.asarray(model.score(essence[rows.reshape(-1, n)])), shape=(n,))
+        return [_Stretch(0, asked)]
+    if n <= _MOST_WHOLE:
+        return [_Stretch(0, judged.energy, sides if judged.energy.reach is None else ())]
+    found = []
+    for rows in np.array_split(np.arange(n), -(-n // _STRETCH)):
+        one = judge(judged.model, judged.collection.only(rows), judged.medium, judged.judged.only(rows))
+        found.append(_Stretch(int(rows[0]), Energy(flow=_near_table(one.energy))))
+    return found
+
+
+def _silent(session: Session, parts: Sequence[_Stretch]) -> str:
+    """Why nothing is said, in a line; "" where something can be."""
+    n, words = len(session.collection), session.medium.words
+    if n < _FEWEST:
+        return f"nothing can be said of so few: {n} {words.item if n == 1 else words.items}"
+    if not parts:
+        by = session.medium.shown(session.column) if session.column else "this"
+        return f"nothing is known of how people order by {by}: a review needs a model that learned from their orders"
+    if all(np.ptp(_score_random(part, 60)) < 1e-9 for part in parts):
+        return f"nothing can be said: the {words.items} are all alike to the model"
+    return ""
+
+
+def _name_order(session: Session) -> list[str]:
+    """What order was reviewed, where it may not be one that somebody chose."""
+    source = session.source
+    if source.files and source.playlist is None and not source.collection.ordered:
+        return ["the files have no numbers: this is a review of the order of their names"]
+    return []
+
+
+# Among random orders.
+
+
+def _percentile(parts: Sequence[_Stretch], order: Ints | None = None) -> float:
+    """How many per cent of all orders are less likely, ties counted half: exact of few items, else of orders drawn."""
+    here, others = 0.0, np.zeros(1)
+    for part in parts:
+        own = part.order if order is None else order[part.start : part.start + part.energy.n] - part.start
+        here += float(part.energy.score(own, part.sides))
+        others = others + _score_random(part, _DRAWS if part.energy.n <= _MOST_WHOLE else _DRAWS // 4)
+    near = np.abs(others - here) < 1e-9
+    return float(100 * ((others < here) & ~near).mean() + 50 * near.mean())
+
+
+def _score_random(part: _Stretch, draws: int) -> Floats:
+    """Scores of all orders of few items, of some beyond: shape (draws,)."""
+    n, rng = part.energy.n, np.random.default_rng(0)
+    if n <= FEW - 1 and draws == _DRAWS:
+        rows = np.array(list(permutations(range(n))), dtype=np.intp)
+        return np.asarray(part.energy.score(rows, part.sides))
+    wide = n * n if part.energy.reach is not None else n
+    many = max(1, _CELLS // wide)
+    found = [
+        np.asarray(part.energy.score(np.argsort(rng.random((min(many, draws - at), n)), axis=1), part.sides))
+        for at in range(0, draws, many)
+    ]
+    return np.concatenate(found)
+
+
+# What stands oddly, and the moves that help.
+
+
+def _odd(session: Session, parts: Sequence[_Stretch]) -> tuple[OddItem, ...]:
+    """The items that are likeliest to be wrong where they stand, or from elsewhere, worst first."""
+    n = len(session.collection)
+    placed, strange, better = np.zeros(n), _STRANGE + _STRANGER * outlying(_measures(session)), np.arange(n)
+    for part in parts:
+        rows = slice(part.start, part.start + part.energy.n)
+        _, to = best_positions(part.energy, part.order, part.sides)
+        better[rows] = part.start + to
+        placed[rows] = _surprise(part)
+    weight = np.exp(np.logaddexp(placed, strange))
+    sure = weight / (n + weight.sum())
+    traits = traits_by_feature(session.collection, session.features, session.medium)
+    found = []
+    for at in np.argsort(-weight, kind="stable")[:MOST_ODD].tolist():
+        item, alien = session.collection.items[at], strange[at] > max(placed[at], 0.0)
+        like = " and ".join(list(traits[at].values())[:2])
+        words = f"unlike the others{f': {like}' if like else ''}" if alien else ""
+        stands = _place(session.collection, at, int(better[at]))
+        why = "; ".join(filter(None, (words, stands))) or "fits nowhere much better"
+        found.append(OddItem(item.id, item.label, at + 1, int(better[at]) + 1, round(float(sure[at]), 4), why))
+    return tuple(found)
+
+
+def _surprise(part: _Stretch) -> Floats:
+    """Of each position how much likelier its item is to stand anywhere than here, by the rest: logarithms, (n,)."""
+    n = part.energy.n
+    found = []
+    for rows in np.array_split(np.arange(n), max(1, n * n // _CELLS)):
+        gains = move_gains(part.energy, part.order, rows, part.sides)
+        found.append(np.logaddexp.reduce(gains, axis=1) - np.log(n))
+    return np.concatenate(found)
+
+
+def _measures(session: Session) -> Floats:
+    """What is known of every item as a number: shape (n, f)."""
+    collection, codes = session.collection, session.medium.codes
+    if collection.features.ndim != 2:
+        return np.zeros((len(collection), 0))
+    names = [k for k, name in enumerate(collection.feature_names) if name not in codes]
+    return np.asarray(collection.features[:, names], dtype=np.float64)
+
+
+def outlying(rows: Floats) -> Floats:
+    """How far each row (n, f) lies from all others: logarithm of its distance in their deviations, less the median.
+
+    By fewer than three measures nothing is said: all are 0.
+
+    >>> outlying(np.array([[1.0, 2, 3], [1.2, 2.1, 3], [0.8, 2, 3.1], [5, 5, 5]])).argmax()
+    np.int64(3)
+    """
+    n = len(rows)
+    known = rows[:, np.isfinite(rows).all(axis=0)]
+    known = known[:, np.ptp(known, axis=0) > 0] if n > 2 else known[:, :0]
+    if known.shape[1] < _FEWEST_MEASURES:
+        return np.zeros(n)
+    known = known - known.mean(axis=0)
+    mean = -known / (n - 1)  # of the others
+    spread = np.maximum((known**2).sum(axis=0) - known**2, 0.0) / (n - 1) - mean**2
+    spread = np.maximum(spread, 1e-4 * known.var(axis=0) + 1e-12)
+    far = np.clip((known - mean) / np.sqrt(spread), -6.0, 6.0)
+    distance = np.log(np.sqrt((far**2).mean(axis=1)) + 1e-9)
+    return np.asarray(distance - np.median(distance))
+
+
+def _place(collection: Collection, at: int, to: int) -> str:
+    """Where an item would stand better, in words; "" where it stands well."""
+    labels = [item.label for item in collection.items]
+    if to == at:
+        return ""
+    rest = labels[:at] + labels[at + 1 :]
+    if to == 0:
+        return f"would stand better at the start, before {rest[0]}"
+    if to == len(rest):
+        return f"would stand better at the end, after {rest[-1]}"
+    return f"would stand better between {rest[to - 1]} and {rest[to]}"
+
+
+def _moves(session: Session, parts: Sequence[_Stretch]) -> tuple[tuple[ProposedMove, ...], tuple[Move, ...]]:
+    """The few moves that gain most, never a reshuffle: as they are told, and as they are applied."""
+    n = len(session.collection)
+    most = min(MOST_MOVES, max(1, n // 3))
+    found: list[Move] = []
+    for part in parts:
+        own = best_moves(part.energy, part.order, most=most, least=_LEAST_GAIN, sides=part.sides)
+        found += [replace(move, at=part.start + move.at, to=part.start + move.to) for move in own]
+    if len(parts) > 1:  # within one, each counts on those before it
+        found = sorted(found, key=lambda move: -move.gain)[:most]
+    order, said = np.arange(n), []
+    for move in found:
+        items = [session.collection.items[i] for i in order.tolist()]
+        said.append(_tell_move(move, items))
+        order = move.apply(order)
+    return tuple(said), tuple(found)
+
+
+def _tell_move(move: Move, items: Sequence[Item]) -> ProposedMove:
+    """A move as people say it."""
+    item, other = items[move.at], items[move.to]
+    if move.swap:
+        say = f"swap {item.label} ({move.at + 1}) and {other.label} ({move.to + 1})"
+    else:
+        rest = [one.label for k, one in enumerate(items) if k != move.at]
+        beside = f"before {rest[0]}" if move.to == 0 else f"after {rest[move.to - 1]}"
+        say = f"move {item.label} from {move.at + 1} to {move.to + 1}, {beside}"
+    swap = other.id if move.swap else None
+    return ProposedMove(
+        item.id, item.label, move.at + 1, move.to + 1, round(move.gain, 4), round(move.sure, 4), swap, say
+    )
+
+
+def _apply(order: Ints, moves: Sequence[Move]) -> Ints:
+    for move in moves:
+        order = move.apply(order)
+    return order
+
+
+# Openers and closes.
+
+
+def _knows_ends(energy: Energy) -> bool:
+    """Whether something is known of what opens and what closes."""
+    if energy.whole is not None or energy.n > MOST_EXPECTED:
+        return False
+    return energy.reach is not None or (energy.positions is not None and bool(np.ptp(energy.positions, axis=0).any()))
+
+
+def _chances(session: Session) -> tuple[Floats, Floats] | None:
+    """How likely each item opens, and closes: shape (n,) both."""
+    if session.likelihood is None:
+        return None
+    positions = session.likelihood.posterior.positions
+    return positions[:, 0], positions[:, -1]
+
+
+def _likeliest(session: Session, chances: Floats) -> tuple[str, ...]:
+    return tuple(session.collection.items[i].id for i in np.argsort(-chances, kind="stable")[:_ENDS].tolist())
+
+
+def _by_id(session: Session, opens: Floats, closes: Floats) -> dict[str, tuple[float, float]]:
+    """Of the candidates, and of what opens and closes now, how likely they open and close."""
+    some = {0, len(opens) - 1, *np.argsort(-opens)[:_ENDS].tolist(), *np.argsort(-closes)[:_ENDS].tolist()}
+    items = session.collection.items
+    return {items[i].id: (round(float(opens[i]), 4), round(float(closes[i]), 4)) for i in sorted(some)}
+
+
+# Joins: how well each follows the one before it, and why.
+
+
+def _near_table(energy: Energy) -> Floats | None:
+    """What each item adds right before each other: shape (n, n); None where that is not known."""
+    if energy.reach is not None:
+        return np.asarray(energy.apart[1])
+    return energy.flow
+
+
+def _joins(session: Session, parts: Sequence[_Stretch], sides: tuple[int, ...]) -> tuple[Join, ...]:
+    """Where two items meet, weakest first; of very many the weakest and the strongest."""
+    ends = set(np.cumsum(sides, dtype=np.intp)[:-1].tolist())
+    found: list[tuple[float, int, str]] = []  # strength, position of the second, who would follow best
+    for part in parts:
+        table = _near_table(part.energy)
+        if table is not None and part.energy.n > 2:
+            found += _strengths(session, part, np.asarray(table, dtype=np.float64))
+    kept = sorted(one for one in found if one[1] not in ends)
+    if len(kept) > _MOST_WHOLE:
+        kept = kept[: _MOST_JOINS // 2] + kept[-_MOST_JOINS // 2 :]
+    said = _why_joins(session, [at for _, at, _ in kept], sides)
+    items, joins = session.collection.items, []
+    for (strength, at, best), why in zip(kept, said, strict=True):
+        words = why[0 if strength < 0 else 1]
+        instead = f"{best} would follow better" if strength < 0 and best else ""
+        told = words or instead or ("no step stands out" if strength < 0 else "nothing parts them")
+        joins.append(Join(at, (items[at - 1].label, items[at].label), round(strength, 4), told))
+    return tuple(joins)
+
+
+def _strengths(session: Session, part: _Stretch, table: Floats) -> Iterator[tuple[float, int, str]]:
+    """Of each join how much better than average it is for both, and who would follow better than who does."""
+    n = part.energy.n
+    off = np.where(np.eye(n, dtype=bool), 0.0, table)
+    rows, columns = off.sum(axis=1) / (n - 1), off.sum(axis=0) / (n - 1)
+    centred = table - rows[:, np.newaxis] - columns + off.sum() / (n * (n - 1))
+    np.fill_diagonal(centred, -np.inf)
+    for at in range(1, n):
+        best = int(centred[at - 1].argmax())
+        label = session.collection.items[part.start + best].label if best != at else ""
+        yield float(centred[at - 1, at]), part.start + at, label
+
+
+def _why_joins(session: Session, ats: Sequence[int], sides: tuple[int, ...]) -> list[tuple[str, str]]:
+    """Of joins, by the position of the second, what parts and what binds the two, in words; "" where nothing does."""
+    if not ats:
+        return []
+    breaks, n = np.cumsum(sides, dtype=np.intp)[:-1].tolist(), len(session.collection)
+    told = session.medium.telling.joins(session.collection, breaks)
+    threads = session.threads
+    goes_on = [""] * n if threads is None else describe_threads(threads, np.arange(n), breaks)
+    goes_on = [words.partition(" and brings in")[0] if words.startswith("goes on") else "" for words in goes_on]
+    steps = _steps_along(session, set(ats))
+    found = []
+    for at in ats:
+        alike = told[at].startswith(_ALIKE)
+        parts = (() if alike else (told[at],)) + (steps[at][0],)
+        binds = ((told[at],) if alike else ()) + (goes_on[at], steps[at][1])
+        found.append(("; ".join(filter(None, parts)), "; ".join(filter(None, binds))))
+    return found
+
+
+def _steps_along(session: Session, wanted: set[int]) -> dict[int, tuple[str, str]]:
+    """For joins, by the position of the second, in what it is far and in what it is close, some items at a time."""
+    found: dict[int, tuple[str, str]] = {}
+    readable, n = session.readable, len(session.collection)
+    for start in range(0, max(1, n - 1), _WINDOW):
+        rows = np.arange(start, min(start + _WINDOW + 1, n))
+        ats = [at for at in rows[1:].tolist() if at in wanted]
+        if not ats:
+            continue
+        parts = [part for part in session.medium.steps(readable.only(rows), session.essence[rows]).parts if part.weight]
+        far: dict[int, list[str]] = {at: [] for at in ats}
+        near: dict[int, list[str]] = {at: [] for at in ats}
+        for part in parts:
+            distance = part.distance
+            others = np.sort(distance[~np.eye(len(rows), dtype=bool)])
+            if part.name == "essence" or not np.ptp(others):
+                continue
+            for at in ats:
+                step = float(distance[at - start - 1, at - start])
+                share = np.searchsorted(others, step) / len(others)
+                for apart, said in ((share >= _FAR, far[at]), (share <= _NEAR, near[at])):
+                    said.extend([_say_step(part.name, part.unit, step)] if apart else [])
+        found |= {at: (_list("far apart in", far[at]), _list("close in", near[at])) for at in ats}
+    return found
+
+
+def _say_step(name: str, unit: str, step: float) -> str:
+    return name if unit in _UNIT_WORDS else f"{name} ({step:.0f} {unit})"
+
+
+def _list(verb: str, names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    return f"{verb} {names[0]}" if len(names) == 1 else f"{verb} {', '.join(names[:-1])} and {names[-1]}"
