@@ -240,7 +240,8 @@ def _count_alike(ordered: Ordered) -> list[str]:
     own = labels(session.collection, column, session.medium)
     pairs = [pair for part in np.split(ordered.ordering, list(ordered.breaks)) for pair in pairwise(part.tolist())]
     alike = sum(own[a] is not None and own[a] == own[b] for a, b in pairs)
-    return [f"neighbours that share their {column}: {alike or 'none'}"]
+    shown = session.medium.words.creator if column == "creator" else column
+    return [f"neighbours that share their {shown}: {alike or 'none'}"]
 
 
 def _same_as_expected(ordered: Ordered) -> list[str]:
