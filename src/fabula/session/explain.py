@@ -339,7 +339,7 @@ class Teller:
         if causes:
             return "; ".join(causes)
         if self.found.measured is not None and self.found.measured[item] >= _SPEAKS:
-            return f"sounds like one to stand {where}" if self.ordered.session.medium.tone is None else f"fits {where}"
+            return f"{self.ordered.session.medium.words.items} like this often stand {where}"
         chances = self.likelihood.posterior.positions[item]
         mean = float(chances @ np.arange(len(chances)))
         spread = float(np.sqrt(chances @ (np.arange(len(chances)) - mean) ** 2))

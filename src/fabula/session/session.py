@@ -304,8 +304,8 @@ def _on_knots(name: str) -> Template:
 
 
 def _named_shapes() -> list[Template]:
-    """The built-in templates that have a name of their own, on the paper's knots."""
-    return [_on_knots(name) for name in template_names() if not name.startswith("album-")]
+    """The built-in templates that have a name of their own, no number, on the paper's knots."""
+    return [_on_knots(name) for name in template_names() if not name[-1].isdecimal()]
 
 
 def _call_by_name(proposal: Proposal) -> Proposal:
