@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.files import is_guarded, open_file
-from fabula.errors import FileError, InputError, shown
+from fabula.errors import FabulaError, FileError, InputError, shown
 from fabula.media.children import LIMITS, Limits, call_all, place_of, stopping
 from fabula.media.medium import Spec, Stop, Stopped, load
 
@@ -446,22 +446,24 @@ def _measure_run(
             keys[index] = key
     measured = _measure_all([names[index] for index in keys], spec, stop)
     for (index, key), outcome in zip(keys.items(), measured, strict=True):
+        if not isinstance(outcome, FileError) and np.shape(outcome) != tuple(spec.shape):
+            got = f"shape {spec.shape} is due; got {np.shape(outcome)}"
+            outcome = FileError(f"{shown(names[index])}: cannot be measured ({got})")
         if key and not isinstance(outcome, FileError):
             keep(key, spec, outcome)
         yield index, outcome
 
 
-def _measure_all(names: list[str], spec: Spec, stop: Stop) -> Iterator[_Outcome]:
+def _measure_all(names: list[str], spec: Spec, stop: Stop) -> list[_Outcome]:
     """The features of files, or what is wrong with them: in a child where they are parsed, or guarded."""
     parsed = all(map(spec.parsed, names))
     place = place_of(spec.measure) if is_guarded() or parsed else None
     if place is None:
-        yield from (_measure_here(name, spec.measure, stop) for name in names)
-        return
+        return [_measure_here(name, spec.measure, stop) for name in names]
     size = max((Path(name).stat().st_size for name in names if Path(name).is_file()), default=0)
     limits = Limits((LIMITS.seconds if parsed else _LONG) + size / _PER_SECOND)
     with stopping(stop):
-        yield from call_all(measure_at, names, place, limits=limits)
+        return list(call_all(measure_at, names, place, limits=limits))
 
 
 def measure_at(path: str, place: str) -> NDArray[np.float64]:
@@ -479,11 +481,12 @@ def _measure_here(name: str, measure: Callable[[str, Stop], NDArray[np.float64]]
         return measure(name, stop)
     except FileError as error:
         return error
-    except InputError:
+    except (Stopped, FabulaError):
         raise
-    except (OSError, ValueError, MemoryError) as error:  # the file changed or went away while it was read
-        why = "it needs more memory than it may take" if isinstance(error, MemoryError) else shown(str(error))
-        return FileError(f"{shown(name)}: cannot be measured ({why})")
+    except Exception as error:  # the file went away while it was read, or a medium of another package fails
+        named = "" if isinstance(error, OSError | ValueError | MemoryError) else f"{type(error).__name__}: "
+        why = str(error) or "it needs more memory than it may take" * isinstance(error, MemoryError)
+        return FileError(f"{shown(name)}: cannot be measured ({named}{shown(' '.join(why.split()))})")
 
 
 def _gather(names: list[str], spec: Spec, outcomes: dict[int, _Outcome]) -> Extraction:
