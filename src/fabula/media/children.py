@@ -561,7 +561,7 @@ def _pack(value: Any, blobs: list[Any]) -> Any:
         return value.item()
     if isinstance(value, bytes | bytearray | memoryview):
         blobs.append(value)
-        return ["bytes"]
+        return ["bytes" if isinstance(value, bytes) else "room"]
     if isinstance(value, np.ndarray):
         blobs.append(np.ascontiguousarray(value).data.cast("B") if value.size else b"")
         return ["array", value.dtype.str, *value.shape]
@@ -582,8 +582,8 @@ def _unpack(value: Any, blobs: list[bytearray]) -> Any:
     if not isinstance(value, list):
         return value
     kind, *inner = value
-    if kind == "bytes":
-        return bytes(blobs.pop(0))
+    if kind in ("bytes", "room"):  # the latter as it came, not copied: it may be large
+        return bytes(blobs.pop(0)) if kind == "bytes" else blobs.pop(0)
     if kind == "array":
         return np.frombuffer(blobs.pop(0), np.dtype(inner[0])).reshape(inner[1:])
     if kind == "object":
