@@ -34,7 +34,9 @@ _MOST_WHOLE = 300  # items beyond which stretches are looked at, each by itself
 _STRETCH = 250
 _DRAWS = 2000  # random orders that the order is held against
 _CELLS = 1 << 20  # of orders scored at a time
-_LEAST_GAIN = 0.7  # natural logarithms of likelihood: below twice as likely no move is worth a word
+# Natural logarithms of likelihood that a move must gain to be told: of an order that is hardly better than random ones,
+# and of one that stands well, where most moves that gain little lead away from it.
+_LEAST_GAIN, _LEAST_OF_GOOD, _GOOD = 0.7, 2.0, 75.0
 _FEWEST = 4  # items
 _MOST_JOINS = 40  # that are told of very many, half of them weak
 _WINDOW = 120  # items whose steps are compared at a time
@@ -199,18 +201,18 @@ def review_session(session: Session, *, sides: int = 1) -> Review:
     if len(parts) > 1:
         about = f"more than {_MOST_WHOLE} {session.medium.words.items}: reviewed in stretches of {_STRETCH}"
         notes = (*notes, f"{about}, by their joins alone")
-    first = parts[0]
-    chances = _chances(session) if len(parts) == 1 and _knows_ends(first.energy) else None
+    chances = _chances(session)
     order = np.arange(len(session.collection))
-    moves, steps = _moves(session, parts)
+    percentile = round(_percentile(parts), 2)
+    moves, steps = _moves(session, parts, _LEAST_OF_GOOD if percentile >= _GOOD else _LEAST_GAIN)
     return Review(
         session,
-        round(_percentile(parts), 2),
+        percentile,
         _odd(session, parts),
         _joins(session, parts, sizes),
         moves,
-        () if chances is None else _likeliest(session, chances[0]),
-        () if chances is None else _likeliest(session, chances[1]),
+        () if chances is None else tuple(session.collection.items[i].id for i, _ in _likeliest(chances[0])),
+        () if chances is None else tuple(session.collection.items[i].id for i, _ in _likeliest(chances[1])),
         notes,
         {} if chances is None else _by_id(session, *chances),
         sizes,
@@ -391,13 +393,15 @@ def _place(collection: Collection, at: int, to: int) -> str:
     return f"would stand better between {rest[to - 1]} and {rest[to]}"
 
 
-def _moves(session: Session, parts: Sequence[_Stretch]) -> tuple[tuple[ProposedMove, ...], tuple[Move, ...]]:
+def _moves(
+    session: Session, parts: Sequence[_Stretch], least: float
+) -> tuple[tuple[ProposedMove, ...], tuple[Move, ...]]:
     """The few moves that gain most, never a reshuffle: as they are told, and as they are applied."""
     n = len(session.collection)
     most = min(MOST_MOVES, max(1, n // 3))
     found: list[Move] = []
     for part in parts:
-        own = best_moves(part.energy, part.order, most=most, least=_LEAST_GAIN, sides=part.sides)
+        own = best_moves(part.energy, part.order, most=most, least=least, sides=part.sides)
         found += [replace(move, at=part.start + move.at, to=part.start + move.to) for move in own]
     if len(parts) > 1:  # within one, each counts on those before it
         found = sorted(found, key=lambda move: -move.gain)[:most]
@@ -433,23 +437,25 @@ def _apply(order: Ints, moves: Sequence[Move]) -> Ints:
 # Openers and closes.
 
 
-def _knows_ends(energy: Energy) -> bool:
-    """Whether something is known of what opens and what closes."""
-    if energy.whole is not None or energy.n > MOST_EXPECTED:
-        return False
-    return energy.reach is not None or (energy.positions is not None and bool(np.ptp(energy.positions, axis=0).any()))
+def likely_ends(session: Session) -> tuple[list[tuple[int, float]], list[tuple[int, float]]]:
+    """The three likeliest openers and the three likeliest closes: items with their chances; none where not known."""
+    chances = _chances(session)
+    return ([], []) if chances is None else (_likeliest(chances[0]), _likeliest(chances[1]))
 
 
 def _chances(session: Session) -> tuple[Floats, Floats] | None:
-    """How likely each item opens, and closes: shape (n,) both."""
-    if session.likelihood is None:
+    """How likely each item opens, and closes: shape (n,) both; None where nothing is known of ends."""
+    judged, n = session.likelihood, len(session.collection)
+    if judged is None or not 2 <= n <= MOST_EXPECTED or judged.energy.whole is not None:
         return None
-    positions = session.likelihood.posterior.positions
-    return positions[:, 0], positions[:, -1]
+    places = judged.energy.positions
+    if judged.energy.reach is None and (places is None or not np.ptp(places, axis=0).any()):
+        return None
+    return judged.posterior.positions[:, 0], judged.posterior.positions[:, -1]
 
 
-def _likeliest(session: Session, chances: Floats) -> tuple[str, ...]:
-    return tuple(session.collection.items[i].id for i in np.argsort(-chances, kind="stable")[:_ENDS].tolist())
+def _likeliest(chances: Floats) -> list[tuple[int, float]]:
+    return [(int(i), float(chances[i])) for i in np.argsort(-chances, kind="stable")[:_ENDS]]
 
 
 def _by_id(session: Session, opens: Floats, closes: Floats) -> dict[str, tuple[float, float]]:

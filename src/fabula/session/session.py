@@ -30,6 +30,7 @@ from fabula.session.request import (
     find_template,
     keep_together,
     labels,
+    with_matter,
     with_spreads,
 )
 from fabula.sources.registry import Opening, SeveralCollectionsError, Source, open_source
@@ -171,7 +172,8 @@ class Session:
             plain = self.order(replace(asked, spreads="", alternatives=1, choose=1)).ordering
             spread = with_spreads(asked, self.collection, self.medium, plain)
             return replace(self.order(spread), request=asked)
-        constraints = constraints_of(asked, self.collection, self.medium)
+        wished = with_matter(asked, self.collection, self.medium)
+        constraints = constraints_of(wished, self.collection, self.medium)
         steps = self._steps(asked) if asked.smoothness else None
         flow = asked.smoothness * steps.table if steps is not None and len(self.collection) > 1 else None
         judged = self.likelihood if asked.template is None and asked.like is None and not asked.flip else None
@@ -219,6 +221,8 @@ class Session:
         if asked.ordering is not None:
             sides = _check_sides(asked, asked.ordering, task)
             return [propose.as_it_is(task, (templates or self.templates)[0], asked.ordering, sides)]
+        if asked.keep is not None:
+            return [propose.near_given(task, templates or self.templates, asked.keep)]
         if task.likelihood is not None:
             drawn = list(dict.fromkeys([*self.templates, *map(_on_knots, _SHAPES)]))
             return propose.by_likelihood(task, drawn, asked.alternatives)

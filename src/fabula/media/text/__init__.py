@@ -7,7 +7,15 @@ from fabula.core.collection import Collection
 from fabula.errors import InputError
 from fabula.media.facts import Unit, as_number
 from fabula.media.medium import Medium, Preview, Words, column, lazy, load
-from fabula.media.text.passages import COMPANION_ENDINGS, TEXT_ENDINGS, ends_of, read_item, strip_number, text_of
+from fabula.media.text.passages import (
+    COMPANION_ENDINGS,
+    TEXT_ENDINGS,
+    ends_of,
+    matter_of,
+    read_item,
+    strip_number,
+    text_of,
+)
 
 _TRAITS = {  # feature: (much, little)
     "words": ("long", "short"),
@@ -117,6 +125,7 @@ MEDIUM = Medium(
     look=lazy("fabula.media.text.pairs:text_look"),
     proposer="prose",
     columns=_COLUMNS,
+    matter=matter_of,
     preview=Preview("text", dict.fromkeys(_SHOWN, "text/plain"), ends=ends_of),
     outputs={
         ".md": lazy("fabula.media.text.passages:write_markdown"),
