@@ -298,9 +298,11 @@ def read_bytes(path: str | os.PathLike[str], *, most: int | None = None) -> byte
     """All the bytes of a file, which may have a size at most."""
     file = readable_file(path)
     try:
-        if most is not None and file.stat().st_size > most:
-            raise FileError(f"{path}: is too large: it has {file.stat().st_size:,} bytes, and may have {most:,}")
-        return file.read_bytes()
+        with open_file(file) as opened:
+            size = os.fstat(opened.fileno()).st_size
+            if most is not None and size > most:
+                raise FileError(f"{path}: is too large: it has {size:,} bytes, and may have {most:,}")
+            return opened.read()
     except FileNotFoundError:
         raise FileError(f"{path}: does not exist") from None
     except (OSError, ValueError) as error:

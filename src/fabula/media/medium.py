@@ -150,6 +150,8 @@ class Spec:
         (f,) or (f, ...).
     prepare
         Called once before many files: raises when something it needs is not installed.
+    parsed
+        Whether a file is of a kind that is parsed by more than a header: then it is measured in a child process.
     """
 
     name: str
@@ -158,6 +160,7 @@ class Spec:
     measure: Callable[[str, Stop], NDArray[np.float64]]
     shape: tuple[int, ...]
     prepare: Callable[[], object] = lambda: None
+    parsed: Callable[[str], bool] = lambda path: False
 
 
 class Stopped(Exception):  # noqa: N818 - not an error: what was asked for
@@ -350,6 +353,8 @@ class Medium:
     columns, codes
         Features by which a table is known to be of this medium, those worth an arc first; and features that stand for
         something else than how much there is of it, which no arc is drawn over.
+    places
+        Details of an item that name a file it lies in, besides its path.
     preview
         How an item is shown on the page.
     facing
@@ -398,6 +403,7 @@ class Medium:
     neighbours: bool = False
     columns: tuple[str, ...] = ()
     codes: frozenset[str] = frozenset()
+    places: frozenset[str] = frozenset()
     preview: Preview = Preview()
     facing: Callable[[Collection], Facing] | None = None
     outputs: Mapping[str, Output] = field(default_factory=dict)

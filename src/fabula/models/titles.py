@@ -54,6 +54,17 @@ def fold(text: str) -> str:
     return " ".join("".join(c for c in decomposed if not unicodedata.combining(c)).lower().split())
 
 
+def fold_artist(name: str) -> str:
+    """A name such that spellings of one artist are one: no case, accents, marks or spaces, no "The" before it.
+
+    >>> fold_artist("The Jay-Z Band"), fold_artist("JAY Z band"), fold_artist("The The"), fold_artist("!!!")
+    ('jayzband', 'jayzband', 'the', '!!!')
+    """
+    folded = fold(name)
+    words = re.findall(r"[^\W_]+", folded)
+    return "".join(words[1:] if len(words) > 1 and words[0] == "the" else words) or folded
+
+
 def roman(word: str) -> int:
     """The value of a roman numeral up to 39, or 0 where it is none.
 

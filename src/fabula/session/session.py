@@ -148,8 +148,14 @@ class Session:
     @property
     def readable(self) -> Collection:
         """The items as they can be read: without files, where what they name is not to be opened."""
-        items = self.stored or tuple(replace(item, path="") for item in self.collection.items)
+        items = self.stored or tuple(self._without_files(item) for item in self.collection.items)
         return replace(self.collection, items=items)
+
+    def _without_files(self, item: Item) -> Item:
+        """An item that names no file."""
+        named = self.medium.places & set(item.details)
+        kept = {name: value for name, value in item.details.items() if name not in named}
+        return replace(item, path="", details=kept if named else item.details)
 
     def by(self, column: str | None = None, model: str | None = None, measuring: Measuring | None = None) -> Session:
         """The same collection with another essence: a column, or a model's; nothing is measured twice."""
@@ -159,7 +165,7 @@ class Session:
         kept = [rows[item.id] for item in made.collection.items]  # some may be left out when they are measured
         vectors = None if self.vectors is None else self.vectors[kept]
         return replace(
-            made, vectors=vectors, stored=made.stored or tuple(self.stored[row] for row in kept if self.stored)
+            made, vectors=vectors, stored=tuple(self.stored[row] for row in kept) if self.stored else made.stored
         )
 
     def order(self, request: Request | None = None, **wishes: Any) -> Ordered:
@@ -369,7 +375,7 @@ def source_session(source: Source, measuring: Measuring, asked: Asked, *, guess:
 
 def _session(found: Essence, asked: Asked) -> Session:
     notes = found.source.notes + found.notes
-    stored = found.source.collection.items if found.source.files else ()
+    stored = found.source.collection.items if found.source.files or found.source.cut else ()
     return Session(
         found.source, found.values, found.features, found.model, found.likelihood, asked, notes, stored=stored
     )

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from fabula.core.collection import Collection, Item
 from fabula.errors import FileError, shown
+from fabula.media.children import shield
 from fabula.media.medium import Medium
 from fabula.media.registry import media
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS
@@ -58,7 +59,7 @@ def read_folder(
     for name in names:
         for folder, files in _folders(name, recursive=recursive, skipped=skipped, within=within):
             usable = _usable(files, medium, seen, skipped, named=folder is None)
-            found, by_number = _in_order([medium.read_item(file) for file in usable], medium)
+            found, by_number = _in_order([shield(medium.read_item, file) for file in usable], medium)
             numbered = numbered and folder is not None and (by_number or not found)
             items.extend(found)
     if not items:
@@ -199,7 +200,7 @@ def open_files(paths: Sequence[str], opening: Opening) -> Source:
     parts = medium.parts(paths[0]) if alone else None
     if parts is not None:
         note = f"{shown(paths[0])} was cut into {len(parts)} {medium.words.items}"
-        return Source(Path(paths[0]), parts, medium, Path(paths[0]).parent, notes=(note,))
+        return Source(Path(paths[0]), parts, medium, Path(paths[0]).parent, cut=True, notes=(note,))
     reading = read_folder(paths, medium, recursive=opening.recursive, within=opening.within)
     notes = tuple(f"skipped: {shown(path)}: {reason}" for path, reason in reading.skipped)
     title = reading.title or Path(paths[0]).name

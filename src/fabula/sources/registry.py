@@ -49,6 +49,7 @@ class Source:
     medium: Medium  # The kind of media they are
     folder: Path = Path()  # Where the items' relative paths start from
     files: bool = False  # Whether the items are files, which can be measured
+    cut: bool = False  # Whether the items are parts of the file at the path
     # playlist, table: Kept where the items come from one, so that writing it back changes nothing but the order
     playlist: Playlist | None = None
     table: SourceTable | None = None

@@ -14,6 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 
 from fabula.core.collection import Item
+from fabula.core.files import guard_files
 from fabula.errors import FabulaError, FileError, InputError, shown
 from fabula.media.extraction import Measuring
 from fabula.media.registry import item_endings
@@ -22,7 +23,7 @@ from fabula.session.session import Asked, Session, source_session
 from fabula.sources.folders import natural_key
 from fabula.sources.playlists.entries import Playlist, is_address, is_relative, resolve
 from fabula.sources.registry import Opening, SeveralCollectionsError, Source, list_endings, open_source
-from fabula.web.file_access import ItemFile, check_list, find_file, resolve_below
+from fabula.web.file_access import ItemFile, check_list, find_file, guard_below, resolve_below
 from fabula.web.http_errors import StatusError
 from fabula.web.open_jobs import JobProgress
 from fabula.web.page_workspace import PageWorkspace
@@ -165,11 +166,12 @@ def open_paths(
     by: str | None = None,
 ) -> str:
     """Open a folder, a playlist or a table of this machine, and no file outside the roots: the collection's id."""
-    for path in paths:
-        if path.suffix.lower() in list_endings():
-            check_list(path)
-    opening = Opening(origin.collection, within=tuple(roots))
-    session = open_within(store, open_source(paths, opening), roots, progress, by)
+    with guard_files(guard_below(roots)):
+        for path in paths:
+            if path.suffix.lower() in list_endings():
+                check_list(path)
+        opening = Opening(origin.collection, within=tuple(roots))
+        session = open_within(store, open_source(paths, opening), roots, progress, by)
     source = session.source
     files = find_files(source.collection.items, source.folder, roots)
     pairs = zip(source.collection.items, files, strict=True)
@@ -177,7 +179,8 @@ def open_paths(
     playlist = None if source.playlist is None else _with_absolute_locations(source.playlist)
     placed = replace(source, collection=replace(source.collection, items=items), playlist=playlist)
     opened = replace(session, source=placed)
-    return store.add(OpenCollection(collection_id(opened, origin), opened, files, origin))
+    whole = find_file(source.path, roots) if source.cut else None
+    return store.add(OpenCollection(collection_id(opened, origin), opened, files, origin, whole=whole))
 
 
 def open_within(
@@ -257,8 +260,9 @@ def open_upload(
         progress(done, total, str(names.get(file, file)))
 
     try:
-        source = _open_files(files, Opening(origin.collection, within=(folder.resolve(),)))
-        session = open_within(store, source, [folder], JobProgress(report, progress.stopped), by)
+        with guard_files(guard_below([folder])):
+            source = _open_files(files, Opening(origin.collection, within=(folder.resolve(),)))
+            session = open_within(store, source, [folder], JobProgress(report, progress.stopped), by)
     except BaseException as error:
         store.drop_upload(upload)
         if isinstance(error, SeveralCollectionsError):
@@ -267,9 +271,10 @@ def open_upload(
             raise FileError(_rename(str(error), names)) from error
         raise
     stored = find_files(session.collection.items, Path(), [folder])
+    whole = find_file(source.path, [folder]) if source.cut else None
     notes = tuple(_rename(note, names) for note in session.notes)
     opened = replace(session, source=_with_names(session.source, names), notes=notes)
-    return store.add(OpenCollection(collection_id(opened, origin), opened, stored, origin, upload))
+    return store.add(OpenCollection(collection_id(opened, origin), opened, stored, origin, upload, whole))
 
 
 def _open_files(files: Sequence[Received], opening: Opening) -> Source:
@@ -314,10 +319,17 @@ def _with_titles(source: Source, files: Sequence[Received]) -> Source:
 
 def _with_names(source: Source, names: Names) -> Source:
     """The source with the names files came with in place of where they are stored."""
-    items = [replace(i, path=str(names[i.path])) if i.path in names else i for i in source.collection.items]
+    items = [_with_name(item, source.medium.places, names) for item in source.collection.items]
     changed = _with_items(source, items, source.collection.title)
     notes = tuple(_rename(note, names) for note in source.notes)
     return replace(changed, path=names.get(str(source.path), Path(source.path.name)), notes=notes)
+
+
+def _with_name(item: Item, places: frozenset[str], names: Names) -> Item:
+    """An item with names in place of where it is stored."""
+    named = {place: str(names[str(item.details[place])]) for place in places if item.details.get(place) in names}
+    changed = replace(item, details={**item.details, **named}) if named else item
+    return replace(changed, path=str(names[item.path])) if item.path in names else changed
 
 
 def _with_items(source: Source, items: list[Item], title: str) -> Source:

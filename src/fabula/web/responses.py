@@ -20,7 +20,7 @@ import numpy as np
 from fastapi.responses import Response
 
 from fabula.core.template import template, template_names
-from fabula.errors import FileError, InputError
+from fabula.errors import FileError, InputError, shown
 from fabula.media.facts import total
 from fabula.media.medium import Medium, Wave
 from fabula.report.page import write_page
@@ -203,15 +203,30 @@ _WRITERS: dict[str, Callable[[Ordered, Path], Path]] = {"html": write_page, "svg
 
 
 def export(ordered: Ordered, form: str, scratch: Path, *, gap: float = 0.0) -> tuple[str, bytes]:
-    """A result as a file of some format, with a gap between items where that says when each begins: name and bytes."""
+    """A result as a file of some format, with a gap between items where that says when each begins: name and bytes.
+
+    Errors name files as people know them, never where they are stored.
+    """
     with tempfile.TemporaryDirectory(prefix="export-", dir=scratch) as folder:
         target = Path(folder) / f"{file_name(ordered.session.title) or 'order'}.{form}"
         try:
             write = _WRITERS.get(form, partial(write_ordered, gap=gap))
             write(_from_folder(ordered, Path(folder)), target)
-        except FileError as error:
-            raise FileError(str(error).replace(f"{folder}{os.sep}", "")) from error
+        except (FileError, InputError) as error:
+            raise FileError(_without_places(str(error), ordered.session, folder)) from error
         return target.name, target.read_bytes()
+
+
+def _without_places(text: str, session: Session, folder: str) -> str:
+    """A message that tells nothing of where we store things."""
+    for item, stored in zip(session.collection.items, session.stored, strict=False):  # all of them, or none
+        places = {stored.path: item.path}
+        places |= {
+            str(stored.details[name]): str(item.details[name]) for name in session.medium.places & {*item.details}
+        }
+        for place, name in places.items():
+            text = text.replace(shown(place), shown(name)) if place else text
+    return text.replace(f"{folder}{os.sep}", "")
 
 
 def _from_folder(ordered: Ordered, folder: Path) -> Ordered:

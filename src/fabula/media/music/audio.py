@@ -21,8 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.arrays import Floats
+from fabula.core.files import open_file
 from fabula.errors import FileError, InputError, shown
 from fabula.media.medium import Spec, Stop, Stopped
+from fabula.media.music.heard import HEARD, Excerpts, hear
 from fabula.media.music.loudness import (
     EDGE_SECONDS,
     LOWEST_RATE,
@@ -34,7 +36,7 @@ from fabula.media.music.loudness import (
     edges,
     loudness_range,
 )
-from fabula.media.music.spectra import Mix, ShortSpectra, Width, bass_share, brightness
+from fabula.media.music.spectra import Mix, ShortSpectra, Width, bass_share, brightness, mix_channels
 from fabula.media.music.tempo_and_key import Pitches, chroma, find_key, find_tempo, onset_density, tuning
 
 if TYPE_CHECKING:
@@ -89,21 +91,18 @@ def open_sound(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> I
 def _open_file(name: str) -> BinaryIO:
     """The file, open for reading; refused where it is no file with something in it."""
     try:
-        # A pipe is not waited for.
-        file = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        file = open_file(name)
     except (OSError, ValueError) as error:
         reason = f"cannot be read ({getattr(error, 'strerror', None) or error})"
         if isinstance(error, FileNotFoundError) and Path(name).is_symlink():
             reason = "is a link to a file that does not exist"
-        if isinstance(error, PermissionError) and Path(name).is_dir():  # as Windows says it
+        if isinstance(error, PermissionError | IsADirectoryError) and Path(name).is_dir():  # the first by Windows
             reason = "is a folder, not an audio file"
         raise FileError(f"{shown(name)}: {reason}") from error
-    status = os.fstat(file)
+    status = os.fstat(file.fileno())
     if stat.S_ISREG(status.st_mode) and status.st_size:
-        return os.fdopen(file, "rb")
-    os.close(file)
-    if stat.S_ISDIR(status.st_mode):
-        raise FileError(f"{shown(name)}: is a folder, not an audio file")
+        return file
+    file.close()
     raise FileError(f"{shown(name)}: {'is empty' if stat.S_ISREG(status.st_mode) else 'is not a regular file'}")
 
 
@@ -378,6 +377,13 @@ class AudioFeatures:
     end_key: float
     end_mode: float
     end_key_confidence: float
+    # Estimates of what a streaming service would say, 0 to 1; no energy and the rest average for too little sound.
+    heard_energy: float
+    heard_acousticness: float
+    heard_valence: float
+    heard_danceability: float
+    heard_speechiness: float
+    heard_instrumentalness: float
 
 
 def measure(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> AudioFeatures:
@@ -407,14 +413,17 @@ class Ears:
     def __init__(self, rate: int) -> None:
         self.mix, self.width, self.peak = Mix(rate), Width(), Peak(rate)
         self.spectra, self.pitches = ShortSpectra(self.mix.rate), Pitches(self.mix.rate)
+        self.excerpts = Excerpts(rate)
 
     def push(self, chunk: Samples) -> None:
         """Take a chunk (frames, channels) into account; it may be overwritten afterwards."""
         self.peak.push(chunk)
         self.width.push(chunk)
-        mono = self.mix.push(chunk)
-        self.spectra.push(mono)
-        self.pitches.push(mono)
+        mono = mix_channels(chunk)
+        self.excerpts.push(mono)
+        mixed = self.mix.push(mono)
+        self.spectra.push(mixed)
+        self.pitches.push(mixed)
 
     def result(self, seconds: float, loudness: float, powers: Floats) -> AudioFeatures:
         """All that was heard, given the length, the loudness in LUFS and the K-weighted power of every 100 ms."""
@@ -461,6 +470,7 @@ class Ears:
             end_key=end_key.tonic,
             end_mode=end_key.mode,
             end_key_confidence=end_key.confidence,
+            **dict(zip(HEARD, hear(self.excerpts.samples(), powers).tolist(), strict=True)),
         )
 
 
@@ -479,4 +489,4 @@ def _row(path: str, stop: Stop) -> NDArray[np.float64]:
     return np.array([getattr(measured, name) for name in FEATURES], dtype=np.float64)
 
 
-SPEC = Spec("audio", version=3, feature_names=FEATURES, measure=_row, shape=(len(FEATURES),))
+SPEC = Spec("audio", version=4, feature_names=FEATURES, measure=_row, shape=(len(FEATURES),))

@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.arrays import Floats
+from fabula.core.files import open_file
 from fabula.errors import FileError, shown
+from fabula.media.children import shield
 from fabula.media.extraction import extract_one
 from fabula.media.medium import Cover, Spec, Stop, Wave
 from fabula.media.music.audio import open_sound
@@ -89,6 +91,11 @@ def cover_of(path: str, size: int = 0) -> Cover | None:
     What says it is a picture is believed by its first bytes alone: JPEG, PNG, GIF or WebP. Links beside the file are
     not followed.
     """
+    found: Cover | None = shield(_find_cover, path)
+    return found
+
+
+def _find_cover(path: str) -> Cover | None:
     return _from_tags(path) or _beside(Path(path))
 
 
@@ -107,7 +114,7 @@ def _from_tags(path: str) -> Cover | None:
     import tinytag
 
     try:
-        with Path(path).open("rb") as file:
+        with open_file(path) as file:
             bounded: Any = Bounded(file)
             tag = tinytag.TinyTag.get(file_obj=bounded, filename=path, duration=False, image=True)
         found: Any = tag.images.any
@@ -128,8 +135,9 @@ def _beside(path: Path) -> Cover | None:
 
 def _read(path: Path) -> bytes:
     """A file that is no link and not too large; nothing where it is."""
-    file = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-    with os.fdopen(file, "rb") as opened:
+    if path.is_symlink():
+        return b""
+    with open_file(path) as opened:
         status = os.fstat(opened.fileno())
         regular = stat.S_ISREG(status.st_mode) and status.st_size <= MOST_BYTES
         return opened.read(MOST_BYTES + 1) if regular else b""

@@ -17,7 +17,7 @@ from urllib.parse import unquote
 from xml.etree import ElementTree as ET
 from xml.parsers import expat
 
-from fabula.core.files import find_mark, guess_encoding, try_decode
+from fabula.core.files import find_mark, guess_encoding, open_file, try_decode
 from fabula.errors import FileError, shown
 from fabula.media.text.heads import CHAPTER, without_heads
 
@@ -35,7 +35,7 @@ _LOOKED_AT = 65_536  # bytes or characters that tell what a file is
 def read_bytes(path: str) -> bytes:
     """All the bytes of a file; a FileError where it cannot be read, or holds more than 20 MB, too long for one text."""
     try:
-        with Path(path).open("rb") as file:
+        with open_file(path) as file:
             data = file.read(MOST + 1)
     except (OSError, ValueError) as error:
         raise FileError(f"{shown(path)}: cannot be read ({getattr(error, 'strerror', None) or error})") from error
@@ -482,7 +482,7 @@ def read_packed(path: str) -> Document:
     """
     ending = Path(path).suffix.lower()
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_file(path) as file, zipfile.ZipFile(file) as archive:
             document = _READERS[ending](_Archive(archive, path))
     except OSError as error:
         raise FileError(f"{shown(path)}: cannot be read ({error.strerror or error})") from error

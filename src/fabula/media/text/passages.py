@@ -5,16 +5,18 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 from xml.sax.saxutils import escape
 
 from fabula.core.collection import Collection, Item
 from fabula.core.files import write_whole
 from fabula.errors import FileError, shown
+from fabula.media.children import call, shield
 from fabula.media.text.documents import (
     PACKED_ENDINGS,
     PARAGRAPH,
@@ -45,6 +47,20 @@ _HELD = (TEXT, "body", "content", "passage", "story", "poem")  # the same, as ta
 
 def read_document(path: str) -> Document:
     """What a file says, by its ending: plain text, Markdown, HTML, .docx, .odt or .epub; refused if no text."""
+    document: Document = _apart(path)(_parse, path)
+    return document
+
+
+def is_packed(path: str) -> bool:
+    """Whether a file is one that holds others, which are unpacked and parsed: in a child."""
+    return Path(path).suffix.lower() in PACKED_ENDINGS
+
+
+def _apart(path: str) -> Callable[..., Any]:
+    return call if is_packed(path) else shield
+
+
+def _parse(path: str) -> Document:
     ending = Path(path).suffix.lower()
     if ending in PACKED_ENDINGS:
         return read_packed(path)
@@ -62,9 +78,14 @@ def read_text(path: str) -> str:
 def read_item(path: str) -> Item:
     """The item of a file: its title from front matter, first heading or name, and who wrote it."""
     try:
-        document = read_document(path)
+        item: Item = _apart(path)(_item_of, path)
     except FileError:  # what is wrong with it is told when it is measured
         return Item(path, title=shown(strip_number(Path(path).stem)), path=path)
+    return item
+
+
+def _item_of(path: str) -> Item:
+    document = _parse(path)
     details = {name: shown(value) for name, value in document.fields.items() if name not in _HELD}
     title = document.heading or strip_number(Path(path).stem)
     return Item(path, shown(title), path, shown(document.author), MappingProxyType(details))

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from fabula.core.arrays import Floats
 from fabula.core.collection import Collection, Item
 from fabula.errors import FileError, shown
+from fabula.media.children import shield
 from fabula.media.medium import Spec, Stop, Stopped
 from fabula.media.text.documents import Document, cut
 from fabula.media.text.language import (
@@ -30,7 +31,7 @@ from fabula.media.text.language import (
     starts_of,
     words_of,
 )
-from fabula.media.text.passages import TEXT, read_document, read_text, text_of
+from fabula.media.text.passages import TEXT, is_packed, read_document, read_text, text_of
 
 MEASURES = (
     "words", "word_length", "variety", "commas", "semicolons", "dashes", "questions", "exclamations", "dialogue",
@@ -146,7 +147,7 @@ def _row(path: str, stop: Stop) -> NDArray[np.float64]:
     return measured
 
 
-SPEC = Spec("text", version=3, feature_names=MEASURES, measure=_row, shape=(len(MEASURES),))
+SPEC = Spec("text", version=3, feature_names=MEASURES, measure=_row, shape=(len(MEASURES),), parsed=is_packed)
 
 
 # The inside of a text: pieces of it in their order, measured.
@@ -184,6 +185,11 @@ def cut_file(path: str) -> Collection | None:
     By its highest headings of which there are several, else by its separators (``***``, a rule, three empty lines, a
     new page of an .epub).
     """
+    found: Collection | None = shield(_cut_parts, path)
+    return found
+
+
+def _cut_parts(path: str) -> Collection | None:
     document = read_document(path)
     parts = [part for part in cut(document) if words_of(part.text)]
     if len(parts) < 2:
