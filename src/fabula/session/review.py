@@ -44,7 +44,7 @@ _FAR, _NEAR = 0.75, 0.25  # shares of the steps between all pairs, from which a 
 _UNIT_WORDS = ("deviations", "octaves", "of 1", "% apart")  # units that nobody counts in
 # An item is taken for one from elsewhere by how far it lies from all others: log odds, and how fast they rise with the
 # logarithm of its distance beside the median; fitted on albums and series of pictures into which one was put.
-_STRANGE, _STRANGER = -2.0, 3.8
+_STRANGE, _STRANGER = -2.5, 3.8
 _ALIKE = ("same ", "nearly the same ")  # how a medium begins to tell what two have in common
 _FEWEST_MEASURES = 3  # by which an item can be unlike others
 _SAY_ODD = 0.12  # how likely something is wrong with an item, to be told
@@ -190,9 +190,18 @@ class Review:
         return f"<Review {self.session.title}: {share}; {len(self.odd)} odd, {len(self.moves)} moves>"
 
 
-def review_session(session: Session, *, sides: int = 1) -> Review:
-    """Review the order that a session's items came in; ``sides`` cuts it where nothing else says where sides end."""
-    sizes = _sizes(session, sides)
+def review_session(
+    session: Session, ordering: Sequence[int] | None = None, *, sides: int = 1, side_sizes: Sequence[int] = ()
+) -> Review:
+    """Review the order that a session's items came in, or another ordering of them, all or some.
+
+    ``sides`` cuts it evenly where neither ``side_sizes`` nor the source says where sides end.
+    """
+    if ordering is not None:
+        session = _reorder(session, ordering)
+    sizes = tuple(side_sizes) if side_sizes or ordering is not None else _sizes(session, sides)
+    if sizes and (min(sizes) < 1 or sum(sizes) != len(session.collection)):
+        raise InputError(f"must be numbers above 0 that add up to {len(session.collection)}", field="side_sizes")
     parts = _stretches(session, sizes)
     silent = _silent(session, parts)
     notes = (*session.notes, *_name_order(session))
@@ -236,6 +245,23 @@ class _Stretch:
     def order(self) -> Ints:
         """The order given."""
         return np.arange(self.energy.n)
+
+
+def _reorder(session: Session, ordering: Sequence[int]) -> Session:
+    """The session as if its items had come in this order; what a model said of them is not asked for again."""
+    rows, n, judged = np.asarray(ordering, dtype=np.intp).reshape(-1), len(session.collection), session.likelihood
+    if not len(rows) or len(np.unique(rows)) < len(rows) or rows.min() < 0 or rows.max() >= n:
+        raise InputError(
+            f"must hold indices from 0 to {n - 1}, none twice; got {list(ordering)[:12]}", field="ordering"
+        )
+    if judged is not None:
+        other = judge(judged.model, judged.collection.only(rows), judged.medium, judged.judged.only(rows))
+        if n <= _MOST_WHOLE and judged.energy.whole is None:
+            other.__dict__["energy"] = judged.energy.take(rows)
+        judged = other
+    stored = tuple(session.stored[row] for row in rows) if session.stored else ()
+    source = session.source.only(rows.tolist())
+    return replace(session, source=source, essence=session.essence[rows], likelihood=judged, stored=stored)
 
 
 def _sizes(session: Session, sides: int) -> tuple[int, ...]:

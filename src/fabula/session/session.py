@@ -190,10 +190,12 @@ class Session:
             raise InputError(f"there are {len(found)} proposals; got {asked.choose}", field="choose")
         return Ordered(self, asked, task, tuple(found), asked.choose - 1, steps)
 
-    def review(self, *, sides: int = 1) -> Review:
-        """Review the order that the items came in: what is good, what is weak, and the few moves that would help.
+    def review(
+        self, ordering: Sequence[int] | None = None, *, sides: int = 1, side_sizes: Sequence[int] = ()
+    ) -> Review:
+        """Review the order that the items came in, or another: what is good, what is weak, and the moves that help.
 
-        ``sides`` cuts it evenly where nothing else says where sides end.
+        ``sides`` cuts it evenly where nothing else says where sides end; ``side_sizes`` are items on each.
 
         >>> from fabula.session.open import demo_folder
         >>> review = open_session(demo_folder()).review()
@@ -202,7 +204,7 @@ class Session:
         """
         from fabula.session.review import review_session
 
-        return review_session(self, sides=sides)
+        return review_session(self, ordering, sides=sides, side_sizes=side_sizes)
 
     def preset(self, name: str, request: Request, measuring: Measuring | None = None) -> tuple[Session, Request]:
         """The session and the request of a preset of the medium; what the request already says is kept."""
