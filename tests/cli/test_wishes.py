@@ -151,7 +151,7 @@ def test_a_circle_of_links_is_no_trouble(fabula, folder):
         (("ALBUM", *BY, "--choose", "0"), "--choose: must be at least 1; got 0"),
         (("ALBUM", *BY, "--first", "Runn"), "--first: no item is called 'Runn'; did you mean 'Run'?"),
         (("ALBUM", *BY, "--first", "Dawn No. 3"), "--first: no item is called 'Dawn No. 3'; the nearest are "),
-        (("ALBUM", *BY, "--sides", "2", "--first", "C=Run"), "--first: there are 2 side(s); got side C"),
+        (("ALBUM", *BY, "--sides", "2", "--first", "C=Run"), "--first: there are 2 sides; got side C"),
         (
             ("ALBUM", *BY, "--first", "Run", "--first", "Dawn"),
             "--first: one title, or one for each side as A=TITLE; got 2",

@@ -56,11 +56,12 @@ def _print(arc: InnerArc) -> None:
     console().print(head, style="bold", markup=False, soft_wrap=True)
     curves = {arc.medium.shown(arc.column): arc.arc.values[::at_a_time], "essence": arc.essence}
     wide = max(map(len, curves))
-    six = ", ".join(f"{t.name} {r:+.2f}" for t, r in zip(arc.six.templates, arc.six.likeness, strict=True))
-    nearest, likeness = arc.learned.templates[0], arc.learned.likeness[0]
+    beside = []
+    if arc.shape is not None:
+        six = ", ".join(f"{t.name} {r:+.2f}" for t, r in zip(arc.six.templates, arc.six.likeness, strict=True))
+        nearest, likeness = arc.learned.templates[0], arc.learned.likeness[0]
+        beside = [f"of the six: {six}", f"of those learned from collections: {nearest.name} {likeness:+.2f}"]
     print_lines(
         *(f"  {name:<{wide}}  {spark(values)}" for name, values in curves.items() if len(values)),
-        f"  {arc.describe()}",
-        f"  of the six: {six}",
-        f"  of those learned from collections: {nearest.name} {likeness:+.2f}",
+        *(f"  {line}" for line in (arc.describe(), *beside)),
     )

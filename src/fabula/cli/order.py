@@ -27,7 +27,7 @@ _SECTIONS = {
     "The arc": ("template", "like", "flip", "by", "model", "embedding", "alternatives", "likeliest", "choose",
                 "seconds"),
     "Wishes": ("first", "last", "at", "together", "together_by", "before", "apart", "sides", "side_limit", "limit",
-               "spreads", "smoothness", "smooth_by", "sort_into_mix", "keep", "ask", "matter"),
+               "spreads", "series", "smoothness", "smooth_by", "sort_into_mix", "keep", "ask", "matter"),
     "What comes out": ("output", "gap", "gain", "report", "plot", "as_json", "show", "why"),
     "Moved to fabula copy and fabula restore": ("copy_to", "link", "tags", "in_place", "restore", "number"),
 }  # fmt: skip
@@ -74,6 +74,8 @@ _FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothne
               help="Prefer small steps between neighbours; negative for contrast.")  # fmt: skip
 @click.option("--smooth-by", metavar="STEPS",
               help="With --smooth: the steps that count, by name, as NAME,NAME or NAME:2,NAME:1.")  # fmt: skip
+@click.option("--series/--no-series", default=True,
+              help="Keep what titles count in order (Part 1, Part 2), interludes apart.")  # fmt: skip
 @click.option("--sort-into-mix", is_flag=True,
               help="As a DJ would: small steps between neighbours, and an arc drawn over them.")  # fmt: skip
 @click.option("--alternatives", type=int, default=4, show_default=True, metavar="N", help="Orderings to propose.")

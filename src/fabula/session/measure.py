@@ -414,7 +414,7 @@ def _doubts(values: Floats) -> list[str]:
     """When the model has little to say."""
     n = len(values)
     if n < 4:
-        return [f"only {n} item(s): a model can say little about so few"]
+        return [f"only {n} {'item' if n == 1 else 'items'}: a model can say little about so few"]
     if not np.any(values):
         return ["the items are all alike to the model: any order is as good as another"]
     return []

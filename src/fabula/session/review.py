@@ -20,6 +20,7 @@ from fabula.core.energy import Energy
 from fabula.core.moves import FEW, Move, best_moves, best_positions, move_gains
 from fabula.errors import InputError
 from fabula.models.order import MOST_EXPECTED
+from fabula.models.sureness import calibrate, calibration
 from fabula.session.explain import describe_threads, traits_by_feature
 from fabula.session.propose import judge
 
@@ -297,6 +298,10 @@ def _silent(session: Session, parts: Sequence[_Stretch]) -> str:
     if not parts:
         by = session.medium.shown(session.column) if session.column else "this"
         return f"nothing is known of how people order by {by}: a review needs a model that learned from their orders"
+    judged = session.likelihood
+    claims = judged is not None and n <= MOST_EXPECTED and calibration(judged.model) is not None
+    if judged is not None and claims and judged.sureness(np.arange(n)).order is None:
+        return f"nothing can be said: the {words.items} are unlike what the model has learned from"
     if all(np.ptp(_score_random(part, 60)) < 1e-9 for part in parts):
         return f"nothing can be said: the {words.items} are all alike to the model"
     return ""
@@ -477,7 +482,13 @@ def _chances(session: Session) -> tuple[Floats, Floats] | None:
     places = judged.energy.positions
     if judged.energy.reach is None and (places is None or not np.ptp(places, axis=0).any()):
         return None
-    return judged.posterior.positions[:, 0], judged.posterior.positions[:, -1]
+    expected, known = judged.posterior.positions, calibration(judged.model)
+    first, last = expected[:, 0], expected[:, -1]
+    if known is None:
+        return first, last
+    put_right = [np.array([calibrate(known[claim], float(chance), n) for chance in chances])
+                 for claim, chances in (("opener", first), ("close", last))]  # fmt: skip
+    return put_right[0], put_right[1]
 
 
 def _likeliest(chances: Floats) -> list[tuple[int, float]]:

@@ -12,11 +12,12 @@ import numpy as np
 
 from fabula.core.arrays import Floats, normalise
 from fabula.core.collection import Collection, Item
-from fabula.core.template import PAPER_KNOTS, Template, from_arc
-from fabula.errors import InputError
+from fabula.core.template import PAPER_KNOTS, Template, from_arc, template_names
+from fabula.errors import ConflictError, ConstraintError, InputError
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium, Steps, Threads
 from fabula.media.registry import ITEMS, media
+from fabula.models.config import TITLES
 from fabula.models.model import Model, load_model
 from fabula.session import propose
 from fabula.session.explain import MOST_ITEMS
@@ -28,6 +29,7 @@ from fabula.session.request import (
     constraints_of,
     explain_conflicts,
     find_template,
+    find_title_wishes,
     keep_together,
     labels,
     with_matter,
@@ -184,8 +186,7 @@ class Session:
         flow = asked.smoothness * steps.table if steps is not None and len(self.collection) > 1 else None
         judged = self.likelihood if asked.template is None and asked.like is None and not asked.flip else None
         task = OrderTask(self.essence, constraints, flow, self.model, judged, asked.likeliest, asked.seconds)
-        with explain_conflicts(self.collection, self.medium):
-            found = self._proposals(task, asked) if asked.together_by is None else self._by_strands(task, asked)
+        task, found = self._solve(task, asked)
         if asked.choose > len(found):
             raise InputError(f"there are {len(found)} proposals; got {asked.choose}", field="choose")
         return Ordered(self, asked, task, tuple(found), asked.choose - 1, steps)
@@ -205,6 +206,23 @@ class Session:
         from fabula.session.review import review_session
 
         return review_session(self, ordering, sides=sides, side_sizes=side_sizes)
+
+    def _solve(self, task: OrderTask, asked: Request) -> tuple[OrderTask, list[Proposal]]:
+        """What was solved, and what came out: with what titles ask for, unless other wishes are against it."""
+
+        def solve(task: OrderTask) -> list[Proposal]:
+            return self._proposals(task, asked) if asked.together_by is None else self._by_strands(task, asked)
+
+        reads = task.likelihood is not None and TITLES in task.likelihood.model.reads
+        wishes = find_title_wishes(self.collection, asked) if reads else None
+        if wishes is not None:
+            try:
+                counted = task.under(wishes)
+                return counted, solve(counted)
+            except (ConflictError, ConstraintError):
+                task = replace(task, against_titles=True)
+        with explain_conflicts(self.collection, self.medium):
+            return task, solve(task)
 
     def preset(self, name: str, request: Request, measuring: Measuring | None = None) -> tuple[Session, Request]:
         """The session and the request of a preset of the medium; what the request already says is kept."""
@@ -228,14 +246,18 @@ class Session:
         templates = self._find_templates(asked)
         if asked.ordering is not None:
             sides = _check_sides(asked, asked.ordering, task)
-            return [propose.as_it_is(task, (templates or self.templates)[0], asked.ordering, sides)]
+            along = templates[0] if templates else self.templates[0]
+            if templates is None and task.likelihood is not None:
+                along = propose.find_shape(self.essence[list(asked.ordering)], _named_shapes(), sides)
+            return [propose.as_it_is(task, along, asked.ordering, sides)]
         if asked.keep is not None:
-            return [propose.near_given(task, templates or self.templates, asked.keep)]
+            shapes = None if templates is not None or task.likelihood is None else _named_shapes()
+            return [propose.near_given(task, templates or self.templates, asked.keep, shapes)]
         if task.likelihood is not None:
             drawn = list(dict.fromkeys([*self.templates, *map(_on_knots, _SHAPES)]))
-            return propose.by_likelihood(task, drawn, asked.alternatives)
+            return propose.by_likelihood(task, drawn, asked.alternatives, _named_shapes())
         if templates is None and not asked.flip and self.model is not None and self.model.arcs is not None:
-            return propose.along_arcs(task, asked.alternatives)
+            return [_call_by_name(one) for one in propose.along_arcs(task, asked.alternatives)]
         own = templates or self.templates
         return propose.distinct(
             [propose.along_template(task, one.flipped() if asked.flip else one) for one in own], asked.alternatives
@@ -281,11 +303,26 @@ class Session:
             raise InputError(error.message, field="like") from error
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
 def _on_knots(name: str) -> Template:
     """A built-in template on the paper's knots, so that a person can bend it there."""
     named = find_template(name)
     return Template(PAPER_KNOTS, named.at(PAPER_KNOTS), named.name, named.description)
+
+
+def _named_shapes() -> list[Template]:
+    """The built-in templates that have a name of their own, no number, on the paper's knots."""
+    return [_on_knots(name) for name in template_names() if not name[-1].isdecimal()]
+
+
+def _call_by_name(proposal: Proposal) -> Proposal:
+    """A proposal along an arc of a model, which is called as the built-in template that it follows."""
+    arc = proposal.fit.template
+    if arc.values.ndim > 1:
+        return proposal
+    known = propose.find_shape(arc.samples(21), _named_shapes())
+    named = Template(arc.knots, arc.values, known.name, known.description, arc.interpolation)
+    return replace(proposal, fit=replace(proposal.fit, template=named))
 
 
 def template_by_name(text: str, known: Sequence[Template]) -> Template:
