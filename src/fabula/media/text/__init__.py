@@ -5,7 +5,7 @@ from __future__ import annotations
 from fabula.core.arrays import Floats
 from fabula.core.collection import Collection
 from fabula.errors import InputError
-from fabula.media.facts import Unit, as_number
+from fabula.media.facts import Telling, Unit, as_number
 from fabula.media.medium import Medium, Preview, Words, column, lazy, load
 from fabula.media.text.passages import (
     COMPANION_ENDINGS,
@@ -14,6 +14,7 @@ from fabula.media.text.passages import (
     matter_of,
     read_item,
     strip_number,
+    text_doubts,
     text_of,
 )
 
@@ -111,6 +112,7 @@ MEDIUM = Medium(
     companions=COMPANION_ENDINGS,
     read_item=read_item,
     called=strip_number,
+    telling=Telling(doubts=text_doubts),
     parts=lazy("fabula.media.text.text_measures:cut_file"),
     held=lazy("fabula.media.text.text_measures:measure_texts"),
     inner=lazy("fabula.media.text.text_measures:pieces_of"),
