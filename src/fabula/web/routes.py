@@ -270,7 +270,7 @@ def order_collection(asked: requests.OrderRequest, store: StoreOf) -> Any:
 
 @router.post("/collections/{collection}/review", tags=["order"])
 def review_collection(collection: str, asked: requests.ReviewRequest, store: StoreOf) -> Any:
-    """Review an order as it stands; answers what `fabula review --json` prints, and the same in words."""
+    """Review an order as it stands; answers what `fabula review` prints as JSON, and the same in words."""
     return json_response(responses.review_body(review(store, collection, asked)))
 
 
