@@ -26,7 +26,9 @@ import soundfile
 from fabula.media.extraction import Measuring, extract
 from fabula.media.music import MEDIUM
 from fabula.media.music.audio import SPEC, Ears, measure, open_sound
+from fabula.media.music.heard import hear
 from fabula.media.music.loudness import Meter
+from fabula.media.music.spectra import mix_channels
 from fabula.sources.folders import read_folder
 
 RATE = 44100
@@ -101,10 +103,13 @@ def shares(path: str) -> None:
             timed("loudness", meter.push, chunk)
             timed("true peak", ears.peak.push, chunk)
             timed("width", ears.width.push, chunk)
-            mono = timed("mix", ears.mix.push, chunk)
+            whole = timed("mono", mix_channels, chunk)
+            timed("excerpts", ears.excerpts.push, whole)
+            mono = timed("mix", ears.mix.push, whole)
             timed("onsets", ears.spectra.push, mono)
             timed("pitches", ears.pitches.push, mono)
-        timed("tempo and key", ears.result, meter.powers, meter.loudness())
+        timed("things heard", lambda: hear(ears.excerpts.samples(), meter.powers))
+        timed("all results", ears.result, meter.frames / sound.rate, meter.loudness(), meter.powers)
     plain = spent.pop("decoding")
     print(f"  {Path(path).suffix}: " + ", ".join(f"{name} {time / plain:.3f}" for name, time in spent.items()))
 

@@ -34,9 +34,15 @@ def fingerprints_of(features: Sequence[str]) -> dict[str, Fingerprints]:
     """The usual cases by name: all is known, what a folder of music tells, no titles, and less."""
     folder = tuple(features.index(name) for name in ("duration_ms", "loudness") if name in features)
     length = tuple(features.index(name) for name in ("duration_ms",) if name in features)
-    whole = tuple(range(len(features)))
+    heard = tuple(i for i, name in enumerate(features) if name.startswith("heard_"))
+    whole = tuple(i for i in range(len(features)) if i not in heard)
+    both = {
+        "a folder of sound, heard": Fingerprints((*folder, *heard), titles=True),
+        "a folder of sound, heard, without titles": Fingerprints((*folder, *heard), titles=False),
+    }
     return {
         "all inputs": Fingerprints(whole, titles=True),
+        **(both if heard else {}),
         "duration, loudness and titles": Fingerprints(folder, titles=True),
         "features without titles": Fingerprints(whole, titles=False),
         "duration and titles": Fingerprints(length, titles=True),

@@ -12,8 +12,6 @@ The command line prints the message of a FabulaError behind ``fabula: `` and exi
 where a model is measured on what it was trained on.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 from collections.abc import Callable, Sequence

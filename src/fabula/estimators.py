@@ -3,8 +3,6 @@
 Needs the extra ``sklearn``; the essence also ``train``, to be fitted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -84,7 +82,7 @@ class TemplateLearner(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transformer
         self.knots = knots
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, positions: Sequence[ArrayLike] | None = None) -> TemplateLearner:
+    def fit(self, X: Any, y: Any = None, *, positions: Sequence[ArrayLike] | None = None) -> "TemplateLearner":
         """Learn the templates of X, (collections, items) or a list of arrays (items,).
 
         Positions are one array per collection, from 0 to 1; by default even.
@@ -184,7 +182,7 @@ class EssenceEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.settings = settings
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, groups: ArrayLike | None = None) -> EssenceEncoder:
+    def fit(self, X: Any, y: Any = None, *, groups: ArrayLike | None = None) -> "EssenceEncoder":
         """Train on ordered rows X, (items, features), NaN where a value is missing.
 
         Groups (items,) are the collection of each row. Without them the rows are one long sequence, and every 8 that

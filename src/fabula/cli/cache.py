@@ -1,7 +1,5 @@
 """``fabula cache``."""
 
-from __future__ import annotations
-
 import click
 
 

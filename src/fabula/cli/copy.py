@@ -1,7 +1,5 @@
 """``fabula copy``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,7 +55,7 @@ def command(*, paths: tuple[str, ...], to: str | None, link: bool, tags: bool, g
     )
 
 
-def write_copies(ordered: Ordered, to: str | None, *, link: bool, tags: bool, gain: bool) -> list[Path]:
+def write_copies(ordered: "Ordered", to: str | None, *, link: bool, tags: bool, gain: bool) -> list[Path]:
     """Write numbered copies; without a folder numbers into the files. Returns the folder, or the files."""
     from fabula.session.export import Copying, copy_numbered, number_in_place
 

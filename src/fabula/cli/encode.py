@@ -1,7 +1,5 @@
 """``fabula encode``."""
 
-from __future__ import annotations
-
 import click
 
 

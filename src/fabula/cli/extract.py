@@ -1,7 +1,5 @@
 """``fabula extract``."""
 
-from __future__ import annotations
-
 import click
 
 from fabula.cli.printing import counting_bar, print_lines

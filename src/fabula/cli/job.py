@@ -1,7 +1,5 @@
 """``fabula job``."""
 
-from __future__ import annotations
-
 import json
 import time
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """``fabula restore``."""
 
-from __future__ import annotations
-
 import click
 
 from fabula.cli.printing import print_lines

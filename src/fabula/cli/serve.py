@@ -1,7 +1,5 @@
 """``fabula serve``."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import threading

@@ -5,8 +5,6 @@ model, another input or a version that does something else would put unlike part
 Plans since version 0.4 are gone on with.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -46,7 +44,7 @@ class Input:
     digest: str
 
     @classmethod
-    def of(cls, path: str | os.PathLike[str]) -> Input:
+    def of(cls, path: str | os.PathLike[str]) -> "Input":
         """Look at a file; a FileError where it cannot be read."""
         text = os.fspath(path)
         if "://" in text:
@@ -59,7 +57,7 @@ class Input:
             raise FileError(f"{shown(text)}: cannot be read ({error.strerror or error})") from error
 
     @classmethod
-    def folder(cls, path: str | os.PathLike[str]) -> Input:
+    def folder(cls, path: str | os.PathLike[str]) -> "Input":
         """A folder whose files are read."""
         return cls(str(Path(path).resolve()), 0, "")
 
@@ -362,7 +360,7 @@ def _model_of(task: JobTask, model: str | None) -> bytes | None:
     return Path(model).read_bytes()
 
 
-def _cast(table: pa.Table, schema: pa.Schema) -> pa.Table:
+def _cast(table: "pa.Table", schema: "pa.Schema") -> "pa.Table":
     import pyarrow as pa
 
     none = pa.nulls(table.num_rows)

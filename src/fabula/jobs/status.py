@@ -1,7 +1,5 @@
 """How a job stands: what is done, by whom, how fast, what failed, and how long the rest will take."""
 
-from __future__ import annotations
-
 import json
 import socket
 import time

@@ -4,8 +4,6 @@ A store has five operations and no others, so that a folder and a bucket behave 
 slashes. What is written is there whole or not at all; of all who create the same name at once, one succeeds.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json
@@ -263,7 +261,7 @@ class Manifest:
     finished: float  # Unix time
 
 
-def write_part(store: JobStore, where: tuple[int, int], table: pa.Table, **about: Any) -> Manifest:
+def write_part(store: JobStore, where: tuple[int, int], table: "pa.Table", **about: Any) -> Manifest:
     """Keep the rows of a shard (round and number), then its manifest; another's is returned where that was there first.
 
     Rows that failed say why in a column ``failure``; ``about`` are items, worker and seconds of the manifest.
@@ -300,7 +298,7 @@ def read_manifest(store: JobStore, number: int, shard: int) -> Manifest | None:
         raise FileError(f"{store.address}/{name}: is broken; remove it and let the shard be done again") from error
 
 
-def read_part(store: JobStore, manifest: Manifest) -> pa.Table:
+def read_part(store: JobStore, manifest: Manifest) -> "pa.Table":
     """The rows of a part, checked against its manifest."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -330,7 +328,7 @@ def manifests(store: JobStore, number: int, shards: int, *, partial: bool = Fals
     return [manifest for manifest in found if manifest is not None]
 
 
-def joint_schema(store: JobStore, parts: Sequence[Manifest]) -> pa.Schema:
+def joint_schema(store: JobStore, parts: Sequence[Manifest]) -> "pa.Schema":
     """One schema for all parts: a column that one part lacks is empty there; failures come last."""
     import pyarrow as pa
 
@@ -342,7 +340,7 @@ def joint_schema(store: JobStore, parts: Sequence[Manifest]) -> pa.Schema:
     return found.remove(at).append(found.field(at))
 
 
-def _part_schema(store: JobStore, manifest: Manifest) -> pa.Schema:
+def _part_schema(store: JobStore, manifest: Manifest) -> "pa.Schema":
     """Names and types of a part's columns; its rows are not read."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -358,7 +356,7 @@ def total_digest(parts: Sequence[Manifest]) -> str:
     return hashlib.sha256("".join(one.digest for one in parts).encode()).hexdigest()
 
 
-def rows_digest(table: pa.Table) -> str:
+def rows_digest(table: "pa.Table") -> str:
     """A digest of names, types and values, whatever way Parquet holds them."""
     digest = hashlib.sha256()
     for name, column in zip(table.column_names, table.columns, strict=True):

@@ -1,7 +1,5 @@
 """What a kind of work must say of itself to be done in shards, and the kinds there are, ours or one's own."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -34,7 +32,7 @@ class Cut:
     """How a job is cut."""
 
     # inputs, shards, items, options: As :class:`fabula.jobs.job.JobPlan` has them
-    inputs: tuple[Input, ...]
+    inputs: "tuple[Input, ...]"
     shards: tuple[Any, ...]
     items: int
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -67,19 +65,19 @@ class JobTask(ABC):
     def cut(self, asked: JobRequest) -> Cut:
         """Look at the inputs and cut the work into shards."""
 
-    def open(self, job: ShardedJob) -> Any:
+    def open(self, job: "ShardedJob") -> Any:
         """What all shards need, made once in a process."""
         return None
 
     @abstractmethod
-    def do(self, job: ShardedJob, now: Round, shard: int) -> tuple[pa.Table, int]:
+    def do(self, job: "ShardedJob", now: Round, shard: int) -> "tuple[pa.Table, int]":
         """Do one shard: its rows, and how many items that were."""
 
-    def following(self, job: ShardedJob, now: Round) -> Round:
+    def following(self, job: "ShardedJob", now: Round) -> Round:
         """The round after one that is complete, without shards where that was the last. Same parts, same answer."""
         return Round(now.number + 1, 0)
 
-    def gather(self, job: ShardedJob, output: Path) -> dict[str, Any] | None:
+    def gather(self, job: "ShardedJob", output: Path) -> dict[str, Any] | None:
         """Write what the parts of a complete job come to, and say what to tell of it; None: the rows of all parts."""
         return None
 

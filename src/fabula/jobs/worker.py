@@ -4,8 +4,6 @@ Whatever ends a worker, no half part stays: parts are written whole, and a shard
 again. So a worker needs no farewell; on Ctrl-C and SIGTERM it only gives its claim back, so that nobody waits for it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import multiprocessing

@@ -3,8 +3,6 @@
 What a new medium is made of is here by name, loaded when it is first used.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

@@ -1,7 +1,5 @@
 """What a medium can tell of its items besides their titles: facts in columns, how items begin and end, and doubts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The leaderboard of the benchmark, and how a job stands: one HTML page each that loads nothing from elsewhere."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Charts of a study as SVG: bars and lines with intervals, templates with arcs, and the genealogy of templates."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

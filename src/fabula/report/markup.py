@@ -1,7 +1,5 @@
 """What pages and pictures are built of: HTML and SVG as text, in light and dark, without any plotting library."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
 

@@ -1,7 +1,5 @@
 """The page, figures and tables of a reproduction."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass

@@ -4,8 +4,6 @@ A question that was not answered, not in time, or not with a permutation counts 
 how many there were stands beside the figures. Our methods learn from the training collections alone.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import zlib
@@ -271,7 +269,7 @@ class BenchRow:
     about: str = ""  # what it does, in one line
 
     @classmethod
-    def from_dict(cls, document: Mapping[str, Any]) -> BenchRow:
+    def from_dict(cls, document: Mapping[str, Any]) -> "BenchRow":
         """A row as a card keeps it."""
         metrics = {name: Interval(**document["metrics"][name]) for name in METRICS}
         gain = None if document["gain"] is None else Interval(**document["gain"])
@@ -300,7 +298,7 @@ class BenchCard:
         return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
     @classmethod
-    def load(cls, path: str | Path) -> BenchCard:
+    def load(cls, path: str | Path) -> "BenchCard":
         """Read a card back."""
         try:
             document = json.loads(Path(path).read_text(encoding="utf-8"))

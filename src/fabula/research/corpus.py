@@ -1,7 +1,5 @@
 """Learning templates from a table, comparing sets of them, choosing how many, and following their descent."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path

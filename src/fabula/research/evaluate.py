@@ -1,7 +1,5 @@
 """Evaluating: order recovery of every method on the same collections, in one table with intervals and paired tests."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
@@ -237,7 +235,7 @@ def _row(
     return MethodRow(method, intervals["first"].n, intervals)
 
 
-def _load_sequencer(path: str | Path) -> Sequencer:
+def _load_sequencer(path: str | Path) -> "Sequencer":
     import_extra("torch", extra="train", purpose="the direct sequencer")
     from fabula.training.sequencer import load_sequencer
 

@@ -1,7 +1,5 @@
 """From a recipe to what can be trained, for each kind of model: collections, settings, and the model's card."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path

@@ -4,8 +4,6 @@ Equal items keep the order in which they come, and here they come in the true or
 before it is shown to any method, and what comes back is mapped to the true numbering.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -61,7 +59,7 @@ class Methods:
     model: Model | None = None  # what gives the essence; a set or step model gives orders instead
     by: str | None = None  # or a column; one of them
     templates: TemplateSet | None = None  # in place of the squared-error templates learned from the rest
-    sequencer: Sequencer | None = None  # a direct sequencer, where it takes part
+    sequencer: "Sequencer | None" = None  # a direct sequencer, where it takes part
     search: int = 0  # on how many collections to search under the model's most detailed scorer, which is slow
     k: int = 4  # templates, and arcs where there is no model, that are learned
 
@@ -120,7 +118,7 @@ def _by_essence(
     return found
 
 
-def direct_orderings(sequencer: Sequencer, collections: Sequence[Collection], rng: np.random.Generator) -> Orderings:
+def direct_orderings(sequencer: "Sequencer", collections: Sequence[Collection], rng: np.random.Generator) -> Orderings:
     """Orderings of the direct sequencer, each collection shuffled before it sees it."""
     from fabula.training.sequencer import sequence_all
 

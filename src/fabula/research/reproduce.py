@@ -1,7 +1,5 @@
 """Reproducing the paper: every table and figure as numbers, stage by stage, from one set of ordered collections."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -57,15 +55,15 @@ def table1(workspace: Workspace) -> list[dict[str, Any]]:
     return rows
 
 
-def table1_run(workspace: Workspace, d: int, seed: int) -> Measured:
+def table1_run(workspace: Workspace, d: int, seed: int) -> "Measured":
     """One training of Table 1."""
     config = workspace.plan.bits_config(workspace.study.features, dimensions=d, seed=seed)
     return measure_stage(workspace, f"table1-d{d}-{seed}", config, workspace.study.parts)
 
 
 def measure_stage(
-    workspace: Workspace, stage: str, config: TrainingConfig, parts: Parts, *, size: int | None = None
-) -> Measured:
+    workspace: Workspace, stage: str, config: "TrainingConfig", parts: Parts, *, size: int | None = None
+) -> "Measured":
     """One training that is a stage, on at most as many collections as the plan says, or ``size``; what it tells."""
     from fabula.training.compare import Measured, measure
 
@@ -250,7 +248,7 @@ def feature_names(workspace: Workspace) -> tuple[str, ...]:
     return workspace.study.plain.training[0].feature_names if workspace.study.plain else ()
 
 
-def feature_run(workspace: Workspace, name: str, seed: int) -> Measured:
+def feature_run(workspace: Workspace, name: str, seed: int) -> "Measured":
     """One training of Figure 1: a scorer of one feature alone."""
     from fabula.training.compare import alone
 
@@ -266,7 +264,7 @@ def is_frozen(workspace: Workspace) -> bool:
     return plain is not None and plain.training is not workspace.study.training
 
 
-def essence_run(workspace: Workspace, seed: int) -> Measured:
+def essence_run(workspace: Workspace, seed: int) -> "Measured":
     """The essence of Figure 1: that of Table 1, or the frozen one where the features are others."""
     plain = workspace.study.plain
     if plain is None or not is_frozen(workspace):

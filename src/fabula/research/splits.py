@@ -1,7 +1,5 @@
 """What to train on and how: recipes, and which collections are held out, with what the user should know of them."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -195,7 +193,7 @@ class Split:
     rule: str
     notes: tuple[str, ...] = ()
 
-    def note(self, notes: Sequence[str]) -> Split:
+    def note(self, notes: Sequence[str]) -> "Split":
         """The same with more to know."""
         return replace(self, notes=(*self.notes, *notes))
 

@@ -1,7 +1,5 @@
 """What a reproduction of the paper works on: its collections, how much is done, and stages that are kept when done."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math
@@ -162,11 +160,11 @@ class StudyPlan:
     resamples: int = 2000
     quick: bool = False
 
-    def essence_config(self, features: tuple[str, ...], seed: int) -> TrainingConfig:
+    def essence_config(self, features: tuple[str, ...], seed: int) -> "TrainingConfig":
         """The recipe of the essence."""
         return _config(self.preset, {"features": features, "dimensions": 1, "seed": seed, **self.changes})
 
-    def bits_config(self, features: tuple[str, ...], **changes: Any) -> TrainingConfig:
+    def bits_config(self, features: tuple[str, ...], **changes: Any) -> "TrainingConfig":
         """The recipe of Table 1, Figure 1 and the controls."""
         return _config(self.bits_preset, {"features": features, **self.bits_changes, **changes})
 
@@ -202,7 +200,7 @@ def make_plan(
     return StudyPlan(**{**(_QUICK if quick else {}), "device": device, "jobs": jobs, **changes})
 
 
-def _config(name: str, changes: dict[str, Any]) -> TrainingConfig:
+def _config(name: str, changes: dict[str, Any]) -> "TrainingConfig":
     from fabula.training.recipes import preset
 
     return preset(changes.pop("preset", name), **changes)

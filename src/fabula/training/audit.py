@@ -1,7 +1,5 @@
 """The audit: the same recipe on the real collections and on controls that must come out zero, for every kind."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field

@@ -1,7 +1,5 @@
 """What features, inputs and scorers tell about the order, compared: the paper's Figure 1 and Table 1."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

@@ -3,8 +3,6 @@
 No padding, so nothing can leak through it: all items lie in one matrix, and a batch is a few row numbers.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence

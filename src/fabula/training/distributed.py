@@ -1,7 +1,5 @@
 """Several processes as one: batches are shared out, gradients are summed; the first decides, writes and prints."""
 
-from __future__ import annotations
-
 import atexit
 import os
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """Training an encoder that sees each item by itself, and its scorers: from collections to a model."""
 
-from __future__ import annotations
-
 import copy
 import math
 import warnings
@@ -177,7 +175,7 @@ class EssenceTraining:
     card: Mapping[str, Any] | None = None
     controls: tuple[str, ...] = (NOISE, ORDERS)
 
-    def control(self, name: str) -> EssenceTraining:
+    def control(self, name: str) -> "EssenceTraining":
         """The same with noise in place of the features, or with shuffled orders."""
         rng, parts = np.random.default_rng((self.config.seed, len(name))), self.parts
         pools.check_parts(parts)
@@ -234,7 +232,7 @@ def train(
     return Trained(model, found, run.history, settings, run.best_epoch)
 
 
-def _record(learner: EssenceLearner, run: loop.Run) -> dict[str, Any]:
+def _record(learner: "EssenceLearner", run: loop.Run) -> dict[str, Any]:
     """What the file says of the training."""
     config = learner.config
     return {

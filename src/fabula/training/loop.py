@@ -3,8 +3,6 @@
 It knows a learner, which has a net, batches, a loss and a measure of what the net knows, and nothing of what they mean.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import math

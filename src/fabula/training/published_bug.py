@@ -10,8 +10,6 @@
 Nothing but the audit that shows them may import this module.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -114,7 +112,7 @@ class ByItsLoss:
 class PublishedBug(EssenceTraining):
     """Collections and a recipe, trained with both errors: what the published code would report."""
 
-    def control(self, name: str) -> PublishedBug:
+    def control(self, name: str) -> "PublishedBug":
         """The same on a control."""
         return replace(self, parts=super().control(name).parts)
 

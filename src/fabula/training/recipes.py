@@ -240,6 +240,8 @@ class SetRecipe:
     untitled: float = 0.25  # all its titles
     # Groups of features that stay where few do, one group drawn at a time.
     kept: tuple[tuple[str, ...], ...] = (("duration_ms", "loudness"), ("duration_ms", "loudness"), ("duration_ms",), ())
+    guessed: tuple[str, ...] = ()  # features that are estimates of others, rarely known where those are
+    unguessed: float = 0.7  # how likely all of these are hidden where not few features are shown
     noise: float = 0.1  # deviation of what is added to the features
     subsequences: float = 0.6  # part of the batches cut to a random part of each collection, in its order
     taught: float = 0.7  # weight of the teachers' opinion in the loss where there are teachers
@@ -249,11 +251,12 @@ class SetRecipe:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kept", tuple(tuple(group) for group in self.kept))
+        object.__setattr__(self, "guessed", tuple(self.guessed))
         for name in ("epochs", "batch", "negatives"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be at least 1; got {getattr(self, name)}")
         shares = ("dropout", "title_dropout", "word_dropout", "feature_masking", "few", "untitled", "subsequences")
-        for name in (*shares, "averaging", "taught"):
+        for name in (*shares, "averaging", "taught", "unguessed"):
             if not 0 <= getattr(self, name) <= 1:
                 raise InputError(f"{name} must lie in 0 to 1; got {getattr(self, name)}")
         if self.learning_rate <= 0 or min(self.decay, self.vector_decay, self.noise) < 0:
@@ -272,7 +275,7 @@ class SetRecipe:
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
-        return {**asdict(self), "kept": [list(group) for group in self.kept]}
+        return {**asdict(self), "kept": [list(group) for group in self.kept], "guessed": list(self.guessed)}
 
 
 def recipe_for(collections: int, features: Sequence[str], **changes: Any) -> SetRecipe:

@@ -1,7 +1,5 @@
 """A direct sequencer to compare with: a small transformer that, item by item, predicts what comes next."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence

@@ -166,7 +166,7 @@ class SetLearner(loop.Learner):
     """InfoNCE over the tables of a set net: AdamW over one cycle, a moving average of the weights.
 
     The net, on the device of the data, changes; it is kept as it came where no epoch has more than ``least`` bits on
-    ``aside``. The mean opinion of ``teachers`` is learned as well.
+    ``aside``. The mean opinion of ``teachers`` is learned as well. ``errors`` are those of features that are estimates.
     """
 
     def __init__(
@@ -178,12 +178,18 @@ class SetLearner(loop.Learner):
         world: World | None = None,
         teachers: Sequence[SetNet] = (),
         least: float | None = None,
+        *,
+        errors: Errors | None = None,
+        views: Sequence[Sequence[int]] = (),
     ) -> None:
         self._net, self.pool, self.aside, self.recipe = net, pool, aside, recipe
+        self.views = views
         self.world = world or World(0, 1, pool.device)
         self.teachers, self.least = teachers, -np.inf if least is None else least
+        specs = {teacher.spec for teacher in teachers}
+        self._teachers = [_stack([teacher for teacher in teachers if teacher.spec == spec]) for spec in specs]
         self.epochs, self.size, self.averages = recipe.epochs, len(pool), True
-        self.masking = Masking(recipe, net.spec.features, pool.device)
+        self.masking = Masking(recipe, net.spec.features, pool.device, errors)
         own = recipe.seed if self.world.size == 1 else loop.seed_of(recipe.seed, self.world.rank)
         self._own, self._draws = own, torch.Generator(pool.device).manual_seed(own)
         self._plan = np.random.default_rng(recipe.seed)
@@ -247,30 +253,79 @@ class SetLearner(loop.Learner):
         loss = -loop.log_share(logits).mean()
         if self.teachers:
             with torch.no_grad():
-                opinion = torch.stack([loop.contrast(teacher(x), orderings) for teacher in self.teachers]).mean(0)
+                opinion = torch.cat([_opinions(group, x, orderings) for group in self._teachers]).mean(0)
             weight = self.recipe.taught
             loss = (1 - weight) * loss + weight * loop.distill(logits, opinion)
         return loop.Loss(loss, len(chosen) / self.recipe.batch, len(chosen))
 
     def bits(self, net: nn.Module) -> dict[str, float]:
-        """Mean bits on what was set aside."""
-        return {BOTH: float(collection_bits(cast(SetNet, net.eval()), self.aside, draws=4).mean())}
+        """Mean bits on what was set aside, over the ``views`` (features that may be seen); all where there are none."""
+        net = net.eval()
+        found = [
+            collection_bits(cast(SetNet, net), self.aside, features=view, draws=4).mean()
+            for view in self.views or (None,)
+        ]
+        return {BOTH: float(np.mean(found))}
+
+
+Stacked = tuple[SetNet, dict[str, Tensor]]  # one of some nets of a kind, and the weights of all, (nets, ...) each
+
+
+def _stack(nets: Sequence[SetNet]) -> Stacked:
+    """Nets of one kind as one, so that they need no more steps than one does."""
+    return nets[0].eval(), {name: torch.stack([dict(net.named_parameters())[name].detach() for net in nets])
+                            for name, _ in nets[0].named_parameters()}  # fmt: skip
+
+
+def _opinions(stacked: Stacked, x: SetBatch, orderings: Tensor) -> Tensor:
+    """Logits (nets, B, 1 + N) of each net."""
+    net, weights = stacked
+    positions, flow = torch.vmap(lambda own: torch.func.functional_call(net, own, (x,)))(weights)
+    logits = loop.contrast((positions.flatten(0, 1), flow.flatten(0, 1)), orderings)
+    return logits.view(*positions.shape[:2], -1)
+
+
+@dataclass(frozen=True, eq=False)
+class Errors:
+    """How far estimates stray from what is expected of them, drawn anew for every batch; all standardised.
+
+    ``columns`` (k,) of the features; ``items``, ``shared`` (k, k): factors L of the covariances L L' of what is drawn
+    for every item and for every collection; ``low``, ``high`` (k,): bounds of an estimate.
+    """
+
+    columns: Tensor
+    items: Tensor
+    shared: Tensor
+    low: Tensor
+    high: Tensor
+
+    def stray(self, values: Tensor, generator: torch.Generator) -> Tensor:
+        """Values (B, n, f) with errors in the columns that are estimates."""
+        count, n, _ = values.shape
+        drawn = torch.randn((count, n + 1, len(self.columns)), device=values.device, generator=generator)
+        errors = drawn[:, :n] @ self.items.T + drawn[:, n:] @ self.shared.T
+        strayed = values.index_select(-1, self.columns) + errors
+        return values.index_copy(-1, self.columns, torch.minimum(torch.maximum(strayed, self.low), self.high))
 
 
 class Masking:
     """Draws what is hidden of each collection of a batch, so that one model serves whatever is known later."""
 
-    def __init__(self, recipe: SetRecipe, features: Sequence[str], device: torch.device) -> None:
-        self.recipe = recipe
+    def __init__(
+        self, recipe: SetRecipe, features: Sequence[str], device: torch.device, errors: Errors | None = None
+    ) -> None:
+        self.recipe, self.errors = recipe, errors
         rows = [[float(name in group) for name in features] for group in recipe.kept]
         self._kept = torch.tensor(rows or [[0.0] * len(features)], device=device)  # (groups, f)
+        self._guessed = torch.tensor([float(name in recipe.guessed) for name in features], device=device)
 
     def __call__(self, x: SetBatch, generator: torch.Generator) -> SetBatch:
         """The batch with some of its features and titles hidden, and noise on the rest."""
         shown = self._show(len(x.values), generator)[:, None]  # (B, 1, f)
         titled = (_uniform((len(x.values), 1), generator) >= self.recipe.untitled).float()
         noise = torch.randn(x.values.shape, device=x.values.device, generator=generator) * self.recipe.noise
-        values = x.values + noise if self.recipe.noise else x.values
+        values = x.values if self.errors is None else self.errors.stray(x.values, generator)
+        values = values + noise if self.recipe.noise else values
         return x._replace(values=values, known=x.known * shown, titled=x.titled * titled)
 
     def _show(self, count: int, generator: torch.Generator) -> Tensor:
@@ -280,7 +335,10 @@ class Masking:
         kind = _uniform((count, 1), generator)
         few = kind < self.recipe.few
         whole = kind > 1 - (1 - self.recipe.few) / 3  # a third of the rest keeps all it has
-        return torch.where(few, self._kept[drawn], torch.where(whole, torch.ones_like(each), each))
+        shown = torch.where(whole, torch.ones_like(each), each)
+        if self.recipe.guessed:
+            shown = shown * (1 - (_uniform((count, 1), generator) < self.recipe.unguessed).float() * self._guessed)
+        return torch.where(few, self._kept[drawn], shown)
 
 
 def _uniform(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:

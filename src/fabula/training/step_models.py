@@ -6,8 +6,6 @@ Markov chains that walk on from step to step while the weights change (persisten
 2008). Neighbours alone, as of pictures: few weights, found by InfoNCE against random orderings, a convex problem.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -56,7 +54,7 @@ class Example:
     def __len__(self) -> int:
         return len(self.standing)
 
-    def reorder(self, ordering: Ints) -> Example:
+    def reorder(self, ordering: Ints) -> "Example":
         """The same items in another order, taken for the true one."""
         return Example(self.standing[ordering], self.pairs[:, ordering][:, :, ordering], self.group)
 
@@ -113,7 +111,7 @@ class Weights:
     reach: Floats
 
     @classmethod
-    def of(cls, flat: Floats, one: Example) -> Weights:
+    def of(cls, flat: Floats, one: Example) -> "Weights":
         """Weights in a row, (f * 12 + k * 7,), for examples such as one."""
         f, k = one.standing.shape[1], len(one.pairs)
         return cls(flat[: f * FUNCTIONS].reshape(f, FUNCTIONS), flat[f * FUNCTIONS :].reshape(k, KERNELS))
@@ -140,7 +138,7 @@ class StepTraining:
     jobs: int = 1  # processes side by side
     controls: tuple[str, ...] = (NOISE, ORDERS)
 
-    def control(self, name: str) -> StepTraining:
+    def control(self, name: str) -> "StepTraining":
         """The same with noise for what was measured, or with shuffled orders."""
         rng = np.random.default_rng((self.config.seed, len(name)))
         train, held = (SPOIL[name](part, rng) for part in (self.examples, self.held_out))
@@ -409,13 +407,13 @@ class NeighbourTraining:
     """Examples of which the flow between neighbours is learned; each maker's are set aside in turn."""
 
     examples: Sequence[Example]
-    export: Callable[[Floats, Crossed], Any]  # makes the model of the weights and of what was found
+    export: "Callable[[Floats, Crossed], Any]"  # makes the model of the weights and of what was found
     negatives: int = 127  # random orders beside each true one in training
     seed: int = 0
     near: Floats | None = None  # weights of a known model, (k,), held near the more firmly the fewer examples
     controls: tuple[str, ...] = (NOISE, ORDERS)
 
-    def control(self, name: str) -> NeighbourTraining:
+    def control(self, name: str) -> "NeighbourTraining":
         """The same with noise for what was measured, or with shuffled orders."""
         rng = np.random.default_rng((self.seed, len(name)))
         return replace(self, examples=SPOIL[name](self.examples, rng))
@@ -432,7 +430,7 @@ class NeighbourTraining:
         hold = RIDGE if self.near is None else HOLD / len(examples)
         return learn_neighbours(examples, negatives=self.negatives, penalty=0.0, rng=rng, near=self.near, hold=hold)
 
-    def _cross(self, progress: Report | None) -> Crossed:
+    def _cross(self, progress: Report | None) -> "Crossed":
         """What is known of each under weights learned from other makers, and under the known ones."""
         makers = sorted({one.group for one in self.examples})
         if len(makers) < 2:

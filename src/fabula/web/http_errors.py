@@ -1,7 +1,5 @@
 """Errors as answers: one line under ``error``, the field it is about under ``field``, and never a traceback."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from fastapi import FastAPI, Request

@@ -5,8 +5,6 @@ with every change: who writes from an older one is told what is there now, so th
 other.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -9,7 +9,7 @@ import pytest
 from scipy.signal import resample_poly
 
 from fabula.media.music.loudness import Peak, edges, loudness_range
-from fabula.media.music.spectra import Mix
+from fabula.media.music.spectra import Mix, mix_channels
 from fabula.media.music.tempo_and_key import Pitches, tuning
 
 from .sounds import MAJOR, MINOR, RATE, clicks, heard, notes
@@ -33,9 +33,10 @@ def test_the_mix_is_a_low_pass_and_chunks_do_not_matter() -> None:
     t = np.arange(44100) / 44100
     low, high = np.sin(2 * np.pi * 1000 * t), np.sin(2 * np.pi * 9000 * t)
     sound = np.stack([low, low + 2 * high], axis=1).astype(np.float32)
-    whole = Mix(44100).push(sound)
+    mono = mix_channels(sound)
+    whole = Mix(44100).push(mono)
     pieces = Mix(44100)
-    parts = np.concatenate([pieces.push(part) for part in np.array_split(sound, 7)])
+    parts = np.concatenate([pieces.push(part) for part in np.array_split(mono, 7)])
     np.testing.assert_allclose(parts, whole[: len(parts)], atol=1e-5)
     assert np.sqrt(np.mean(whole[200:] ** 2)) == pytest.approx(np.sqrt(0.5), rel=0.01)  # of the low tone alone
 

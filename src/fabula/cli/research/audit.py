@@ -1,7 +1,5 @@
 """``fabula audit``."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -65,7 +63,7 @@ _SAID = {
 }
 
 
-def _show(report: AuditReport) -> None:
+def _show(report: "AuditReport") -> None:
     from fabula.cli.printing import console, make_table, print_lines
 
     table = make_table("data", "scorer", "bits", "95 % interval", "n", "", left=("data", "scorer", ""))
@@ -77,7 +75,7 @@ def _show(report: AuditReport) -> None:
     print_lines(*_conclusion(report))
 
 
-def _conclusion(report: AuditReport) -> list[str]:
+def _conclusion(report: "AuditReport") -> list[str]:
     """What the controls say, and what they cannot."""
     if not report.ok:
         lines = ["a control is not zero: the estimate cannot be trusted"]

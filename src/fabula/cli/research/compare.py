@@ -1,7 +1,5 @@
 """``fabula compare``."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from pathlib import Path
@@ -82,7 +80,7 @@ def _dimensions(sweep: str | None) -> tuple[int, ...]:
         raise InputError(f"--sweep takes whole numbers, such as 1,2,4; got {sweep!r}") from None
 
 
-def _write(rows: list[Compared], path: Path) -> None:
+def _write(rows: "list[Compared]", path: Path) -> None:
     from fabula.core.files import write_whole
     from fabula.report.charts import Bar, bars_figure
     from fabula.research.train import rows_json
@@ -104,7 +102,7 @@ def _write(rows: list[Compared], path: Path) -> None:
         write_whole(path, bars_figure([*panels, ("correlation with the essence", known)] if known else panels))
 
 
-def _show(rows: list[Compared], output: Path | None) -> None:
+def _show(rows: "list[Compared]", output: Path | None) -> None:
     from fabula.cli.printing import console, make_table, print_lines
 
     table = make_table("feature", "d", "bits", "95 % interval", "seeds", "correlation", left=("feature",))

@@ -1,7 +1,5 @@
 """``fabula evaluate``."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Mapping

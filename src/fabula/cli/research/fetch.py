@@ -1,7 +1,5 @@
 """``fabula fetch``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

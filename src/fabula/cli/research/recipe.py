@@ -1,7 +1,5 @@
 """The options that commands which train have in common."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -63,7 +61,7 @@ def recipe_options(command: Callable[..., None]) -> Callable[..., None]:
 
 def as_recipe(
     *, table: Path | None, recipe_file: Path | None = None, where: tuple[str, ...] = (), **options: Any
-) -> Recipe:
+) -> "Recipe":
     """What the options say; those that are not named here are numbers of the preset to change, None where not given."""
     from fabula.research.splits import NOWHERE, Recipe, is_folder, read_recipe
     from fabula.research.train import kind_of_folder
@@ -97,7 +95,7 @@ def as_recipe(
     )
 
 
-def require_recipe(**options: Any) -> Recipe:
+def require_recipe(**options: Any) -> "Recipe":
     """What the options say, which must name what to train on."""
     from fabula.research.splits import NOWHERE
 

@@ -1,7 +1,5 @@
 """``fabula train``."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -93,7 +91,7 @@ def command(*, output: Path | None, show_recipe: bool, jobs: int, **options: Any
     print_lines(*(f"written: {path}" for path in (output, written, history, tensorboard) if path is not None))
 
 
-def _show(found: TrainedModel, recipe: Recipe) -> None:
+def _show(found: "TrainedModel", recipe: "Recipe") -> None:
     """Say what it was trained on, what it knows, and what it gained."""
     from fabula.cli.printing import console
 
@@ -114,7 +112,7 @@ def _show(found: TrainedModel, recipe: Recipe) -> None:
         out.print("nothing sure about the order is known: the interval of its bits holds zero")
 
 
-def _line(name: str, info: Information, kind: str, found: TrainedModel) -> str:
+def _line(name: str, info: "Information", kind: str, found: "TrainedModel") -> str:
     """The bits of a scorer with their interval, and over what."""
     from fabula.cli.printing import hint
 
@@ -131,7 +129,7 @@ def _line(name: str, info: Information, kind: str, found: TrainedModel) -> str:
     return f"{told} (95 % interval{few}, {info.negatives} negatives, held-out collections)"
 
 
-def _gain(gained: Gain, *, short: bool) -> str:
+def _gain(gained: "Gain", *, short: bool) -> str:
     """What was gained over the model it went on from."""
     bits = gained.bits
     more = f"{bits.mean:+.3f} bits [{bits.low:+.3f}, {bits.high:+.3f}]"

@@ -4,8 +4,6 @@ A Parquet table is cut between collections by rows, and only the row groups that
 table may be larger than memory; its collections must stand together. Other tables are read whole, once in a process.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -94,7 +92,7 @@ def read_shard(path: str, options: Mapping[str, Any], shard: Sequence[int], name
     return Shard(piece_of(part, part.order + 1, reading.table.count))
 
 
-def rows_of_shard(shard: Shard, do: Do) -> pa.Table:
+def rows_of_shard(shard: Shard, do: Do) -> "pa.Table":
     """What a function makes of the collections of a shard, some at a time; those it refuses are rows of failures."""
     import pyarrow as pa
 
@@ -133,7 +131,7 @@ def _run(piece: Piece, do: Do, failures: dict[int, str]) -> Iterator[Mapping[str
                 failures[i] = str(error)
 
 
-def _read_piece(table: pa.Table, numbers: Ints, columns: Columns, total: int) -> Shard:
+def _read_piece(table: "pa.Table", numbers: Ints, columns: Columns, total: int) -> Shard:
     """Rows of a Parquet table as collections; one with a number that is infinite has failed."""
     if not table.num_rows:
         return Shard(None)
@@ -182,7 +180,7 @@ class Encode(ByModel):
     name: ClassVar[str] = "encode"
     options: ClassVar[Mapping[str, Any]] = {**OPTIONS, "raw": False}
 
-    def do(self, job: ShardedJob, now: Round, shard: int) -> tuple[pa.Table, int]:
+    def do(self, job: ShardedJob, now: Round, shard: int) -> "tuple[pa.Table, int]":
         """Encode the collections of a shard, as ``fabula encode`` does."""
         model: Model = job.opened
         found = read_shard(job.inputs[0].path, job.options, job.plan.shards[shard], model.feature_names)
@@ -195,7 +193,7 @@ class Order(ByModel):
     name: ClassVar[str] = "order"
     options: ClassVar[Mapping[str, Any]] = {**OPTIONS, "likeliest": False}
 
-    def do(self, job: ShardedJob, now: Round, shard: int) -> tuple[pa.Table, int]:
+    def do(self, job: ShardedJob, now: Round, shard: int) -> "tuple[pa.Table, int]":
         """Order the collections of a shard, as ``fabula order --all`` does."""
         model: Model = job.opened
         found = read_shard(job.inputs[0].path, job.options, job.plan.shards[shard], model.feature_names)

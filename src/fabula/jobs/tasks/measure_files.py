@@ -1,7 +1,5 @@
 """``extract``: measure files, a row a file."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -61,7 +59,7 @@ class Extract(JobTask):
             raise InputError(f"the job was planned with another version of {job.options['spec']!r}")
         return medium
 
-    def do(self, job: ShardedJob, now: Round, shard: int) -> tuple[pa.Table, int]:
+    def do(self, job: ShardedJob, now: Round, shard: int) -> "tuple[pa.Table, int]":
         """Measure the files of a shard, one after the other: processes, not threads, share the shards."""
         data = job.store.read(_list(shard)) or b""
         if digest(data) != job.plan.shards[shard][1]:
@@ -80,7 +78,7 @@ class Extract(JobTask):
         return _table(medium, rows, kept, [[n, failures[n]] for n, _ in files if n in failures]), len(files)
 
 
-def _table(medium: Medium, rows: Collection | None, kept: Sequence[str], lost: Sequence[Sequence[str]]) -> pa.Table:
+def _table(medium: Medium, rows: Collection | None, kept: Sequence[str], lost: Sequence[Sequence[str]]) -> "pa.Table":
     """Measured files in their order, then those that could not be measured."""
     import pyarrow as pa
 

@@ -4,8 +4,6 @@ The rounds: everything that is trained; what is measured on an essence once it i
 A worker lays the files of the rounds before into a folder of its own, so that no disk need be shared.
 """
 
-from __future__ import annotations
-
 import json
 import tempfile
 from collections.abc import Mapping
@@ -47,7 +45,7 @@ class Reproduce(JobTask):
         """The collections."""
         return _study(job.inputs[0].path, job.options)
 
-    def do(self, job: ShardedJob, now: Round, shard: int) -> tuple[pa.Table, int]:
+    def do(self, job: ShardedJob, now: Round, shard: int) -> "tuple[pa.Table, int]":
         """Do one stage in a folder that holds what the rounds before kept."""
         import pyarrow as pa
 

@@ -9,8 +9,6 @@ its shards sum the errors of the sets that were bred. The result is that of :fun
 essences at once, but for rounding.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -76,7 +74,7 @@ class TemplatesLearn(JobTask):
             raise InputError(f"{job.plan.model['name']}: templates are learned from one number per item")
         return model
 
-    def do(self, job: ShardedJob, now: Round, shard: int) -> tuple[pa.Table, int]:
+    def do(self, job: ShardedJob, now: Round, shard: int) -> "tuple[pa.Table, int]":
         """Keep the forms of a shard's collections, or sum those of some parts under the round's templates."""
         import pyarrow as pa
 
@@ -113,7 +111,7 @@ class TemplatesLearn(JobTask):
         return {**about, **learned, "digest": total_digest(last)}
 
 
-def _forms(job: ShardedJob, shard: int) -> tuple[pa.Table, int]:
+def _forms(job: ShardedJob, shard: int) -> "tuple[pa.Table, int]":
     """What is kept of every collection of two items and more: b and c; one that lacks a value is a failure."""
     model: Model | None = job.opened
     names = (str(job.options["by"]),) if model is None else model.feature_names
@@ -149,7 +147,7 @@ def _form_rows(essence: Floats, part: Collections) -> dict[str, Any]:
     return {"collection": ids, "length": lengths, "linear": _lists(linear), "constant": constant}
 
 
-def _go_on(now: Round, parts: list[pa.Table]) -> refinement.Descent | refinement.Evolution:
+def _go_on(now: Round, parts: "list[pa.Table]") -> refinement.Descent | refinement.Evolution:
     """The templates after a round, by what its shards found."""
     if "asked" in now.state:
         evolving = refinement.Evolution.from_dict(now.state)
@@ -207,7 +205,7 @@ def _costs(kept: Sequence[Forms]) -> TemplateCosts:
     return restore_costs(lengths, linear, constant)
 
 
-def _sums_table(sums: refinement.StepSums) -> pa.Table:
+def _sums_table(sums: refinement.StepSums) -> "pa.Table":
     """Sums as rows: one for each template, then one for each of the worst collections, whose fit is ``linear``."""
     import pyarrow as pa
 
@@ -224,7 +222,7 @@ def _sums_table(sums: refinement.StepSums) -> pa.Table:
     )
 
 
-def _sums_of(table: pa.Table) -> refinement.StepSums:
+def _sums_of(table: "pa.Table") -> refinement.StepSums:
     """What :func:`_sums_table` was made of."""
     k = table.column("kind").to_pylist().count("template")
     members, error = (table.column(name).to_numpy() for name in ("members", "error"))

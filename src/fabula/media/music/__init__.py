@@ -1,7 +1,5 @@
 """Music: what a track is, how its files are read and measured, and the words for what was found."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

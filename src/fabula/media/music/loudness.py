@@ -1,7 +1,5 @@
 """Loudness by ITU-R BS.1770-4 and EBU R 128: integrated, its range, its true peak, silences and fades at the edges."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache

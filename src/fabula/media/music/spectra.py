@@ -20,24 +20,23 @@ _ZEROS = 12  # zero crossings of the low pass within its taps
 
 
 class Mix:
-    """Chunks (frames, channels) in, mono samples out, at the rate divided by a whole number: 8 to 16 kHz if it can be.
+    """Mono samples in and out, at the rate divided by a whole number: 8 to 16 kHz if it can be.
 
-    Every row of samples and the end of the row before it give one row of the mix by a matrix product: a low pass at 0.9
-    of the new Nyquist frequency, kept at every `factor`-th sample.
+    Every row of samples and the end of the row before it give one row of the mix by a matrix product: a low pass at
+    ``cut`` of the new Nyquist frequency, kept at every `factor`-th sample.
     """
 
-    def __init__(self, rate: int) -> None:
-        self.factor = max(1, round(rate / TARGET_RATE))
+    def __init__(self, rate: int, target: float = TARGET_RATE, cut: float = 0.9) -> None:
+        self.factor = max(1, round(rate / target))
         self.rate = rate / self.factor
         self._row = self.factor * _OUTPUTS
         self._taps = 1 if self.factor == 1 else _ZEROS * self.factor + 1
-        self._own, self._before = _products(self.factor, self._taps)
+        self._own, self._before = _products(self.factor, self._taps, cut)
         self._end = np.zeros(self._taps - 1, np.float32)
         self._rest = np.empty(0, np.float32)
 
-    def push(self, chunk: Samples) -> Samples:
-        """The samples of the mix that a chunk completes."""
-        mono = chunk[:, 0] if chunk.shape[1] == 1 else _mono(chunk)
+    def push(self, mono: Samples) -> Samples:
+        """The samples of the mix that mono samples complete."""
         if self.factor == 1:
             return np.array(mono)
         mono = np.concatenate([self._rest, mono]) if len(self._rest) else mono
@@ -54,8 +53,11 @@ class Mix:
         return np.asarray(mixed.reshape(-1))
 
 
-def _mono(chunk: Samples) -> Samples:
-    mono = chunk[:, 0] + chunk[:, 1]
+def mix_channels(chunk: Samples) -> Samples:
+    """The mean of the channels of a chunk (frames, channels)."""
+    if chunk.shape[1] == 1:
+        return chunk[:, 0]
+    mono: Samples = chunk[:, 0] + chunk[:, 1]
     for channel in range(2, chunk.shape[1]):
         mono += chunk[:, channel]
     mono *= np.float32(1 / chunk.shape[1])
@@ -63,9 +65,9 @@ def _mono(chunk: Samples) -> Samples:
 
 
 @lru_cache(maxsize=16)
-def _products(factor: int, taps: int) -> tuple[Samples, Samples]:
+def _products(factor: int, taps: int, cut: float) -> tuple[Samples, Samples]:
     """Matrices (row, outputs) and (taps - 1, outputs): what a row and the end of the row before it add to the mix."""
-    response = firwin(taps, 0.9 / factor) if factor > 1 else np.ones(1)
+    response = firwin(taps, cut / factor) if factor > 1 else np.ones(1)
     row = factor * _OUTPUTS
     whole = np.zeros((row + taps - 1, _OUTPUTS))
     for output in range(_OUTPUTS):

@@ -4,8 +4,6 @@ Every tempo is judged by how the onsets repeat at its beat, at parts of it and a
 that learned from pieces whose tempo is written down.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files

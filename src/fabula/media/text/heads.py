@@ -1,7 +1,5 @@
 """Heads: lines that name or number a part, which tell where it stands and nothing else, found and cut."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence

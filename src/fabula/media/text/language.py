@@ -1,7 +1,5 @@
 """What is known of some languages: their commonest words, and those that tell who speaks of whom."""
 
-from __future__ import annotations
-
 import re
 import sys
 import unicodedata

@@ -4,8 +4,6 @@ All tables are (n, n) and scaled, so that linear weights fit books of every leng
 row and column. A table of precedence is antisymmetric: above zero where the first of two texts is to come first.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -39,7 +37,7 @@ class WordTable:
     often: NDArray[np.float32]
     seldom: sparse.csr_array
 
-    def times(self, other: WordTable) -> Table:
+    def times(self, other: "WordTable") -> Table:
         """The product of each row with each row of another table: shape (n, n)."""
         found: Table = self.often @ other.often.T
         rest = self.seldom @ other.seldom.T
@@ -103,7 +101,7 @@ class Counted:
     stems: Ints  # shape (w,): the same number for words that begin with the same five letters
     forms: Floats  # shape (n, 10): the form of each text
 
-    def only(self, rows: Sequence[int]) -> Counted:
+    def only(self, rows: Sequence[int]) -> "Counted":
         """Those of some of the texts."""
         chosen, starts = np.asarray(rows, dtype=np.intp), self.counts.indptr
         entries = np.concatenate([np.arange(starts[row], starts[row + 1]) for row in chosen])

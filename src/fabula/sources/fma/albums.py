@@ -3,8 +3,6 @@
 Which albums are kept follows the paper: 3 to 20 tracks, numbered 1..n without gaps or doubles, complete.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ wrote them with several header rows and a line that names the index; columns are
 never by their position.
 """
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import hashlib
@@ -212,7 +210,7 @@ def _stamp(source: Path, name: str) -> list[int]:
 
 
 @contextmanager
-def _open_rows(source: Path, name: str) -> Iterator[Reader]:
+def _open_rows(source: Path, name: str) -> "Iterator[Reader]":
     """The rows of a table; what is wrong with one becomes a FileError."""
     limit = csv.field_size_limit(_CELL)
     try:

@@ -3,8 +3,6 @@
 A location is kept as a plain path, or as an address when it is not a file.
 """
 
-from __future__ import annotations
-
 import math
 import operator
 import os

@@ -4,8 +4,6 @@ Lines that start with ``#`` belong to the entry they precede; those about the wh
 directive is our own: ``#EXTFABULA:energy=0.5,tempo=120`` gives features of the entry that follows.
 """
 
-from __future__ import annotations
-
 import codecs
 import math
 import os

@@ -1,7 +1,5 @@
 """Playlists as a source: the formats there are, each a module beside this one and a line here; read and written."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """PLS playlists: ``[playlist]``, then File1, Title1, Length1 and so on, NumberOfEntries, Version."""
 
-from __future__ import annotations
-
 import os
 import re
 from itertools import groupby

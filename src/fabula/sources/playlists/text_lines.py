@@ -1,7 +1,5 @@
 """Texts written again with what is not ours as it was: the lines of playlists, the spans of JSON."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

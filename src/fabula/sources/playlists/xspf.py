@@ -3,8 +3,6 @@
 The text of each track is kept as it stands in the file and moved as a whole, so that nothing but the order changes.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import re

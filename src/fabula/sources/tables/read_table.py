@@ -4,8 +4,6 @@ CSV (separated by commas, semicolons or tabs), TSV, JSON, JSON lines; with the e
 a folder of them, and frames in memory; with the extra ``remote`` any of these files at an address.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -158,7 +156,7 @@ def open_table(
 
 
 def _collections(
-    table: SourceTable, roles: Mapping[str, Column], contents: Contents, order: Ints, offsets: Ints
+    table: SourceTable, roles: Mapping[str, Column], contents: "Contents", order: Ints, offsets: Ints
 ) -> Collections:
     items = _items_of(table, roles, contents.texts)
     firsts = order[offsets[:-1]]
@@ -343,7 +341,7 @@ class Called(Lazy[str]):
         columns = [cells.tolist() for cells in (self.given, self.paths, self.numbers) if cells is not None]
         return [next(filter(None, cells)) for cells in zip(*columns, strict=True)]
 
-    def part(self, rows: slice | Ints) -> Called:
+    def part(self, rows: slice | Ints) -> "Called":
         """The ids of some rows."""
         given, paths = (None if cells is None else cells[rows] for cells in (self.given, self.paths))
         return Called(given, paths, self.numbers[rows])

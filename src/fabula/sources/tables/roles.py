@@ -1,7 +1,5 @@
 """Which column of a table says what: by the name given, else by the headings such columns usually carry."""
 
-from __future__ import annotations
-
 import difflib
 import re
 import unicodedata

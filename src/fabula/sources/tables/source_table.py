@@ -1,7 +1,5 @@
 """The columns of a table, and what their cells mean as numbers and as text."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys
@@ -84,7 +82,7 @@ class Column:
         codes = [seen.setdefault(cell, len(seen)) for cell in self.texts().tolist()]
         return np.array(codes, dtype=np.intp), as_objects(seen)
 
-    def numbers(self) -> Numbers | None:
+    def numbers(self) -> "Numbers | None":
         """The cells as numbers, NaN where missing or said to be; None when they are not all numbers, or all missing."""
         absent = self.missing
         parsed = _parse_cells(self.values[~absent].tolist(), self)
@@ -99,7 +97,7 @@ class Column:
         numbers[~absent] = np.where(np.isnan(parsed), np.inf, parsed)  # a cell that is there must be finite
         return Numbers((numbers,))
 
-    def vectors(self) -> Numbers | None:
+    def vectors(self) -> "Numbers | None":
         """The cells as vectors of one length, NaN where missing; None when they are not lists of as many numbers."""
         known = self.values[~self.missing].tolist()
         if not known or not all(isinstance(cell, (list, tuple)) and len(cell) == len(known[0]) for cell in known):
@@ -161,7 +159,7 @@ def column_of(name: str, cells: Sequence[Any], *, written: bool = False, decimal
     return Column(name, as_objects(cells), missing, written, decimal_comma)
 
 
-def numbers_in(table: SourceTable, column: Column) -> Numbers | None:
+def numbers_in(table: SourceTable, column: Column) -> "Numbers | None":
     """The cells as numbers, NaN where missing; None when they are not all numbers, or all missing.
 
     Cells such as NA or - among numbers are missing; an infinity among them is refused.

@@ -1,7 +1,5 @@
 """Tables that are text: CSV, TSV, JSON and JSON lines, each read into columns."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

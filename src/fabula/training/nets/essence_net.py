@@ -3,8 +3,6 @@
 Names and shapes of the parameters are those of the model file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial

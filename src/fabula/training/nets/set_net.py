@@ -20,7 +20,7 @@ from fabula.errors import InputError, ModelError
 from fabula.models.encoders import set as numpy_set
 from fabula.models.encoders.set import Array, SetInputs, SetSpec
 from fabula.models.model import Model
-from fabula.models.titles import Title, Vocabulary, fold, learn_vocabulary, read_titles
+from fabula.models.titles import Title, Vocabulary, fold_artist, learn_vocabulary, read_titles
 
 
 class SetBatch(NamedTuple):
@@ -287,5 +287,5 @@ def titles_of(collection: Collection) -> list[Title]:
 
 
 def artist_of(collection: Collection) -> str:
-    """Whom a collection is by, for splits and counts: the folded name of its first artist, else its own id."""
-    return next((fold(item.artist) for item in collection.items if item.artist), collection.id)
+    """Whom a collection is by, for splits and counts: the name of its first artist, however spelt, else its own id."""
+    return next((fold_artist(item.artist) for item in collection.items if item.artist), collection.id)

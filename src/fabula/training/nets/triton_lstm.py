@@ -5,8 +5,6 @@ Products with the input are not here: they have no order in time, so one large p
 The gates of one step lie side by side as PyTorch has them: input, forget, cell, output.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
