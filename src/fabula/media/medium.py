@@ -369,6 +369,8 @@ class Medium:
     columns, codes
         Features by which a table is known to be of this medium, those worth an arc first; and features that stand for
         something else than how much there is of it, which no arc is drawn over.
+    parsed
+        Whether a file is parsed by more than a header: then it is read in a child process.
     places
         Details of an item that name a file it lies in, besides its path.
     preview
@@ -388,6 +390,9 @@ class Medium:
         How items are brought to one level; None where that makes no sense.
     presets
         Wishes that go together, by name.
+    matter
+        From a collection to what by its titles stands before and behind all else, such as a title page and an index:
+        item indices, each in its order.
     """
 
     name: str
@@ -417,6 +422,7 @@ class Medium:
     neighbours: bool = False
     columns: tuple[str, ...] = ()
     codes: frozenset[str] = frozenset()
+    parsed: Callable[[str], bool] = lambda path: False
     places: frozenset[str] = frozenset()
     preview: Preview = Preview()
     facing: Callable[[Collection], Facing] | None = None
@@ -427,6 +433,7 @@ class Medium:
     telling: Telling = field(default_factory=Telling)
     levelling: Levelling | None = None
     presets: Mapping[str, Preset] = field(default_factory=dict)
+    matter: Callable[[Collection], tuple[list[int], list[int]]] = lambda collection: ([], [])
 
     def spec(self, name: str | None = None) -> Spec:
         """A spec by name; by default the first. An InputError where there is none."""
