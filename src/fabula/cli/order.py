@@ -40,7 +40,7 @@ _FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothne
 @click.option("--like", metavar="PATH", help="Take the arc of that collection.")
 @click.option("--flip", is_flag=True, help="Turn the template upside down.")
 @click.option("--model", metavar="NAME|FILE", help="The model that proposes the order: see `fabula info`.")
-@click.option("--for", "occasion", metavar="OCCASION", help="What the order is for: album or concert.")
+@click.option("--for", "occasion", metavar="OCCASION", help="What the order is for, such as a concert.")
 @click.option("--by", metavar="COLUMN", help="Use a column as the essence instead of a model.")
 @click.option("--embedding", metavar="COLUMN|FILE.onnx",
               help="Vectors of your own, for --smooth and --by embedding: a list column or a model.")  # fmt: skip

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.option("--sides", type=click.IntRange(1), default=1, metavar="N",
               help="Sides to cut it into, where a playlist or a column does not say.")  # fmt: skip
 @click.option("--model", metavar="NAME|FILE", help="The model that judges: see `fabula info`.")
-@click.option("--for", "occasion", metavar="OCCASION", help="What the order is for: album or concert.")
+@click.option("--for", "occasion", metavar="OCCASION", help="What the order is for, such as a concert.")
 @click.option("--collection", metavar="ID", help="Which collection of a table that holds several.")
 @click.option("--columns", metavar="ROLE=NAME", multiple=True,
               help="Name a table's column, such as title=Titel; repeatable.")  # fmt: skip
