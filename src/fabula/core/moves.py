@@ -85,11 +85,13 @@ def best_moves(
     *,
     most: int = 5,
     least: float = 0.0,
+    least_sure: float = 0.0,
     sides: Sequence[int] = (),
     permits: Callable[[Ints], bool] = lambda ordering: True,
 ) -> list[Move]:
     """The moves and swaps that gain most, one after the other, each at least ``least``; no item is moved twice.
 
+    Each is at least as sure as ``least_sure``.
     Positions of each are those in the ordering after the ones before it. Of a swap and a move that gain alike, the
     move is taken; of the twenty that gain most, the first whose ordering is permitted.
     """
@@ -97,7 +99,7 @@ def best_moves(
     touched = np.zeros(len(here), dtype=bool)
     while len(found) < most and len(here) > 1:
         likely = _best(energy, here, ~touched[here], sides)
-        gaining = (one for one in likely if one.gain >= max(least, _LEAST))
+        gaining = (one for one in likely if one.gain >= max(least, _LEAST) and one.sure >= least_sure)
         move = next((one for one in gaining if permits(one.apply(here))), None)
         if move is None:
             break

@@ -40,9 +40,9 @@ _MOST_WHOLE = 300  # items beyond which stretches are looked at, each by itself
 _STRETCH = 150
 _DRAWS = 2000  # random orders that the order is held against
 _CELLS = 1 << 20  # of orders scored at a time
-# Natural logarithms of likelihood that a move must gain to be told: of an order that is hardly better than random ones,
-# and of one that stands well, where most moves that gain little lead away from it.
-_LEAST_GAIN, _LEAST_OF_GOOD, _GOOD = 0.7, 2.0, 75.0
+_LEAST_GAIN = 0.7  # natural logarithms of likelihood: below twice as likely no move is worth a word
+# Of an order that stands better than so many of 100 random ones, most moves that are not as sure lead away from it.
+_GOOD, _LEAST_SURE = 75.0, 0.1
 _FEWEST = 4  # items
 _LEAST = 1e-9  # less is rounding
 _MOST_JOINS = 40  # that are told of very many, half of them weak
@@ -227,7 +227,7 @@ def review_session(
     order = np.arange(len(session.collection))
     percentile = round(_percentile(parts), 2)
     titles = _read_titles(session)
-    moves, steps = _moves(session, parts, _LEAST_OF_GOOD if percentile >= _GOOD else _LEAST_GAIN, titles)
+    moves, steps = _moves(session, parts, _LEAST_SURE if percentile >= _GOOD else 0.0, titles)
     openers, closers = likely_ends(session, chances, titles)
     return Review(
         session,
@@ -479,14 +479,22 @@ def _place(collection: Collection, at: int, to: int) -> str:
 
 
 def _moves(
-    session: Session, parts: Sequence[_Stretch], least: float, titles: _Titles
+    session: Session, parts: Sequence[_Stretch], least_sure: float, titles: _Titles
 ) -> tuple[tuple[ProposedMove, ...], tuple[Move, ...]]:
     """The few moves that gain most, never a reshuffle: as they are told, and as they are applied."""
     n = len(session.collection)
     most = min(MOST_MOVES, max(1, n // 3))
     found: list[Move] = []
     for part in parts:
-        own = best_moves(part.energy, part.order, most=most, least=least, sides=part.sides, permits=titles.permit)
+        own = best_moves(
+            part.energy,
+            part.order,
+            most=most,
+            least=_LEAST_GAIN,
+            least_sure=least_sure,
+            sides=part.sides,
+            permits=titles.permit,
+        )
         found += [replace(move, at=part.start + move.at, to=part.start + move.to) for move in own]
     if len(parts) > 1:  # within one, each counts on those before it
         found = sorted(found, key=lambda move: -move.gain)[:most]
