@@ -348,6 +348,8 @@ class Medium:
     proposer
         The shipped model that proposes orders where no template is asked for, a set model or a step model, which takes
         what the medium's ``look`` gives by name; None where there is none.
+    special
+        From a collection to the shipped model that knows such items better, as poems are known; None for most.
     neighbours
         Whether it is by their steps alone that orders of such items are learned.
     columns, codes
@@ -397,6 +399,7 @@ class Medium:
     look: Callable[[Collection], Look] = lambda collection: look_at_nothing
     models: tuple[str, ...] = ()
     proposer: str | None = None
+    special: Callable[[Collection], str | None] = lambda collection: None
     neighbours: bool = False
     columns: tuple[str, ...] = ()
     codes: frozenset[str] = frozenset()

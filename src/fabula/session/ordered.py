@@ -76,7 +76,8 @@ def input_order_name(ordered: Ordered) -> str:
 
 def likely_text(ordered: Ordered) -> str:
     """That the order given is as good to the model, in words; "" where it is not, or where no model speaks."""
-    times = likelier(ordered.fit, ordered.given)
+    judged = ordered.task.likelihood
+    times = likelier(ordered.fit, ordered.given) if judged is None or not judged.unfamiliar else None
     moved = not np.array_equal(ordered.ordering, ordered.given.ordering)
     return f"no likelier than {input_order_name(ordered)}" if times is not None and times < 1.1 and moved else ""
 
