@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from fabula.cli.printing import console, counting_bar, print_lines, spark
+from fabula.cli.printing import console, counting_bar, print_json, print_lines, spark
 
 if TYPE_CHECKING:
     from fabula.session.inner_arcs import InnerArc
@@ -43,7 +42,7 @@ def command(*, files: tuple[str, ...], by: str | None, window: float, output: tu
         arcs = inner_arcs(files, Windows(by, window, seed), progress)
     written = [write_inner(arcs, Path(path)) for path in output]
     if as_json:
-        click.echo(json.dumps([arc.to_json() for arc in arcs], ensure_ascii=False))
+        print_json([arc.to_json() for arc in arcs])
         return
     for arc in arcs:
         _print(arc)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import sys
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -51,6 +51,13 @@ def make_table(*columns: str, left: Container[str] = (), wrap: Container[str] = 
     return table
 
 
+def print_json(value: Any) -> None:
+    """Print one JSON value on a line, escaped where the output cannot hold its characters."""
+    from fabula.core.files import json_text
+
+    click.echo(json_text(value, encoding=getattr(sys.stdout, "encoding", None) or "utf-8"))
+
+
 def print_lines(*lines: str) -> None:
     """Print lines as they are, however long."""
     out = console()
@@ -63,7 +70,7 @@ def print_ordered(
 ) -> None:
     """Print an ordering as a table with its arc and some facts, or as JSON; with the reason for each position."""
     if as_json:
-        click.echo(json.dumps(ordered.to_json(), ensure_ascii=False))
+        print_json(ordered.to_json())
         return
     from fabula.session.ordered import headline
 

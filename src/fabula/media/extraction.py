@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.files import is_guarded, open_file
-from fabula.errors import FileError, InputError, shown
+from fabula.errors import FabulaError, FileError, InputError, shown
 from fabula.media.children import LIMITS, Limits, call, place_of, stopping
 from fabula.media.medium import Spec, Stop, Stopped, load
 
@@ -432,8 +432,13 @@ def _outcome(name: str, spec: Spec, stop: Stop, *, cache: bool) -> _Outcome:
         measured = _measure(name, spec, stop)
     except FileError as error:
         return error
-    except (OSError, ValueError, MemoryError) as error:  # the file changed or went away while it was read
-        return FileError(f"{shown(name)}: cannot be measured ({shown(str(error))})")
+    except (Stopped, FabulaError):
+        raise
+    except Exception as error:  # the file went away while it was read, or a medium of another package fails
+        named = "" if isinstance(error, OSError | ValueError | MemoryError) else f"{type(error).__name__}: "
+        return FileError(f"{shown(name)}: cannot be measured ({named}{shown(' '.join(str(error).split()))})")
+    if np.shape(measured) != tuple(spec.shape):
+        return FileError(f"{shown(name)}: cannot be measured (shape {spec.shape} is due; got {np.shape(measured)})")
     if key:
         keep(key, spec, measured)
     return measured

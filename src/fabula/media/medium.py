@@ -179,6 +179,15 @@ def look_at_nothing(rows: Sequence[int]) -> Evidence:
     return Evidence()
 
 
+@dataclass(frozen=True)
+class Cutting:
+    """What a medium is given to cut a file into its items."""
+
+    tell: Callable[[int, int, str], None] = lambda done, total, name: None  # told after each item
+    stop: Stop = lambda: False  # asked before each; True gives up with `Stopped`
+    notes: list[str] = field(default_factory=list)  # what the user should know goes here, such as what is left out
+
+
 @dataclass(frozen=True, eq=False)
 class Threads:
     """What runs through several of n items, such as the people of a story."""
@@ -283,7 +292,11 @@ def load(place: str) -> Any:
 def load_points(group: str, kind: type[_Kind]) -> Iterator[_Kind]:
     """What other packages bring under a group of entry points; an InputError for what is of another kind."""
     for point in entry_points(group=group):
-        found = point.load()
+        try:
+            found = point.load()
+        except Exception as error:  # the package's own
+            why = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            raise InputError(f"the entry point {point.value!r} of {group} cannot be loaded ({why})") from error
         if not isinstance(found, kind):
             got = type(found).__name__
             raise InputError(f"the entry point {point.value!r} of {group} must name a {kind.__name__}; got {got}")
@@ -319,7 +332,8 @@ class Medium:
     called
         From the name of a file, without its ending, to what an item is called that says no title of its own.
     parts
-        From a file that is given alone to the items in it, with their features, or None where it is one item.
+        From a file that is given alone, and how to tell how far it is, to the items in it with their features, or None
+        where it is one item.
     held
         From items that hold what they say in a detail, as rows of a table may, to the same with their features, or
         None where they do not.
@@ -384,7 +398,7 @@ class Medium:
     number: Callable[[Item], tuple[float, ...] | None] = lambda item: None
     title: Callable[[Sequence[Item]], str] = lambda items: ""
     called: Callable[[str], str] = lambda name: name
-    parts: Callable[[str], Collection | None] = lambda path: None
+    parts: Callable[[str, Cutting], Collection | None] = lambda path, cutting: None
     held: Callable[[Collection], Collection | None] = lambda collection: None
     inner: Callable[[Item, int], Collection | None] = lambda item, count: None
     tone: str | None = None

@@ -6,7 +6,6 @@ SVG is made here, other pictures by matplotlib.
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -18,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from fabula.core.arrays import positions
-from fabula.core.files import check_target, write_whole
+from fabula.core.files import check_target, json_text, write_whole
 from fabula.errors import InputError, import_extra
 from fabula.report.figures import Drawing, arc_figure, inner_figure
 from fabula.report.markup import html_page, html_table, shorten
@@ -98,7 +97,7 @@ def write_inner(arcs: Sequence[InnerArc], path: str | Path) -> Path:
         columns = ("title", "position", "at", "column", "value", "low", "high", "essence", "shape")
         return write_whole(target, csv_text(columns, [row for arc in arcs for row in _windows(arc)]))
     if ending == ".json":
-        return write_whole(target, json.dumps([arc.to_json() for arc in arcs], ensure_ascii=False, indent=1) + "\n")
+        return write_whole(target, json_text([arc.to_json() for arc in arcs], indent=1) + "\n")
     return write_whole(target, _plot(target, 3.2, [partial(_plot_inner, arc=arc) for arc in arcs]))
 
 

@@ -382,11 +382,12 @@ def open_session(
     own: a column of lists in a table, or an ONNX model (``.onnx``) that reads what items say.
     """
     named = [paths] if isinstance(paths, str | Path) else list(paths)
-    source = open_source(named, opening).with_lengths()
+    how = measuring or Measuring()
+    source = open_source(named, replace(opening or Opening(), progress=how.progress, stop=how.stop)).with_lengths()
     known: dict[str, Floats] = {}
     if embedding is not None:
         source, known = embed(source, embedding)
-    session = _session(find_essence(source, measuring or Measuring(), by=by, model=model), Asked(by, model))
+    session = _session(find_essence(source, how, by=by, model=model), Asked(by, model))
     if not known:
         return session
     return replace(session, vectors=np.stack([known[item.id] for item in session.collection.items]))
@@ -406,7 +407,7 @@ def source_session(source: Source, measuring: Measuring, asked: Asked, *, guess:
 
 
 def _session(found: Essence, asked: Asked) -> Session:
-    notes = found.source.notes + found.notes
+    notes = found.source.tell() + found.notes
     stored = found.source.collection.items if found.source.files or found.source.cut else ()
     return Session(
         found.source, found.values, found.features, found.model, found.likelihood, asked, notes, stored=stored

@@ -73,11 +73,11 @@ async def upload(
 ) -> Any:
     """Open files that are sent: items, or one playlist or table with the files it names; a job."""
     jobs.check()
-    name, files = await receive(request, store)
+    name, files, notes = await receive(request, store)
     origin = Origin("upload", collection=collection)
     try:
         work = f"{len(files)} file(s)"
-        return _start(jobs, work, lambda progress: open_upload(store, name, files, progress, origin, by))
+        return _start(jobs, work, lambda progress: open_upload(store, name, files, progress, origin, by, notes))
     except StatusError:
         store.drop_upload(name)
         raise

@@ -344,15 +344,15 @@ def _moment(text: str) -> float | None:
 PDF, PAGE = "pdf", "page"  # details of an item that is a page: the file, and which page, counted from 1
 
 
-def render_pages(path: str, size: int, most: int) -> Iterator[Image]:
-    """Each page of a PDF as a picture, one at a time, its longer side of ``size`` pixels; refused beyond ``most``.
+def render_pages(path: str, size: int, most: int) -> Iterator[tuple[int, Image]]:
+    """How many pages a PDF has, refused beyond ``most``, and each as a picture of at most ``size`` pixels a side.
 
     Where it is asked for in a child.
     """
     with _document(path) as document:
         if len(document) > most:
             raise FileError(f"{shown(path)}: has {len(document)} pages; at most {most} can be ordered")
-        yield from (_render_page(document[k], size) for k in range(len(document)))
+        yield from ((len(document), _render_page(document[k], size)) for k in range(len(document)))
 
 
 def open_page(path: str, page: int, size: int) -> Image:

@@ -21,7 +21,7 @@ from fabula.errors import shown
 from fabula.media.children import stream
 from fabula.media.facts import Fact
 from fabula.media.images.picture_files import PAGE, PDF, open_picture, pillow, render_pages
-from fabula.media.medium import Facing, Spec, Step, Steps, Stop, Stopped, column, essence_steps
+from fabula.media.medium import Cutting, Facing, Spec, Step, Steps, Stop, Stopped, column, essence_steps
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -285,16 +285,21 @@ SPEC = Spec("images", 2, MEASURES, measure_picture, (len(MEASURES),), prepare=pi
 _MOST = 5000  # pages
 
 
-def measure_pages(path: str) -> Iterator[Floats]:
-    """The :data:`MEASURES` of each page of a PDF: what a child is asked for."""
-    yield from (measures_of(page) for page in render_pages(path, SIZE, _MOST))
+def measure_pages(path: str) -> Iterator[tuple[int, Floats]]:
+    """How many pages a PDF has, and the :data:`MEASURES` of each: what a child is asked for."""
+    yield from ((total, measures_of(page)) for total, page in render_pages(path, SIZE, _MOST))
 
 
-def cut_pages(path: str) -> Collection | None:
+def cut_pages(path: str, cutting: Cutting) -> Collection | None:
     """The pages of a PDF, 5,000 at most, as measured items; None for another file, or a PDF of one page."""
     if Path(path).suffix.lower() != ".pdf":
         return None
-    rows = list(stream(measure_pages, path))
+    rows: list[Floats] = []
+    for total, row in stream(measure_pages, path):
+        if cutting.stop():
+            raise Stopped
+        rows.append(row)
+        cutting.tell(len(rows), total, f"page {len(rows)}")
     if len(rows) < 2:
         return None
     items = [Item(str(k), title=f"Page {k}", details={PDF: str(path), PAGE: k}) for k in range(1, len(rows) + 1)]

@@ -18,7 +18,7 @@ from fabula.errors import FileError, shown
 from fabula.media.children import shield
 from fabula.media.extraction import extract_one
 from fabula.media.medium import Cover, Spec, Stop, Wave
-from fabula.media.music.audio import open_sound
+from fabula.media.music.audio import Sound, play
 from fabula.media.music.loudness import Samples
 
 PARTS = 400  # of a wave
@@ -37,18 +37,21 @@ def wave_of(path: str, stop: Stop = lambda: False) -> Wave:
 
 def _row(path: str, stop: Stop) -> NDArray[np.float64]:
     """Lows, highs, and begin, end and length in seconds: shape (2 PARTS + 3,)."""
+    return play(path, lambda sound: _draw(path, sound), stop=stop)
+
+
+def _draw(path: str, sound: Sound) -> NDArray[np.float64]:
     lows: list[Floats] = []
     highs: list[Floats] = []
     frames, first, last = 0, -1, -1
-    with open_sound(path, stop=stop) as sound:
-        for chunk in sound.chunks:
-            low, high = _extremes(chunk)
-            lows.append(low)
-            highs.append(high)
-            loud = np.flatnonzero(np.abs(chunk).max(axis=1) > SILENCE)
-            if len(loud):
-                first, last = frames + int(loud[0]) if first < 0 else first, frames + int(loud[-1])
-            frames += len(chunk)
+    for chunk in sound.chunks:
+        low, high = _extremes(chunk)
+        lows.append(low)
+        highs.append(high)
+        loud = np.flatnonzero(np.abs(chunk).max(axis=1) > SILENCE)
+        if len(loud):
+            first, last = frames + int(loud[0]) if first < 0 else first, frames + int(loud[-1])
+        frames += len(chunk)
     if not frames:
         raise FileError(f"{shown(path)}: has no samples in it")
     parts = _reduce(np.concatenate(lows), np.minimum), _reduce(np.concatenate(highs), np.maximum)

@@ -6,7 +6,7 @@ import io
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
 from types import MappingProxyType
@@ -14,6 +14,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 from fabula.core.collection import Collection, Item
+from fabula.core.display import name_some
 from fabula.core.files import write_whole
 from fabula.errors import FileError, shown
 from fabula.media.children import call, shield
@@ -24,7 +25,7 @@ from fabula.media.text.documents import (
     Document,
     TextBlock,
     bare,
-    decode,
+    decode_and_name,
     html_document,
     markdown_document,
     plain_document,
@@ -41,6 +42,9 @@ _COMPANIONS = """
 COMPANION_ENDINGS = frozenset(_COMPANIONS.split())
 
 _NUMBERED = re.compile(r"^(?:\d{1,4}\s*[-._)]+\s*|\d{2,3}\s+)(?=\S*[^\W\d_])")
+ENCODING = (
+    "encoding"  # the detail that says in which encoding a file was taken to be, where nothing but its letters did
+)
 TEXT = "text"  # the detail of an item that holds its text itself
 _HELD = (TEXT, "body", "content", "passage", "story", "poem")  # the same, as tables call it
 
@@ -64,10 +68,10 @@ def _parse(path: str) -> Document:
     ending = Path(path).suffix.lower()
     if ending in PACKED_ENDINGS:
         return read_packed(path)
-    text = decode(read_bytes(path), path, declared=ending in _PAGES)
+    text, encoding = decode_and_name(read_bytes(path), path, declared=ending in _PAGES)
     if ending in _PAGES:
-        return html_document(text)
-    return markdown_document(text) if ending in _MARKDOWN else plain_document(text)
+        return replace(html_document(text), encoding=encoding)
+    return replace((markdown_document if ending in _MARKDOWN else plain_document)(text), encoding=encoding)
 
 
 def read_text(path: str) -> str:
@@ -87,8 +91,27 @@ def read_item(path: str) -> Item:
 def _item_of(path: str) -> Item:
     document = _parse(path)
     details = {name: shown(value) for name, value in document.fields.items() if name not in _HELD}
+    details |= {ENCODING: document.encoding} if document.encoding else {}
     title = document.heading or strip_number(Path(path).stem)
     return Item(path, shown(title), path, shown(document.author), MappingProxyType(details))
+
+
+def text_doubts(collection: Collection) -> tuple[str, ...]:
+    """Which texts were taken to be in encodings that only their letters told."""
+    found: dict[str, list[str]] = {}
+    for item in collection.items:
+        if ENCODING in item.details:
+            found.setdefault(str(item.details[ENCODING]), []).append(item.label)
+    return tuple(tell_encoding(encoding, labels) for encoding, labels in found.items())
+
+
+def tell_encoding(encoding: str, labels: Sequence[str]) -> str:
+    """A line on texts that were taken to be in an encoding.
+
+    >>> tell_encoding("koi8-r", ["Rain", "Snow"])
+    'read as KOI8-R text, by its letters: Rain, Snow'
+    """
+    return f"read as {encoding.upper()} text, by its letters: {name_some(labels)}"
 
 
 def strip_number(name: str) -> str:
