@@ -198,6 +198,10 @@ class Ordered:
         """The ordering taken, lay_out on its template."""
         return self.proposal.fit
 
+    def shape_of(self, fit: Fit) -> Template | None:
+        """The template to draw behind a proposal; None where a model proposed an order that follows none."""
+        return fit.template if fit.template.name or self.task.likelihood is None else None
+
     @property
     def ordering(self) -> Ints:
         """Shape (m,), ``ordering[position] = item index``; without what was left out."""

@@ -271,6 +271,9 @@ def _silent(session: Session, parts: Sequence[_Stretch]) -> str:
         return f"nothing is known of how people order by {by}: a review needs a model that learned from their orders"
     if all(np.ptp(_score_random(part, 60)) < 1e-9 for part in parts):
         return f"nothing can be said: the {words.items} are all alike to the model"
+    judged = session.likelihood
+    if judged is not None and judged.unfamiliar and not judged.verse:
+        return f"nothing can be said: {judged.unfamiliar.removeprefix('a guess: ')}"
     return ""
 
 
