@@ -364,11 +364,15 @@ class Medium:
         what the medium's ``look`` gives by name; None where there is none.
     special
         From a collection to the shipped model that knows such items better, as poems are known; None for most.
+    occasions
+        What an order may be for, such as a concert: from a collection to the model that proposes then, and a note.
     neighbours
         Whether it is by their steps alone that orders of such items are learned.
     columns, codes
         Features by which a table is known to be of this medium, those worth an arc first; and features that stand for
         something else than how much there is of it, which no arc is drawn over.
+    parsed
+        Whether a file is parsed by more than a header: then it is read in a child process.
     places
         Details of an item that name a file it lies in, besides its path.
     preview
@@ -388,6 +392,9 @@ class Medium:
         How items are brought to one level; None where that makes no sense.
     presets
         Wishes that go together, by name.
+    matter
+        From a collection to what by its titles stands before and behind all else, such as a title page and an index:
+        item indices, each in its order.
     """
 
     name: str
@@ -414,9 +421,11 @@ class Medium:
     models: tuple[str, ...] = ()
     proposer: str | None = None
     special: Callable[[Collection], str | None] = lambda collection: None
+    occasions: Mapping[str, Callable[[Collection], tuple[str, str]]] = field(default_factory=dict)
     neighbours: bool = False
     columns: tuple[str, ...] = ()
     codes: frozenset[str] = frozenset()
+    parsed: Callable[[str], bool] = lambda path: False
     places: frozenset[str] = frozenset()
     preview: Preview = Preview()
     facing: Callable[[Collection], Facing] | None = None
@@ -427,6 +436,7 @@ class Medium:
     telling: Telling = field(default_factory=Telling)
     levelling: Levelling | None = None
     presets: Mapping[str, Preset] = field(default_factory=dict)
+    matter: Callable[[Collection], tuple[list[int], list[int]]] = lambda collection: ([], [])
 
     def spec(self, name: str | None = None) -> Spec:
         """A spec by name; by default the first. An InputError where there is none."""

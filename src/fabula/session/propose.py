@@ -12,13 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Evidence
-from fabula.core.energy import Energy
+from fabula.core.energy import MOST_WHOLE, NEVER, Energy
 from fabula.core.fit import Fit, lay
+from fabula.core.moves import FEW, arrange_near
 from fabula.core.posterior import Posterior, agreement, posterior
 from fabula.core.solver.problem import positions_allowed
-from fabula.core.solver.solve import Arrangement, Constraints, Goal, arrange
+from fabula.core.solver.solve import Arrangement, Constraints, Goal, arrange, arrange_stretches
 from fabula.core.template import PAPER_KNOTS, Template
-from fabula.errors import ModelError
+from fabula.errors import InputError, ModelError
 from fabula.media.medium import Medium, find_evidence
 from fabula.models.config import PAIRS
 from fabula.models.encoders.measures import MeasuresEncoder
@@ -34,6 +35,7 @@ _FIRST, _OTHERS = 1.5, 0.4  # seconds to search for the first proposal and for e
 _EACH = 1000  # items from which more have more time
 _LONGEST = 3.0  # times as much, at most
 _MOST_LEANING = 2000  # items beyond which no alternatives lean towards a template: their tables are large
+_APART_SOFT = 8.0  # natural logarithms of likelihood that two alike side by side cost, where that is to be seldom
 _FOLLOWED = 0.6  # correlation from which on an order is said to follow a template
 _LEANING = 0.5  # how much a squared deviation from a template counts against the likelihood of an alternative
 
@@ -154,11 +156,11 @@ class Likelihood:
         """What is known of the items that the model takes; empty where it cannot judge."""
         return self.model.grounds(self.judged, self.evidence)
 
-    def contributions(self, ordering: Ints) -> Contributions | None:
-        """What speaks for each item's position; None where some items are left out."""
+    def contributions(self, ordering: Ints, first: int) -> Contributions | None:
+        """What speaks for each item's position, at the first so many at least; None where some items are left out."""
         if len(ordering) < len(self.collection) or len(ordering) < 2:
             return None
-        return explain(self.model, ordering, self.judged, self.evidence)
+        return explain(self.model, ordering, self.judged, self.evidence, first)
 
 
 def judge(model: Model, collection: Collection, medium: Medium, judged: Collection | None = None) -> Likelihood:
@@ -298,8 +300,7 @@ def by_likelihood(
     for lean in [None, *leaning]:
         if len(found) == most:
             break
-        goal = _goal(likelihood.tables, _leaning(task, lean))
-        arranged = _arrange(task, goal, likelihood.flow, _FIRST if lean is None else _OTHERS)
+        arranged = _arrange_leaning(task, likelihood, _leaning(task, lean), _FIRST if lean is None else _OTHERS)
         _keep(
             found,
             task,
@@ -309,6 +310,17 @@ def by_likelihood(
         )
     best, *others = found.values()
     return [best, *sorted(others, key=lambda proposal: -(proposal.fit.score or 0.0))]
+
+
+def _arrange_leaning(
+    task: OrderTask, likelihood: Likelihood, leaning: Callable[[int], Floats] | None, seconds: float
+) -> Arrangement:
+    """The best ordering by a model, less what leaning towards a template costs; of very many items by stretches."""
+    tables, n = likelihood.tables, len(task.essence)
+    if n <= MOST_WHOLE or tables.positions is None or tables.flow is None or not task.constraints.positions_only:
+        return _arrange(task, _goal(tables, leaning), likelihood.flow, seconds)
+    scores = tables.positions if leaning is None else tables.positions - leaning(n)
+    return arrange_stretches(scores, tables.flow, task.constraints, steps=task.flow, seconds=task.time_for(seconds))
 
 
 def _goal(energy: Energy, leaning: Callable[[int], Floats] | None = None) -> Goal:
@@ -388,6 +400,35 @@ def as_it_is(task: OrderTask, template: Template, ordering: ArrayLike, sides: Se
     return Proposal(lay_out(task, template, order, sides), None, tuple(sides), tuple(left_out.tolist()))
 
 
+def near_given(
+    task: OrderTask, templates: Sequence[Template], share: float, shapes: Sequence[Template] | None = None
+) -> Proposal:
+    """The best ordering in which that share of the items keeps its relative order, by the judge or a template."""
+    n, template = len(task.essence), templates[0]
+    energy = Energy(-_squares(task.essence, template, n)) if task.likelihood is None else task.likelihood.energy
+    if task.flow is not None:
+        energy = energy + Energy(flow=-task.flow)
+    costs = _forbid(task.constraints, n)
+    order = arrange_near(energy if costs is None else energy + costs, np.arange(n), share)
+    if task.constraints.broken(order):
+        rule = f"the wishes do not leave {share:.0%} of the order as it is"
+        raise InputError(f"{rule}: keep less, or wish for less", field="keep")
+    template = template if shapes is None else find_shape(task.essence[order], shapes)
+    fit = replace(lay_out(task, template, order), exact=n <= FEW)
+    return Proposal(fit, 0.0 if n <= FEW else None)
+
+
+def _forbid(constraints: Constraints, n: int) -> Energy | None:
+    """What fixed positions and neighbours that are to stay apart cost; None where nothing is asked for."""
+    allowed = positions_allowed(constraints, n)
+    positions = None if allowed is None or allowed.all() else np.where(allowed, 0.0, NEVER)
+    if constraints.apart is None:
+        return None if positions is None else Energy(positions)
+    same = np.array([[one is not None and one == other for other in constraints.apart] for one in constraints.apart])
+    flow = np.where(same, -_APART_SOFT if constraints.apart_soft else NEVER, 0.0)
+    return Energy(positions, flow)
+
+
 def lay_out(task: OrderTask, template: Template, ordering: ArrayLike, sides: Sequence[int] = ()) -> Fit:
     """Items in an ordering beside a template, which each side follows from its beginning to its end."""
     order = np.asarray(ordering, dtype=np.intp)
@@ -413,7 +454,9 @@ def _split(rows: NDArray[Any], sides: Sequence[int]) -> list[NDArray[Any]]:
 
 def _proposal(task: OrderTask, template: Template, found: Arrangement) -> Proposal:
     fit = replace(lay_out(task, template, found.ordering, found.sides), exact=found.exact)
-    return Proposal(fit, found.gap, tuple(found.sides), tuple(int(i) for i in found.left_out))
+    return Proposal(
+        fit, None if np.isnan(found.gap) else found.gap, tuple(found.sides), tuple(int(i) for i in found.left_out)
+    )
 
 
 def _times(score: float, random: Floats) -> float:

@@ -16,7 +16,7 @@ from fabula.core.template import PAPER_KNOTS, Template, from_arc, template_names
 from fabula.errors import ConflictError, ConstraintError, InputError
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium, Steps, Threads
-from fabula.media.registry import ITEMS, media
+from fabula.media.registry import ITEMS, media, medium_for
 from fabula.models.config import TITLES
 from fabula.models.model import Model, load_model
 from fabula.session import propose
@@ -32,6 +32,7 @@ from fabula.session.request import (
     find_title_wishes,
     keep_together,
     labels,
+    with_matter,
     with_spreads,
 )
 from fabula.sources.registry import Opening, SeveralCollectionsError, Source, open_source
@@ -179,7 +180,8 @@ class Session:
             plain = self.order(replace(asked, spreads="", alternatives=1, choose=1)).ordering
             spread = with_spreads(asked, self.collection, self.medium, plain)
             return replace(self.order(spread), request=asked)
-        constraints = constraints_of(asked, self.collection, self.medium)
+        wished = with_matter(asked, self.collection, self.medium)
+        constraints = constraints_of(wished, self.collection, self.medium)
         steps = self._steps(asked) if asked.smoothness else None
         flow = asked.smoothness * steps.table if steps is not None and len(self.collection) > 1 else None
         judged = self.likelihood if asked.template is None and asked.like is None and not asked.flip else None
@@ -189,10 +191,12 @@ class Session:
             raise InputError(f"there are {len(found)} proposals; got {asked.choose}", field="choose")
         return Ordered(self, asked, task, tuple(found), asked.choose - 1, steps)
 
-    def review(self, *, sides: int = 1) -> Review:
-        """Review the order that the items came in: what is good, what is weak, and the few moves that would help.
+    def review(
+        self, ordering: Sequence[int] | None = None, *, sides: int = 1, side_sizes: Sequence[int] = ()
+    ) -> Review:
+        """Review the order that the items came in, or another: what is good, what is weak, and the moves that help.
 
-        ``sides`` cuts it evenly where nothing else says where sides end.
+        ``sides`` cuts it evenly where nothing else says where sides end; ``side_sizes`` are items on each.
 
         >>> from fabula.session.open import demo_folder
         >>> review = open_session(demo_folder()).review()
@@ -201,7 +205,7 @@ class Session:
         """
         from fabula.session.review import review_session
 
-        return review_session(self, sides=sides)
+        return review_session(self, ordering, sides=sides, side_sizes=side_sizes)
 
     def _solve(self, task: OrderTask, asked: Request) -> tuple[OrderTask, list[Proposal]]:
         """What was solved, and what came out: with what titles ask for, unless other wishes are against it."""
@@ -246,6 +250,9 @@ class Session:
             if templates is None and task.likelihood is not None:
                 along = propose.find_shape(self.essence[list(asked.ordering)], _named_shapes(), sides)
             return [propose.as_it_is(task, along, asked.ordering, sides)]
+        if asked.keep is not None:
+            shapes = None if templates is not None or task.likelihood is None else _named_shapes()
+            return [propose.near_given(task, templates or self.templates, asked.keep, shapes)]
         if task.likelihood is not None:
             drawn = list(dict.fromkeys([*self.templates, *map(_on_knots, _SHAPES)]))
             return propose.by_likelihood(task, drawn, asked.alternatives, _named_shapes())
@@ -374,12 +381,14 @@ def open_session(
     opening: Opening | None = None,
     measuring: Measuring | None = None,
     embedding: str | None = None,
+    occasion: str | None = None,
 ) -> Session:
     """Open a collection: read it, measure its items where they are files, find their essence.
 
     The paths are a folder, files, a playlist, a table or an address; the essence is a column (``by``), or what a model
     makes of the items, by default the one that knows most of what there is. ``embedding`` are vectors of the user's
-    own: a column of lists in a table, or an ONNX model (``.onnx``) that reads what items say.
+    own: a column of lists in a table, or an ONNX model (``.onnx``) that reads what items say. ``occasion`` is what the
+    order is for, where the medium knows of several: it names the model.
     """
     named = [paths] if isinstance(paths, str | Path) else list(paths)
     how = measuring or Measuring()
@@ -387,7 +396,14 @@ def open_session(
     known: dict[str, Floats] = {}
     if embedding is not None:
         source, known = embed(source, embedding)
+    note = ""
+    if occasion is not None:
+        if by is not None or model is not None:
+            raise InputError("goes with neither a column nor a model", field="occasion")
+        source = replace(source, medium=medium_for(occasion, source.medium))
+        model, note = source.medium.occasions[occasion](source.collection)
     session = _session(find_essence(source, how, by=by, model=model), Asked(by, model))
+    session = replace(session, notes=(*session.notes, note)) if note else session
     if not known:
         return session
     return replace(session, vectors=np.stack([known[item.id] for item in session.collection.items]))
