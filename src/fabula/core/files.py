@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from fabula.errors import FileError
+from fabula.errors import FileError, check_kind
 
 # Writing files so that each is complete or absent.
 
@@ -132,6 +132,7 @@ def sweep(parts: Iterable[Path]) -> int:
 
 def check_target(path: str | os.PathLike[str]) -> Path:
     """Refuse a place where no file can be written, before any work is done for it."""
+    check_kind(path, (str, os.PathLike), "the name of a file", "path")
     target = Path(path)
     if target.is_dir():
         raise FileError(f"{target}: is a folder; give the name of a file")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from fabula.core.collection import Collection
 from fabula.core.files import check_target, json_text, write_whole
-from fabula.errors import FileError, InputError, shown
+from fabula.errors import FileError, InputError, check_kind, shown
 from fabula.media.facts import Levelling
 from fabula.media.registry import media
 from fabula.sources.playlists.entries import move_location
@@ -167,6 +167,7 @@ def copy_numbered(ordered: Ordered, folder: str | Path, copying: Copying | None 
     in it. All files are written, or none when anything fails.
     """
     how = copying or Copying()
+    check_kind(folder, (str, os.PathLike), "a folder", "copy_to")
     if not str(folder).strip():
         raise InputError("name a folder for the copies", field="copy_to")
     if how.link and (how.numbers or how.gain):
