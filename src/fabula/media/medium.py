@@ -386,6 +386,9 @@ class Medium:
         How items are brought to one level; None where that makes no sense.
     presets
         Wishes that go together, by name.
+    matter
+        From a collection to what by its titles stands before and behind all else, such as a title page and an index:
+        item indices, each in its order.
     """
 
     name: str
@@ -424,6 +427,7 @@ class Medium:
     telling: Telling = field(default_factory=Telling)
     levelling: Levelling | None = None
     presets: Mapping[str, Preset] = field(default_factory=dict)
+    matter: Callable[[Collection], tuple[list[int], list[int]]] = lambda collection: ([], [])
 
     def spec(self, name: str | None = None) -> Spec:
         """A spec by name; by default the first. An InputError where there is none."""

@@ -141,7 +141,8 @@ def _plot_order(axes: Any, ordered: Ordered) -> None:
         axes.set_xticks(numbers, labels, rotation=38, ha="right", parse_math=False)
     axes.set_title(ordered.session.title, parse_math=False)
     axes.set_ylabel("essence")
-    axes.legend(frameon=False)
+    if ordered.fit.template.name:
+        axes.legend(frameon=False)
 
 
 def _plot_inner(axes: Any, arc: InnerArc) -> None:

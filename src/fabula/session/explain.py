@@ -12,10 +12,11 @@ import numpy as np
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection
 from fabula.core.fit import Fit
+from fabula.core.moves import longest_rising
 from fabula.media.medium import Medium, Threads
 from fabula.models.encoders.set import TITLE
 from fabula.models.sureness import calibrate, calibration
-from fabula.session.request import labels, side_name, strands_apart
+from fabula.session.request import labels, side_name, strands_apart, with_matter
 
 if TYPE_CHECKING:
     from fabula.models.order import Contributions
@@ -172,6 +173,7 @@ def doubts(ordered: Ordered) -> list[str]:
     if ordered.session.vectors is not None and not ordered.request.smoothness and ordered.session.column != "embedding":
         found.append("the embedding has no say in this: ask for smoothness, or for the column embedding")
     found += _name_torn(ordered) + _name_series(ordered) + _count_alike(ordered) + _same_as_expected(ordered)
+    found += _name_kept(ordered)
     if ordered.left_out:
         limit = ordered.session.medium.unit.text(ordered.task.constraints.limit)
         out = ", ".join(ordered.session.collection.items[i].label for i in ordered.left_out)
@@ -265,6 +267,19 @@ def _name_series(ordered: Ordered) -> list[str]:
         return []
     more = f" and {len(told) - _TOLD} more" if len(told) > _TOLD else ""
     return [f"kept in the order their titles count: {'; '.join(told[:_TOLD])}{more} (--no-series leaves them free)"]
+
+
+def _name_kept(ordered: Ordered) -> list[str]:
+    """What was left where it stood: by titles such as Contents, and by the share that was to be kept."""
+    session, request, found = ordered.session, ordered.request, []
+    wished = with_matter(request, session.collection, session.medium)
+    if wished is not request:
+        labels = [session.collection.items[int(i)].label for i in wished.at.values()]
+        found.append(f"kept where their titles belong: {', '.join(labels)} (matter off: they move like the others)")
+    if request.keep is not None:
+        n, kept = len(ordered.ordering), int(longest_rising(ordered.ordering[np.newaxis])[0])
+        found.append(f"{kept} of {n} {session.medium.words.items} keep their order; {n - kept} moved")
+    return found
 
 
 def likelier(chosen: Fit, given: Fit) -> float | None:

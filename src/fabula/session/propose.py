@@ -12,13 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Evidence
-from fabula.core.energy import Energy
+from fabula.core.energy import NEVER, Energy
 from fabula.core.fit import Fit, lay
+from fabula.core.moves import FEW, arrange_near
 from fabula.core.posterior import Posterior, agreement, posterior
 from fabula.core.solver.problem import positions_allowed
 from fabula.core.solver.solve import Arrangement, Constraints, Goal, arrange
 from fabula.core.template import PAPER_KNOTS, Template
-from fabula.errors import ModelError
+from fabula.errors import InputError, ModelError
 from fabula.media.medium import Medium, find_evidence
 from fabula.models.config import PAIRS
 from fabula.models.model import Model
@@ -33,6 +34,7 @@ _FIRST, _OTHERS = 1.5, 0.4  # seconds to search for the first proposal and for e
 _EACH = 1000  # items from which more have more time
 _LONGEST = 3.0  # times as much, at most
 _MOST_LEANING = 2000  # items beyond which no alternatives lean towards a template: their tables are large
+_APART_SOFT = 8.0  # natural logarithms of likelihood that two alike side by side cost, where that is to be seldom
 _FOLLOWED = 0.6  # correlation from which on an order is said to follow a template
 _LEANING = 0.5  # how much a squared deviation from a template counts against the likelihood of an alternative
 
@@ -362,6 +364,35 @@ def as_it_is(task: OrderTask, template: Template, ordering: ArrayLike, sides: Se
     order = np.asarray(ordering, dtype=np.intp)
     left_out = np.setdiff1d(np.arange(len(task.essence)), order)
     return Proposal(lay_out(task, template, order, sides), None, tuple(sides), tuple(left_out.tolist()))
+
+
+def near_given(
+    task: OrderTask, templates: Sequence[Template], share: float, shapes: Sequence[Template] | None = None
+) -> Proposal:
+    """The best ordering in which that share of the items keeps its relative order, by the judge or a template."""
+    n, template = len(task.essence), templates[0]
+    energy = Energy(-_squares(task.essence, template, n)) if task.likelihood is None else task.likelihood.energy
+    if task.flow is not None:
+        energy = energy + Energy(flow=-task.flow)
+    costs = _forbid(task.constraints, n)
+    order = arrange_near(energy if costs is None else energy + costs, np.arange(n), share)
+    if task.constraints.broken(order):
+        rule = f"the wishes do not leave {share:.0%} of the order as it is"
+        raise InputError(f"{rule}: keep less, or wish for less", field="keep")
+    template = template if shapes is None else find_shape(task.essence[order], shapes)
+    fit = replace(lay_out(task, template, order), exact=n <= FEW)
+    return Proposal(fit, 0.0 if n <= FEW else None)
+
+
+def _forbid(constraints: Constraints, n: int) -> Energy | None:
+    """What fixed positions and neighbours that are to stay apart cost; None where nothing is asked for."""
+    allowed = positions_allowed(constraints, n)
+    positions = None if allowed is None or allowed.all() else np.where(allowed, 0.0, NEVER)
+    if constraints.apart is None:
+        return None if positions is None else Energy(positions)
+    same = np.array([[one is not None and one == other for other in constraints.apart] for one in constraints.apart])
+    flow = np.where(same, -_APART_SOFT if constraints.apart_soft else NEVER, 0.0)
+    return Energy(positions, flow)
 
 
 def lay_out(task: OrderTask, template: Template, ordering: ArrayLike, sides: Sequence[int] = ()) -> Fit:

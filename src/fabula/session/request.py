@@ -145,6 +145,11 @@ class Request:
         How long to search for each ordering at most, where a search is needed; by default as long as it is worth.
     smooth_by
         The steps that count, by name, with their weights; by default those of the medium.
+    keep
+        The best order in which at least this share of the items, 0 to 1, keeps its relative order: the longest common
+        subsequence with the order given has as many.
+    matter
+        Whether what by its title stands before or behind all else, such as a title page and an index, is kept there.
     series
         Whether titles that count (*Part 1*, *Part 2*; movements; *No. 3*) keep their order, interludes stand apart and
         no *Outro* opens, where a model that reads titles proposes the order and no other wish is against it.
@@ -177,6 +182,8 @@ class Request:
     smoothness: float = 0.0
     seconds: float | None = None
     smooth_by: Mapping[str, float] = field(default_factory=dict)
+    keep: float | None = None
+    matter: bool = True
     series: bool = True
 
     def __post_init__(self) -> None:
@@ -198,8 +205,20 @@ class Request:
             raise InputError(f"{self.apart!r} cannot be kept together and apart", field="together_by")
         if self.side_sizes and self.ordering is None:
             raise InputError("goes with an ordering", field="side_sizes")
+        if self.keep is not None:
+            self._check_keep()
         if self.side_limit is not None and self.sides < 2:
             raise InputError("goes with 2 sides or more", field="side_limit")
+
+    def _check_keep(self) -> None:
+        """Refuse a share that is none, and wishes that are not weighed while most of an order stays."""
+        if not 0 <= (self.keep or 0.0) <= 1:
+            raise InputError(f"must be from 0 to 1, such as 0.8; got {self.keep:g}", field="keep")
+        for name in ("together", "together_by", "before", "limit", "spreads", "ordering"):
+            if getattr(self, name):
+                raise InputError(f"goes without {name.replace('_', ' ')}", field="keep")
+        if self.sides > 1:
+            raise InputError("goes without sides", field="keep")
 
 
 # What wishes are made of: anything else is refused by name, and nothing is passed over.
@@ -388,6 +407,22 @@ def _pins(request: Request, items: tuple[Item, ...]) -> dict[int, int]:
     return {(place - n if place == n - 1 and request.limit is not None else place): i for place, i in fixed.items()}
 
 
+def with_matter(request: Request, collection: Collection, medium: Medium) -> Request:
+    """The request with what stands before and behind all else fixed there, where it leaves two items and more.
+
+    What a person fixes goes first: with an opener of hers nothing is kept at the front, with a close of hers nothing at
+    the back, and where she gives positions of her own neither.
+    """
+    if not request.matter or request.sides > 1 or request.ordering is not None or request.at or request.spreads:
+        return request
+    front, back = medium.matter(collection)
+    front, back = front if request.first is None else [], back if request.last is None else []
+    if not (front or back) or len(collection) - len(front) - len(back) < 2:
+        return request
+    behind = {position - len(back): item for position, item in enumerate(back)}
+    return replace(request, at={**dict(enumerate(front)), **behind})
+
+
 def _ends(request: Request, items: tuple[Item, ...]) -> dict[tuple[int, int], int]:
     """(side, position on it) -> item, where openers and closes are named by side."""
     ends: dict[tuple[int, int], int] = {}
@@ -505,6 +540,8 @@ def find_title_wishes(collection: Collection, request: Request) -> TitleWishes |
     """What the titles of a collection ask for beside a request; None where that is nothing, or is not to count."""
     n = len(collection)
     if not request.series or request.limit is not None or request.ordering is not None or not 2 < n <= _MOST_SERIES:
+        return None
+    if request.keep is not None:
         return None
     titles = collection.texts("title")
     series, interludes, closers = find_series(titles), find_interludes(titles), find_closers(titles)

@@ -34,6 +34,7 @@ from fabula.session.request import (
     find_title_wishes,
     keep_together,
     labels,
+    with_matter,
     with_spreads,
 )
 from fabula.sources.registry import Opening, SeveralCollectionsError, Source, as_paths, open_source
@@ -182,7 +183,8 @@ class Session:
             plain = self.order(replace(asked, spreads="", alternatives=1, choose=1)).ordering
             spread = with_spreads(asked, self.collection, self.medium, plain)
             return replace(self.order(spread), request=asked)
-        constraints = constraints_of(asked, self.collection, self.medium)
+        wished = with_matter(asked, self.collection, self.medium)
+        constraints = constraints_of(wished, self.collection, self.medium)
         steps = self._steps(asked) if asked.smoothness else None
         flow = asked.smoothness * steps.table if steps is not None and len(self.collection) > 1 else None
         judged = self.likelihood if asked.template is None and asked.like is None and not asked.flip else None
@@ -192,10 +194,12 @@ class Session:
             raise InputError(f"there are {len(found)} proposals; got {asked.choose}", field="choose")
         return Ordered(self, asked, task, tuple(found), asked.choose - 1, steps)
 
-    def review(self, *, sides: int = 1) -> Review:
-        """Review the order that the items came in: what is good, what is weak, and the few moves that would help.
+    def review(
+        self, ordering: Sequence[int] | None = None, *, sides: int = 1, side_sizes: Sequence[int] = ()
+    ) -> Review:
+        """Review the order that the items came in, or another: what is good, what is weak, and the moves that help.
 
-        ``sides`` cuts it evenly where nothing else says where sides end.
+        ``sides`` cuts it evenly where nothing else says where sides end; ``side_sizes`` are items on each.
 
         >>> from fabula.session.open import demo_folder
         >>> review = open_session(demo_folder()).review()
@@ -204,7 +208,7 @@ class Session:
         """
         from fabula.session.review import review_session
 
-        return review_session(self, sides=sides)
+        return review_session(self, ordering, sides=sides, side_sizes=side_sizes)
 
     def _solve(self, task: OrderTask, asked: Request) -> tuple[OrderTask, list[Proposal]]:
         """What was solved, and what came out: with what titles ask for, unless other wishes are against it."""
@@ -249,6 +253,9 @@ class Session:
             if templates is None and task.likelihood is not None:
                 along = propose.find_shape(self.essence[list(asked.ordering)], _named_shapes(), sides)
             return [propose.as_it_is(task, along, asked.ordering, sides)]
+        if asked.keep is not None:
+            shapes = None if templates is not None or task.likelihood is None else _named_shapes()
+            return [propose.near_given(task, templates or self.templates, asked.keep, shapes)]
         if task.likelihood is not None:
             drawn = list(dict.fromkeys([*self.templates, *map(_on_knots, _SHAPES)]))
             return propose.by_likelihood(task, drawn, asked.alternatives, _named_shapes())

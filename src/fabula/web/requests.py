@@ -87,6 +87,14 @@ class OrderRequest(_Body):
     sequence: int | None = Field(None, ge=0, le=2**53, description="Answered as it is, to tell a late answer by.")
 
 
+class ReviewRequest(_Body):
+    """Review an order of an open collection as it stands."""
+
+    ordering: list[int] | None = Field(None, min_length=1, max_length=5000, description="By default as it was opened.")
+    side_sizes: list[int] = Field([], max_length=26, description="With an ordering: how many items each side has.")
+    titles: dict[int, Text] = Field({}, description="Item, counted from 0, to what it is to be called in the answer.")
+
+
 class OpenRequest(_Body):
     """Open something of this machine that lies below the folders named at start."""
 

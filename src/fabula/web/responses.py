@@ -25,8 +25,10 @@ from fabula.media.facts import total
 from fabula.media.medium import Medium, Wave
 from fabula.report.page import write_page
 from fabula.report.pictures import write_picture
+from fabula.report.reviews import name_outlook, verdict
 from fabula.session.export import number_names, write_ordered
 from fabula.session.ordered import Ordered, input_order_name
+from fabula.session.review import Review
 from fabula.session.session import Session
 from fabula.web.file_access import ItemFile
 from fabula.web.page_workspace import PageWorkspace
@@ -160,6 +162,12 @@ def order_body(ordered: Ordered, result: str | None, *, explain: bool) -> dict[s
             "left_out": unit.text(total([items[i].length for i in ordered.left_out])),
         },
     }
+
+
+def review_body(review: Review) -> dict[str, Any]:
+    """A review as every surface has it, with its verdict in words."""
+    words = {"verdict": verdict(review), "outlook": name_outlook(review), "weakest": len(review.weakest)}
+    return {**review.to_json(), **words, "clear_odd": len(review.clear_odd)}
 
 
 def workspace_body(found: PageWorkspace) -> dict[str, Any]:

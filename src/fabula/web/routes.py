@@ -21,7 +21,7 @@ from fabula.web.file_access import ItemFile, check_below, file_response, list_fo
 from fabula.web.http_errors import ERROR_RESPONSES, StatusError
 from fabula.web.open_collection import open_paths, open_saved_session, open_upload, receive, reopen
 from fabula.web.open_jobs import JobProgress, OpenJobs
-from fabula.web.orders import change_essence, is_final, knows_model, order
+from fabula.web.orders import change_essence, is_final, knows_model, order, review
 from fabula.web.page_workspace import Workspaces
 from fabula.web.responses import json_response
 from fabula.web.server_store import OpenCollection, Origin, ServerStore, collection_id
@@ -266,6 +266,12 @@ def order_collection(asked: requests.OrderRequest, store: StoreOf) -> Any:
         ordered, result = order(store, asked)
         more = {"sequence": asked.sequence, "final": is_final(asked, ordered)}
         return json_response({**responses.order_body(ordered, result, explain=asked.explain), **more})
+
+
+@router.post("/collections/{collection}/review", tags=["order"])
+def review_collection(collection: str, asked: requests.ReviewRequest, store: StoreOf) -> Any:
+    """Review an order as it stands; answers what `fabula review` prints as JSON, and the same in words."""
+    return json_response(responses.review_body(review(store, collection, asked)))
 
 
 @router.post("/collections/{collection}/export", tags=["order"], response_class=Response)

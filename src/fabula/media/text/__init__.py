@@ -11,6 +11,7 @@ from fabula.media.text.passages import (
     COMPANION_ENDINGS,
     TEXT_ENDINGS,
     ends_of,
+    matter_of,
     read_item,
     strip_number,
     text_doubts,
@@ -126,6 +127,7 @@ MEDIUM = Medium(
     look=lazy("fabula.media.text.pairs:text_look"),
     proposer="prose",
     columns=_COLUMNS,
+    matter=matter_of,
     preview=Preview("text", dict.fromkeys(_SHOWN, "text/plain"), ends=ends_of),
     outputs={
         ".md": lazy("fabula.media.text.passages:write_markdown"),
