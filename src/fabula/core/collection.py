@@ -95,8 +95,9 @@ class Collection:
         title: str = "",
     ) -> None:
         given = tuple(items)
-        if isinstance(feature_names, str):
-            raise InputError(f"must be a list of names; got {brief(feature_names)}", field="feature_names")
+        named: Any = feature_names
+        if isinstance(named, str):
+            raise InputError(f"must be a list of names; got {brief(named)}", field="feature_names")
         for item in given:
             check_kind(item, Item, "a list of Items", "items")
         names = tuple(feature_names)
