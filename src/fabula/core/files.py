@@ -141,6 +141,17 @@ def check_target(path: str | os.PathLike[str]) -> Path:
     return target
 
 
+def cut_name(text: str, most: int = 180) -> str:
+    """A text of at most so many bytes, as file systems count them, whole characters.
+
+    >>> cut_name("naïve", 3), cut_name("naïve")
+    ('na', 'naïve')
+    """
+    while len(text.encode("utf-8", "surrogateescape")) > most:
+        text = text[:-1]
+    return text
+
+
 def _mode(path: Path) -> int:
     """The permissions of the file to be replaced, or those a new file would get."""
     try:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabula.core.collection import Collection
-from fabula.core.files import check_target, json_text, write_whole
+from fabula.core.files import check_target, cut_name, json_text, write_whole
 from fabula.errors import FileError, InputError, check_kind, shown
 from fabula.media.facts import Levelling
 from fabula.media.registry import media
@@ -247,9 +247,7 @@ def number_names(rows: list[Row], endings: list[str]) -> list[str]:
         title = row.item.label
         bare = title.removesuffix(ending) if ending else title
         bare = re.sub(r"^\d+\s*[-._ ]\s*(?=\S)", "", _UNSAFE.sub("_", bare)).strip(" .") or "item"
-        while len(bare.encode("utf-8", "surrogateescape")) > 180:
-            bare = bare[:-1]
-        names.append(f"{row.side}{row.number:0{digits}d} {bare}{ending}")
+        names.append(f"{row.side}{row.number:0{digits}d} {cut_name(bare)}{ending}")
     return names
 
 
