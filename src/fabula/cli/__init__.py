@@ -50,7 +50,7 @@ COMMANDS = {
     ),
     "compare": ("research.compare", "Compare what each feature tells about the order with what the essence tells."),
 }
-OPTIONS = {"smoothness": "smooth"}  # arguments whose option has another name
+OPTIONS = {"smoothness": "smooth", "occasion": "for"}  # arguments whose option has another name
 
 
 class _Commands(click.Group):

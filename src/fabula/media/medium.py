@@ -362,11 +362,15 @@ class Medium:
     proposer
         The shipped model that proposes orders where no template is asked for, a set model or a step model, which takes
         what the medium's ``look`` gives by name; None where there is none.
+    occasions
+        What an order may be for, such as a concert: from a collection to the model that proposes then, and a note.
     neighbours
         Whether it is by their steps alone that orders of such items are learned.
     columns, codes
         Features by which a table is known to be of this medium, those worth an arc first; and features that stand for
         something else than how much there is of it, which no arc is drawn over.
+    parsed
+        Whether a file is parsed by more than a header: then it is read in a child process.
     places
         Details of an item that name a file it lies in, besides its path.
     preview
@@ -414,9 +418,11 @@ class Medium:
     look: Callable[[Collection], Look] = lambda collection: look_at_nothing
     models: tuple[str, ...] = ()
     proposer: str | None = None
+    occasions: Mapping[str, Callable[[Collection], tuple[str, str]]] = field(default_factory=dict)
     neighbours: bool = False
     columns: tuple[str, ...] = ()
     codes: frozenset[str] = frozenset()
+    parsed: Callable[[str], bool] = lambda path: False
     places: frozenset[str] = frozenset()
     preview: Preview = Preview()
     facing: Callable[[Collection], Facing] | None = None
