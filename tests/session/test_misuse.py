@@ -39,7 +39,10 @@ WISHES: list[tuple[dict[str, Any], str]] = [
     ({"sides": 2.5}, "sides: must be a whole number of at least 1; got 2.5"),
     ({"sides": 0}, "sides: must be at least 1; got 0"),
     ({"alternatives": None}, "alternatives: must be a whole number of at least 1; got None"),
-    ({"smooth_by": "tempo", "smoothness": 1}, "smooth_by: must be weights by name, such as {'tempo': 1}; got 'tempo'"),
+    (
+        {"smooth_by": "tempo", "smoothness": 1},
+        "smooth_by: must be weights by name, such as {'essence': 1}; got 'tempo'",
+    ),
     ({"smooth_by": {"tempo": "x"}, "smoothness": 1}, "smooth_by: must be weights by name"),
     ({"smooth_by": {"tempo": 1}, "smoothness": 1}, "smooth_by: no step between these items is called 'tempo'"),
     ({"at": ["Dawn"]}, "at: must be items by position, such as {0: 'Intro'}; got ['Dawn']"),

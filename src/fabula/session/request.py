@@ -233,7 +233,7 @@ _KINDS: dict[str, tuple[tuple[type, ...], str]] = {
     "smoothness": ((Real,), "a number"),
     "seconds": ((Real, NoneType), "a number"),
     "at": ((Mapping,), "items by position, such as {0: 'Intro'}"),
-    "smooth_by": ((Mapping,), "weights by name, such as {'tempo': 1}"),
+    "smooth_by": ((Mapping,), "weights by name, such as {'essence': 1}"),
     **dict.fromkeys(("first", "last"), ((*_WHICH, Mapping, NoneType), f"{_ITEM}, or one for each side by number")),
 }
 
@@ -252,7 +252,7 @@ def _check_kinds(asked: Request) -> None:
             check_kind(position, Integral, "items by position, counted from 0", name)
             check_kind(which, _WHICH, _ITEM, name)
     for weight in asked.smooth_by.values():
-        check_kind(weight, Real, "weights by name, such as {'tempo': 1}", "smooth_by")
+        check_kind(weight, Real, "weights by name, such as {'essence': 1}", "smooth_by")
     for name, words in (("together", "lists of items, such as [['Intro', 'Dawn']]"), ("before", "pairs of items")):
         for run in _as_list(getattr(asked, name), words, name):
             for which in _as_list(run, words, name):
