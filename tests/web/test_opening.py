@@ -84,15 +84,15 @@ def test_without_roots_no_folder_is_shown():
 def slowly(monkeypatch):
     """Measuring that waits until it is let go."""
     going = threading.Event()
-    plain = extraction._outcome
+    plain = extraction._measure_all
 
-    def waiting(name, spec, stop, *, cache):
+    def waiting(names, spec, stop):
         while not going.wait(0.01):
             if stop():
                 break
-        return plain(name, spec, stop, cache=cache)
+        return plain(names, spec, stop)
 
-    monkeypatch.setattr(extraction, "_outcome", waiting)
+    monkeypatch.setattr(extraction, "_measure_all", waiting)
     yield going
     going.set()
 
