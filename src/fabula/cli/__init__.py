@@ -48,7 +48,7 @@ COMMANDS = {
     ),
     "compare": ("research.compare", "Compare what each feature tells about the order with what the essence tells."),
 }
-OPTIONS = {"smoothness": "smooth"}  # arguments whose option has another name
+OPTIONS = {"smoothness": "smooth", "step_limits": "keys"}  # arguments whose option has another name
 
 
 class _Commands(click.Group):

@@ -55,6 +55,7 @@ class Source:
     # For each item its entry of the playlist or row of the table; empty where there is neither
     rows: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()  # What the user should know of the reading
+    tempo_range: tuple[float, float] | None = None  # Beats per minute that tempi are counted in; None: as they are
 
     @property
     def title(self) -> str:
@@ -73,6 +74,8 @@ class Source:
     def with_lengths(self) -> Source:
         """The same, with what its medium makes of its features: those that follow from others, and lengths."""
         collection = self.medium.complete(self.collection)
+        if self.tempo_range is not None:
+            collection = self.medium.fold(collection, *self.tempo_range)
         known = [float(length) if np.isfinite(length) else None for length in self.medium.lengths(collection)]
         pairs = zip(collection.items, known, strict=True)
         items = tuple(item if length is None else replace(item, length=length) for item, length in pairs)
@@ -131,6 +134,11 @@ class Opening:
     recursive: bool = True  # Whether to go into folders within folders
     # Folders that links inside a folder must not lead out of; None where they may lead anywhere
     within: tuple[Path, ...] | None = None
+    tempo_range: tuple[float, float] | None = None  # Slowest and fastest tempo of music: others are doubled or halved
+
+    def __post_init__(self) -> None:
+        if self.tempo_range is not None and not 0 < self.tempo_range[0] < self.tempo_range[1] < np.inf:
+            raise InputError(f"must rise, such as 88-176; got {self.tempo_range}", field="tempo_range")
 
     def may_read(self, path: str) -> bool:
         """Whether there is such a file, and it may be read: below the folders named, where some are."""
@@ -184,10 +192,10 @@ def open_source(paths: Sequence[str | Path], opening: Opening | None = None) -> 
         raise InputError(f"goes with a table; {shown(names[0])} is none", field="collection")
     if reader is None:
         opened: Source = load(_FOLDERS).open(names, how)
-        return opened
+        return replace(opened, tempo_range=how.tempo_range)
     if not _SCHEME.match(names[0]) and not Path(names[0]).exists():
         raise FileError(f"{shown(names[0])}: does not exist")
-    return reader.open(names, how)
+    return replace(reader.open(names, how), tempo_range=how.tempo_range)
 
 
 def _reader_of(name: str, *, alone: bool) -> Reader | None:
