@@ -193,12 +193,15 @@ def test_functions_are_known_by_where_they_stand():
     assert call(lambda path: os.getpid(), "x") == os.getpid()  # what has no name is called here
 
 
-def test_where_there_can_be_no_child_files_are_read_here(monkeypatch):
+@pytest.mark.parametrize("how", ["it ends", "there is none"])
+def test_where_there_can_be_no_child_files_are_read_here(monkeypatch, how):
     pool = children._Pool()
     monkeypatch.setattr(children, "_pool", pool)
-    monkeypatch.setattr(children, "_CODE", "raise SystemExit  # {}")
+    if how == "it ends":
+        monkeypatch.setattr(children, "_CODE", "raise SystemExit  # {}")
+    else:
+        monkeypatch.setattr(sys, "executable", "/no/such/python")
     assert call(readers.tell_process, "x") == os.getpid()
-    monkeypatch.setattr(sys, "executable", "/no/such/python")
     assert call(readers.tell_process, "x") == os.getpid()
 
 

@@ -1,12 +1,13 @@
 """Files are parsed in child processes: a few, kept warm, each with limits of time and memory, killed when not wanted.
 
-A child is this Python started anew, led by a socket: it knows functions by where they stand, so that neither the main
-module of a program nor anything else of it is imported again. Where files are guarded it opens none itself but asks its
-parent, whose guard opens it or refuses. What comes back is plain data, never code.
+A child is forked from this Python started anew, and led by a socket: it knows functions by where they stand, so that
+neither the main module of a program nor anything else of it is imported again. Where files are guarded it opens none
+itself but asks its parent, whose guard opens it or refuses. What comes back is plain data, never code.
 """
 
 import atexit
 import contextlib
+import gc
 import json
 import math
 import os
@@ -30,10 +31,10 @@ from fabula.core.files import guard_files, is_guarded, open_file
 from fabula.errors import FileError, InputError, MissingExtraError, shown
 from fabula.media.medium import Stop, Stopped, load
 
-_CODE = "import json, sys; sys.path[:] = json.loads(sys.argv[2]); from {} import serve; serve(int(sys.argv[1]))"
+_CODE = "import json, sys; sys.path[:] = json.loads(sys.argv[2]); from {} import nurse; nurse(int(sys.argv[1]))"
 _MOST = min(8, (os.cpu_count() or 1) + 1)  # children at a time
 _LOOK = 0.05  # seconds between two looks at whether to give up
-_START = 60.0  # seconds in which one must have started
+_START = 60.0  # seconds in which one must have started, or taken what is sent
 _SLOW = 3  # times its limit of computing that a child may take on a busy machine
 _ANSWER = 1 << 30  # bytes of one answer
 _ENVIRONMENT = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -86,7 +87,7 @@ def shield(function: Callable[..., Any], path: str, *more: Any, limits: Limits =
 def stream(function: Callable[..., Any], path: str, *more: Any, limits: Limits = LIMITS) -> Iterator[Any]:
     """What a generator function yields for a file, one by one as it comes; the limits count for each anew."""
     place = place_of(function)
-    child = None if place is None or _inside else _pool.take()
+    child = None if place is None or _inside else _pool.take(place)
     if child is None or place is None:
         found = function(path, *more)
         yield from found if isinstance(found, Iterator) else [found]
@@ -135,34 +136,80 @@ def _error(told: list[str], path: str, limits: Limits) -> Exception:
     return FileError(f"{shown(path)}: cannot be read ({shown(message) or kind})")
 
 
-# The children of this process
+# The children of this process, all forked from one that has loaded what they need and opens no file
 
 
-class _Child:
-    """A child, and the socket that leads to it."""
+class _Nursery:
+    """The process that children are forked from: this Python started anew."""
 
     def __init__(self) -> None:
-        ours, theirs = socket.socketpair()
-        with theirs:
+        self._lock = threading.Lock()
+        self._socket, theirs = socket.socketpair()
+        self._socket.settimeout(_START)
+        with theirs, contextlib.ExitStack() as stack:
+            stack.callback(self._socket.close)
             command = [sys.executable, "-c", _CODE.format(__name__), str(theirs.fileno()), json.dumps(sys.path)]
-            self.process = subprocess.Popen(
+            self._process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
-                process_group=0,  # Ctrl-C is for us; and with it goes whatever it starts
+                process_group=0,  # Ctrl-C is for us
                 env={**os.environ, **_ENVIRONMENT},
             )
-        self.socket = ours
+            stack.pop_all()
+
+    def fork(self, place: str) -> "_Child":
+        """A new child, which has loaded what stands at a place."""
+        ours, theirs = socket.socketpair()
+        try:
+            with theirs, self._lock:
+                socket.send_fds(self._socket, [b"+"], [theirs.fileno()])
+                _send(self._socket, place)
+                return _Child(int(_receive(partial(_read_all, self._socket))), ours, self)
+        except BaseException:
+            ours.close()
+            raise
+
+    def wait(self, pid: int) -> int:
+        """How a child ended: its status, or its signal below 0."""
+        with self._lock:
+            self._socket.sendall(b"-")
+            _send(self._socket, pid)
+            return int(_receive(partial(_read_all, self._socket)))
+
+    def close(self) -> None:
+        """End it, when none of its children is left."""
+        self._socket.close()
+        self._process.kill()
+        self._process.wait()
+
+    def forget(self) -> None:
+        """Let go of it in a process that was forked from ours."""
+        self._socket.close()
+        self._process.returncode = 0  # it is not ours to wait for
+
+
+class _Child:
+    """A child, and the socket that leads to it."""
+
+    def __init__(self, pid: int, connection: socket.socket, nursery: _Nursery) -> None:
+        self.pid, self.socket, self._nursery = pid, connection, nursery
         self.socket.settimeout(_LOOK)
 
-    def wait_until_ready(self) -> bool:
-        """Whether it has started."""
+    @property
+    def lives(self) -> bool:
+        """Whether it still waits for work."""
+        self.socket.settimeout(0)
         try:
-            return bool(_receive(partial(self._read, time.monotonic() + _START)) == {"ready": True})
-        except (EOFError, TimeoutError, OSError):
+            return bool(self.socket.recv(1, socket.MSG_PEEK))
+        except BlockingIOError:
+            return True
+        except OSError:
             return False
+        finally:
+            self.socket.settimeout(_LOOK)
 
     def ask(self, place: str, given: tuple[Any, ...], limits: Limits) -> Iterator[dict[str, Any]]:
         """Its answers, the last one marked so."""
@@ -185,13 +232,10 @@ class _Child:
 
     def _tell_end(self, limits: Limits) -> str:
         """How it ended."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(1.0)
-        code = self.process.returncode
+        code = self.kill()
         if code == -signal.SIGXCPU:
             return f"takes more than {limits.seconds:g} s to be read"
-        why = f"signal {-code}" if code is not None and code < 0 else f"status {code}"
-        return f"is broken: it breaks the program that reads it ({why})"
+        return f"is broken: it breaks the program that reads it ({f'signal {-code}' if code < 0 else f'status {code}'})"
 
     def _hand_over(self, path: str) -> None:
         """Open a file for it, or say why not."""
@@ -220,12 +264,17 @@ class _Child:
             view = view[count:]
         return data
 
-    def kill(self) -> None:
-        """End it, and what it has started; nothing of it stays."""
+    def kill(self) -> int:
+        """End it, and what it has started, and say how it had ended; nothing of it stays."""
         self.socket.close()
+        if not self.pid:
+            return 0
+        pid, self.pid = self.pid, 0
         with contextlib.suppress(OSError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
+            os.killpg(pid, signal.SIGKILL)
+        with contextlib.suppress(OSError, EOFError):
+            return self._nursery.wait(pid)
+        return 0
 
 
 class _Pool:
@@ -237,9 +286,10 @@ class _Pool:
         self._idle: list[_Child] = []
         self._all: set[_Child] = set()
         self._able = hasattr(socket, "send_fds") and bool(sys.executable) and not getattr(sys, "frozen", False)
+        self._nursery: _Nursery | None = None
         self._proven = False
 
-    def take(self) -> _Child | None:
+    def take(self, place: str) -> _Child | None:
         """A child for one call; None where there can be none."""
         if not self._able:
             return None
@@ -247,13 +297,13 @@ class _Pool:
             if _stop.get()():
                 raise Stopped
         try:
-            with self._lock:
-                child = self._idle.pop() if self._idle else None
-            if child is not None and child.process.poll() is None:
-                return child
-            if child is not None:
-                self._drop(child)
-            found = self._start()
+            while self._idle:
+                with contextlib.suppress(IndexError):  # another thread was quicker
+                    child = self._idle.pop()
+                    if child.lives:
+                        return child
+                    self._drop(child)
+            found = self._fork(place)
         except BaseException:
             self._room.release()
             raise
@@ -261,38 +311,29 @@ class _Pool:
             self._room.release()
         return found
 
-    def _start(self) -> _Child | None:
+    def _fork(self, place: str) -> _Child | None:
         """A new child; None where this system lets us have none."""
-        try:
-            child = _Child()
-        except OSError as error:
-            self._fail(error)
-            return None
         with self._lock:
-            self._all.add(child)
-        ready = False
-        try:
-            ready = child.wait_until_ready()
-        finally:
-            if not ready:
-                self._drop(child)
-        if not ready:
-            self._fail(None)
+            for _ in range(2):  # a nursery that somebody has killed is made anew
+                try:
+                    self._nursery = self._nursery or _Nursery()
+                    child = self._nursery.fork(place)
+                    self._all.add(child)
+                    self._proven = True
+                    return child
+                except (OSError, EOFError, ValueError) as error:
+                    known, self._nursery, why = self._nursery, None, error
+                    if known is not None:
+                        known.close()
+            if self._proven:
+                raise FileError("no process could be started to read files in; try again") from why
+            self._able = False
             return None
-        self._proven = True
-        return child
-
-    def _fail(self, error: OSError | None) -> None:
-        """Go on without children where there never was one."""
-        if self._proven:
-            raise FileError("no process could be started to read files in; try again") from error
-        self._able = False
 
     def give_back(self, child: _Child, *, whole: bool) -> None:
         """Keep a child that has answered; end one that has not."""
         if whole:
-            with self._lock:
-                self._idle.append(child)
+            self._idle.append(child)
         else:
             self._drop(child)
         self._room.release()
@@ -306,13 +347,18 @@ class _Pool:
         """End all of them."""
         with self._lock:
             known, self._all, self._idle = list(self._all), set(), []
+            nursery, self._nursery = self._nursery, None
         for child in known:
             child.kill()
+        if nursery is not None:
+            nursery.close()
 
     def forget(self) -> None:
         """Let go of the children of the process that this one was forked from."""
         for child in self._all:
             child.socket.close()
+        if self._nursery is not None:
+            self._nursery.forget()
         self.__init__()  # type: ignore[misc]
 
 
@@ -325,15 +371,39 @@ if hasattr(os, "register_at_fork"):
 # In the child
 
 
-def serve(descriptor: int) -> None:
+def nurse(descriptor: int) -> None:
+    """Fork children as the program asks through a socket, until it is closed; tell how each has ended."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.dont_write_bytecode = True
+    with socket.socket(fileno=descriptor) as program, contextlib.suppress(EOFError, OSError):
+        while True:
+            mark, given, _, _ = socket.recv_fds(program, 1, 1)
+            asked = _receive(partial(_read_all, program))
+            if mark == b"-":
+                _send(program, os.waitstatus_to_exitcode(os.waitpid(asked, 0)[1]))
+                continue
+            with contextlib.suppress(Exception):  # it is told when it is asked for
+                load(asked)
+            gc.freeze()
+            pid = os.fork()
+            if not pid:
+                program.close()
+                with contextlib.suppress(OSError):
+                    _serve(given[0])
+                os._exit(0)
+            os.close(given[0])
+            with contextlib.suppress(OSError):
+                os.setpgid(pid, pid)
+            _send(program, pid)
+
+
+def _serve(descriptor: int) -> None:
     """Answer what the parent asks through a socket, until it is closed: what a child does all its life."""
     global _inside
     _inside = True
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    sys.dont_write_bytecode = True
+    os.setpgid(0, 0)  # whatever it starts goes with it
     _bound(CORE=0, FSIZE=0)  # it leaves no traces: no file can be written
-    with socket.socket(fileno=descriptor) as parent, contextlib.suppress(EOFError, OSError):  # until the parent is gone
-        _send(parent, {"ready": True})
+    with socket.socket(fileno=descriptor) as parent, contextlib.suppress(EOFError, OSError):
         while True:
             asked = _receive(partial(_read_all, parent))
             with guard_files(partial(_ask_for, parent)) if asked["guarded"] else contextlib.nullcontext():

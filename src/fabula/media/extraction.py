@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -22,8 +23,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.errors import FileError, InputError, shown
-from fabula.media.medium import Spec, Stop, Stopped
+from fabula.core.files import is_guarded, open_file
+from fabula.errors import FabulaError, FileError, InputError, shown
+from fabula.media.children import LIMITS, Limits, call, place_of, stopping
+from fabula.media.medium import Spec, Stop, Stopped, load
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -215,7 +218,7 @@ def content_key(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> 
     try:
         if not Path(path).is_file():
             return None
-        with Path(path).open("rb", buffering=0) as file:
+        with open_file(path) as file:
             while block := file.read(_BLOCK):
                 if stop():
                     return None
@@ -335,6 +338,8 @@ def _recall_old(key: str, spec: Spec) -> NDArray[np.float64] | None:
 
 
 Progress = Callable[[int, int, str], None]
+_LONG = 60.0  # seconds to measure a file of no parsed kind: sound, some of which takes little room and long
+_PER_SECOND = 500_000  # bytes for which a second more is given
 _Outcome = NDArray[np.float64] | FileError
 
 
@@ -397,7 +402,10 @@ def _outcomes(names: list[str], spec: Spec, workers: int, how: Measuring) -> Ite
 
     with ThreadPoolExecutor(workers, thread_name_prefix="fabula-extract") as pool:
         try:
-            futures = {pool.submit(_outcome, name, spec, stop, cache=how.cache): i for i, name in enumerate(names)}
+            futures = {
+                pool.submit(copy_context().run, _outcome, name, spec, stop, cache=how.cache): i
+                for i, name in enumerate(names)
+            }
             for future in as_completed(futures):
                 yield futures[future], future.result()
         finally:  # also when the caller is interrupted: the threads give up within one chunk
@@ -421,14 +429,45 @@ def _outcome(name: str, spec: Spec, stop: Stop, *, cache: bool) -> _Outcome:
     if known is not None:
         return known
     try:
-        measured = spec.measure(name, stop)
+        measured = _measure(name, spec, stop)
     except FileError as error:
         return error
-    except (OSError, ValueError, MemoryError) as error:  # the file changed or went away while it was read
-        return FileError(f"{shown(name)}: cannot be measured ({shown(str(error))})")
+    except (Stopped, FabulaError):
+        raise
+    except Exception as error:  # the file went away while it was read, or a medium of another package fails
+        named = "" if isinstance(error, OSError | ValueError | MemoryError) else f"{type(error).__name__}: "
+        return FileError(f"{shown(name)}: cannot be measured ({named}{shown(' '.join(str(error).split()))})")
+    if np.shape(measured) != tuple(spec.shape):
+        return FileError(f"{shown(name)}: cannot be measured (shape {spec.shape} is due; got {np.shape(measured)})")
     if key:
         keep(key, spec, measured)
     return measured
+
+
+def _measure(name: str, spec: Spec, stop: Stop) -> NDArray[np.float64]:
+    """The features of a file: measured in a child where it is parsed, or where files are guarded."""
+    place = place_of(spec.measure) if is_guarded() or spec.parsed(name) else None
+    if place is None:
+        return spec.measure(name, stop)
+    seconds = LIMITS.seconds if spec.parsed(name) else _LONG
+    with stopping(stop):
+        found: NDArray[np.float64] = call(
+            measure_at, name, place, limits=Limits(seconds + _size_of(name) / _PER_SECOND)
+        )
+    return found
+
+
+def _size_of(name: str) -> int:
+    try:
+        return Path(name).stat().st_size
+    except (OSError, ValueError):  # told when it is read
+        return 0
+
+
+def measure_at(path: str, place: str) -> NDArray[np.float64]:
+    """What is measured of a file by the function at ``"package.module:name"``: what a child is asked for."""
+    found: NDArray[np.float64] = load(place)(path, lambda: False)
+    return found
 
 
 def _gather(names: list[str], spec: Spec, outcomes: dict[int, _Outcome]) -> Extraction:

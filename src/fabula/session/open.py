@@ -137,7 +137,7 @@ def open_ordered(
     source = open_source([paths] if isinstance(paths, str | Path) else list(paths), opening)
     source = source.with_lengths() if measuring is None else measure(source, measuring)
     n, sides = len(source.collection), source.sides
-    session = Session(source=source, essence=np.zeros(n), notes=source.notes)
+    session = Session(source=source, essence=np.zeros(n), notes=source.tell())
     return session.order(ordering=range(n), sides=max(1, len(sides)), side_sizes=sides, alternatives=1)
 
 

@@ -12,11 +12,12 @@ import numpy as np
 
 from fabula.core.arrays import Floats, normalise
 from fabula.core.collection import Collection, Item
-from fabula.core.template import PAPER_KNOTS, Template, from_arc
-from fabula.errors import InputError
+from fabula.core.template import PAPER_KNOTS, Template, from_arc, template_names
+from fabula.errors import ConflictError, ConstraintError, InputError
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium, Steps, Threads
 from fabula.media.registry import ITEMS, media
+from fabula.models.config import TITLES
 from fabula.models.model import Model, load_model
 from fabula.session import propose
 from fabula.session.explain import MOST_ITEMS
@@ -29,9 +30,11 @@ from fabula.session.request import (
     crossings,
     explain_conflicts,
     find_template,
+    find_title_wishes,
     insist,
     labels,
     strands_apart,
+    with_matter,
     with_spreads,
 )
 from fabula.sources.registry import Opening, SeveralCollectionsError, Source, open_source
@@ -150,8 +153,14 @@ class Session:
     @property
     def readable(self) -> Collection:
         """The items as they can be read: without files, where what they name is not to be opened."""
-        items = self.stored or tuple(replace(item, path="") for item in self.collection.items)
+        items = self.stored or tuple(self._without_files(item) for item in self.collection.items)
         return replace(self.collection, items=items)
+
+    def _without_files(self, item: Item) -> Item:
+        """An item that names no file."""
+        named = self.medium.places & set(item.details)
+        kept = {name: value for name, value in item.details.items() if name not in named}
+        return replace(item, path="", details=kept if named else item.details)
 
     def by(self, column: str | None = None, model: str | None = None, measuring: Measuring | None = None) -> Session:
         """The same collection with another essence: a column, or a model's; nothing is measured twice."""
@@ -161,7 +170,7 @@ class Session:
         kept = [rows[item.id] for item in made.collection.items]  # some may be left out when they are measured
         vectors = None if self.vectors is None else self.vectors[kept]
         return replace(
-            made, vectors=vectors, stored=made.stored or tuple(self.stored[row] for row in kept if self.stored)
+            made, vectors=vectors, stored=tuple(self.stored[row] for row in kept) if self.stored else made.stored
         )
 
     def order(self, request: Request | None = None, **wishes: Any) -> Ordered:
@@ -176,22 +185,23 @@ class Session:
             return replace(self.order(spread), request=asked)
         if asked.never_worse and asked.smoothness > 0:
             return self._no_worse(asked)
-        constraints = constraints_of(asked, self.collection, self.medium)
+        wished = with_matter(asked, self.collection, self.medium)
+        constraints = constraints_of(wished, self.collection, self.medium)
         steps = self._steps(asked) if asked.smoothness or asked.step_limits else None
         flow = asked.smoothness * steps.table if steps and asked.smoothness and len(self.collection) > 1 else None
         judged = self.likelihood if asked.template is None and asked.like is None and not asked.flip else None
         task = OrderTask(self.essence, constraints, flow, self.model, judged, asked.likeliest, asked.seconds)
-        with explain_conflicts(self.collection, self.medium):
-            ruled = asked.ordering is None and (asked.together_by is not None or bool(asked.step_limits))
-            found = self._by_rules(task, asked, steps) if ruled else self._proposals(task, asked)
+        task, found = self._solve(task, asked, steps)
         if asked.choose > len(found):
             raise InputError(f"there are {len(found)} proposals; got {asked.choose}", field="choose")
         return Ordered(self, asked, task, tuple(found), asked.choose - 1, steps)
 
-    def review(self, *, sides: int = 1) -> Review:
-        """Review the order that the items came in: what is good, what is weak, and the few moves that would help.
+    def review(
+        self, ordering: Sequence[int] | None = None, *, sides: int = 1, side_sizes: Sequence[int] = ()
+    ) -> Review:
+        """Review the order that the items came in, or another: what is good, what is weak, and the moves that help.
 
-        ``sides`` cuts it evenly where nothing else says where sides end.
+        ``sides`` cuts it evenly where nothing else says where sides end; ``side_sizes`` are items on each.
 
         >>> from fabula.session.open import demo_folder
         >>> review = open_session(demo_folder()).review()
@@ -200,7 +210,25 @@ class Session:
         """
         from fabula.session.review import review_session
 
-        return review_session(self, sides=sides)
+        return review_session(self, ordering, sides=sides, side_sizes=side_sizes)
+
+    def _solve(self, task: OrderTask, asked: Request, steps: Steps | None) -> tuple[OrderTask, list[Proposal]]:
+        """What was solved, and what came out: with what titles ask for, unless other wishes are against it."""
+
+        def solve(task: OrderTask) -> list[Proposal]:
+            ruled = asked.ordering is None and (asked.together_by is not None or bool(asked.step_limits))
+            return self._by_rules(task, asked, steps) if ruled else self._proposals(task, asked)
+
+        reads = task.likelihood is not None and TITLES in task.likelihood.model.reads
+        wishes = find_title_wishes(self.collection, asked) if reads else None
+        if wishes is not None:
+            try:
+                counted = task.under(wishes)
+                return counted, solve(counted)
+            except (ConflictError, ConstraintError):
+                task = replace(task, against_titles=True)
+        with explain_conflicts(self.collection, self.medium):
+            return task, solve(task)
 
     def preset(self, name: str, request: Request, measuring: Measuring | None = None) -> tuple[Session, Request]:
         """The session and the request of a preset of the medium; what the request already says is kept."""
@@ -227,12 +255,18 @@ class Session:
         templates = self._find_templates(asked)
         if asked.ordering is not None:
             sides = _check_sides(asked, asked.ordering, task)
-            return [propose.as_it_is(task, (templates or self.templates)[0], asked.ordering, sides)]
+            along = templates[0] if templates else self.templates[0]
+            if templates is None and task.likelihood is not None:
+                along = propose.find_shape(self.essence[list(asked.ordering)], _named_shapes(), sides)
+            return [propose.as_it_is(task, along, asked.ordering, sides)]
+        if asked.keep is not None:
+            shapes = None if templates is not None or task.likelihood is None else _named_shapes()
+            return [propose.near_given(task, templates or self.templates, asked.keep, shapes)]
         if task.likelihood is not None:
             drawn = list(dict.fromkeys([*self.templates, *map(_on_knots, _SHAPES)]))
-            return propose.by_likelihood(task, drawn, asked.alternatives)
+            return propose.by_likelihood(task, drawn, asked.alternatives, _named_shapes())
         if templates is None and not asked.flip and self.model is not None and self.model.arcs is not None:
-            return propose.along_arcs(task, asked.alternatives)
+            return [_call_by_name(one) for one in propose.along_arcs(task, asked.alternatives)]
         own = templates or self.templates
         return propose.distinct(
             [propose.along_template(task, one.flipped() if asked.flip else one) for one in own], asked.alternatives
@@ -319,11 +353,26 @@ class Session:
             raise InputError(error.message, field="like") from error
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
 def _on_knots(name: str) -> Template:
     """A built-in template on the paper's knots, so that a person can bend it there."""
     named = find_template(name)
     return Template(PAPER_KNOTS, named.at(PAPER_KNOTS), named.name, named.description)
+
+
+def _named_shapes() -> list[Template]:
+    """The built-in templates that have a name of their own, no number, on the paper's knots."""
+    return [_on_knots(name) for name in template_names() if not name[-1].isdecimal()]
+
+
+def _call_by_name(proposal: Proposal) -> Proposal:
+    """A proposal along an arc of a model, which is called as the built-in template that it follows."""
+    arc = proposal.fit.template
+    if arc.values.ndim > 1:
+        return proposal
+    known = propose.find_shape(arc.samples(21), _named_shapes())
+    named = Template(arc.knots, arc.values, known.name, known.description, arc.interpolation)
+    return replace(proposal, fit=replace(proposal.fit, template=named))
 
 
 def template_by_name(text: str, known: Sequence[Template]) -> Template:
@@ -390,11 +439,12 @@ def open_session(
     own: a column of lists in a table, or an ONNX model (``.onnx``) that reads what items say.
     """
     named = [paths] if isinstance(paths, str | Path) else list(paths)
-    source = open_source(named, opening).with_lengths()
+    how = measuring or Measuring()
+    source = open_source(named, replace(opening or Opening(), progress=how.progress, stop=how.stop)).with_lengths()
     known: dict[str, Floats] = {}
     if embedding is not None:
         source, known = embed(source, embedding)
-    session = _session(find_essence(source, measuring or Measuring(), by=by, model=model), Asked(by, model))
+    session = _session(find_essence(source, how, by=by, model=model), Asked(by, model))
     if not known:
         return session
     return replace(session, vectors=np.stack([known[item.id] for item in session.collection.items]))
@@ -414,8 +464,8 @@ def source_session(source: Source, measuring: Measuring, asked: Asked, *, guess:
 
 
 def _session(found: Essence, asked: Asked) -> Session:
-    notes = found.source.notes + found.notes
-    stored = found.source.collection.items if found.source.files else ()
+    notes = found.source.tell() + found.notes
+    stored = found.source.collection.items if found.source.files or found.source.cut else ()
     return Session(
         found.source, found.values, found.features, found.model, found.likelihood, asked, notes, stored=stored
     )
