@@ -11,6 +11,7 @@ import gc
 import json
 import math
 import os
+import re
 import signal
 import socket
 import struct
@@ -18,10 +19,11 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, is_dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -38,6 +40,8 @@ _START = 60.0  # seconds in which one must have started, or taken what is sent
 _SLOW = 3  # times its limit of computing that a child may take on a busy machine
 _ANSWER = 1 << 30  # bytes of one answer
 _ENVIRONMENT = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+_PLACE = re.compile(r"([A-Za-z_][\w.]*):[A-Za-z_]\w*")
 
 _stop: ContextVar[Stop] = ContextVar("stop", default=lambda: False)
 _inside = False  # whether this process is such a child
@@ -86,18 +90,51 @@ def shield(function: Callable[..., Any], path: str, *more: Any, limits: Limits =
 
 def stream(function: Callable[..., Any], path: str, *more: Any, limits: Limits = LIMITS) -> Iterator[Any]:
     """What a generator function yields for a file, one by one as it comes; the limits count for each anew."""
-    place = place_of(function)
-    child = None if place is None or _inside else _pool.take(place)
+    yield from _stream(function, (path, *more), limits, lambda: path)
+
+
+def call_all(
+    function: Callable[..., Any], paths: Sequence[str], *more: Any, limits: Limits = LIMITS
+) -> Iterator[Any | FileError]:
+    """What a function gives for each of many files in their order, or the FileError of one; asked for at once."""
+    left, place = list(paths), place_of(function)
+    while left:
+        try:
+            for found in _stream(_each, (place or function, left[:], more), limits, lambda: left[0]):
+                left.pop(0)
+                yield FileError(found["error"]) if "error" in found else found["value"]
+        except FileError as error:  # the child is gone that was at it
+            left.pop(0)
+            yield error
+
+
+def _each(place: str | Callable[..., Any], paths: list[str], more: Sequence[Any]) -> Iterator[dict[str, Any]]:
+    """What a function gives for each of many files, or what is wrong with it."""
+    function = load(place) if isinstance(place, str) else place
+    for path in paths:
+        try:
+            found = {"value": function(path, *more)}
+        except FileError as error:
+            found = {"error": str(error)}
+        yield found
+
+
+def _stream(
+    function: Callable[..., Any], given: tuple[Any, ...], limits: Limits, name: Callable[[], str]
+) -> Iterator[Any]:
+    """What a function gives or yields, in a child where it can; ``name`` is the file it is at."""
+    place = None if any(map(callable, given)) else place_of(function)
+    child = None if place is None or _inside else _pool.take(_modules(place, given))
     if child is None or place is None:
-        found = function(path, *more)
+        found = function(*given)
         yield from found if isinstance(found, Iterator) else [found]
         return
     ended = False
     try:
-        for answer in child.ask(place, (path, *more), limits):
+        for answer in child.ask(place, given, limits, name):
             if answer.get("error") is not None:
                 ended = True
-                raise _error(answer["error"], path, limits)
+                raise _error(answer["error"], name(), limits)
             ended = bool(answer.get("last"))
             if "value" in answer:
                 yield answer["value"]
@@ -114,6 +151,12 @@ def place_of(function: Callable[..., Any]) -> str | None:
     module = sys.modules.get(place.partition(":")[0])
     reachable = module is not None and module.__name__ != "__main__"
     return place if reachable and getattr(module, place.partition(":")[2], None) is function else None
+
+
+def _modules(place: str, given: tuple[Any, ...]) -> frozenset[str]:
+    """The modules that a call needs: of its function, and of functions that it is given by where they stand."""
+    flat = [one for part in (place, *given) for one in (part if isinstance(part, tuple) else [part])]
+    return frozenset(found[1] for one in flat if isinstance(one, str) and (found := _PLACE.fullmatch(one)))
 
 
 def _current_folder() -> str:
@@ -144,6 +187,7 @@ class _Nursery:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._loaded: frozenset[str] = frozenset()
         self._socket, theirs = socket.socketpair()
         self._socket.settimeout(_START)
         with theirs, contextlib.ExitStack() as stack:
@@ -160,14 +204,15 @@ class _Nursery:
             )
             stack.pop_all()
 
-    def fork(self, place: str) -> "_Child":
-        """A new child, which has loaded what stands at a place."""
+    def fork(self, modules: frozenset[str]) -> "_Child":
+        """A new child, which has loaded some modules and those of all children before it."""
         ours, theirs = socket.socketpair()
         try:
             with theirs, self._lock:
                 socket.send_fds(self._socket, [b"+"], [theirs.fileno()])
-                _send(self._socket, place)
-                return _Child(int(_receive(partial(_read_all, self._socket))), ours, self)
+                _send(self._socket, sorted(modules - self._loaded))
+                self._loaded |= modules
+                return _Child(int(_receive(partial(_read_all, self._socket))), ours, self, self._loaded)
         except BaseException:
             ours.close()
             raise
@@ -194,8 +239,8 @@ class _Nursery:
 class _Child:
     """A child, and the socket that leads to it."""
 
-    def __init__(self, pid: int, connection: socket.socket, nursery: _Nursery) -> None:
-        self.pid, self.socket, self._nursery = pid, connection, nursery
+    def __init__(self, pid: int, connection: socket.socket, nursery: _Nursery, loaded: frozenset[str]) -> None:
+        self.pid, self.socket, self._nursery, self.loaded = pid, connection, nursery, loaded
         self.socket.settimeout(_LOOK)
 
     @property
@@ -211,11 +256,13 @@ class _Child:
         finally:
             self.socket.settimeout(_LOOK)
 
-    def ask(self, place: str, given: tuple[Any, ...], limits: Limits) -> Iterator[dict[str, Any]]:
-        """Its answers, the last one marked so."""
+    def ask(
+        self, place: str, given: tuple[Any, ...], limits: Limits, name: Callable[[], str]
+    ) -> Iterator[dict[str, Any]]:
+        """Its answers, the last one marked so; ``name`` is the file it is at."""
         asked = {"place": place, "given": given, "seconds": limits.seconds, "memory": limits.memory}
         asked |= {"guarded": is_guarded(), "folder": _current_folder()}
-        name, last = shown(str(given[0])), False
+        last = False
         try:
             _send(self.socket, asked)
             while not last:
@@ -226,9 +273,9 @@ class _Child:
                 last = bool(answer.get("last"))
                 yield answer
         except TimeoutError as error:
-            raise FileError(f"{name}: takes more than {limits.seconds:g} s to be read") from error
+            raise FileError(f"{shown(name())}: takes more than {limits.seconds:g} s to be read") from error
         except (EOFError, OSError, ValueError) as error:
-            raise FileError(f"{name}: {self._tell_end(limits)}") from error
+            raise FileError(f"{shown(name())}: {self._tell_end(limits)}") from error
 
     def _tell_end(self, limits: Limits) -> str:
         """How it ended."""
@@ -289,8 +336,8 @@ class _Pool:
         self._nursery: _Nursery | None = None
         self._proven = False
 
-    def take(self, place: str) -> _Child | None:
-        """A child for one call; None where there can be none."""
+    def take(self, modules: frozenset[str]) -> _Child | None:
+        """A child for one call that needs some modules; None where there can be none."""
         if not self._able:
             return None
         while not self._room.acquire(timeout=_LOOK):
@@ -300,10 +347,10 @@ class _Pool:
             while self._idle:
                 with contextlib.suppress(IndexError):  # another thread was quicker
                     child = self._idle.pop()
-                    if child.lives:
+                    if modules <= child.loaded and child.lives:
                         return child
-                    self._drop(child)
-            found = self._fork(place)
+                    self._drop(child)  # to fork one that has loaded them takes less than to load them
+            found = self._fork(modules)
         except BaseException:
             self._room.release()
             raise
@@ -311,13 +358,13 @@ class _Pool:
             self._room.release()
         return found
 
-    def _fork(self, place: str) -> _Child | None:
+    def _fork(self, modules: frozenset[str]) -> _Child | None:
         """A new child; None where this system lets us have none."""
         with self._lock:
             for _ in range(2):  # a nursery that somebody has killed is made anew
                 try:
                     self._nursery = self._nursery or _Nursery()
-                    child = self._nursery.fork(place)
+                    child = self._nursery.fork(modules)
                     self._all.add(child)
                     self._proven = True
                     return child
@@ -382,8 +429,9 @@ def nurse(descriptor: int) -> None:
             if mark == b"-":
                 _send(program, os.waitstatus_to_exitcode(os.waitpid(asked, 0)[1]))
                 continue
-            with contextlib.suppress(Exception):  # it is told when it is asked for
-                load(asked)
+            for name in asked:
+                with contextlib.suppress(Exception):  # it is told when it is asked for
+                    import_module(name)
             gc.freeze()
             pid = os.fork()
             if not pid:
@@ -430,7 +478,8 @@ def _answer(parent: socket.socket, asked: dict[str, Any]) -> None:
     except MemoryError:
         _send(parent, {"error": ["MemoryError", ""], "last": True})
     except Exception as error:
-        _send(parent, {"error": [type(error).__name__, str(error)], "last": True})
+        words = getattr(error, "strerror", None) or str(error)
+        _send(parent, {"error": [type(error).__name__, words], "last": True})
 
 
 def _limit(seconds: float, memory: int) -> None:
@@ -512,7 +561,7 @@ def _pack(value: Any, blobs: list[Any]) -> Any:
         return value.item()
     if isinstance(value, bytes | bytearray | memoryview):
         blobs.append(value)
-        return ["bytes"]
+        return ["bytes" if isinstance(value, bytes) else "room"]
     if isinstance(value, np.ndarray):
         blobs.append(np.ascontiguousarray(value).data.cast("B") if value.size else b"")
         return ["array", value.dtype.str, *value.shape]
@@ -533,8 +582,8 @@ def _unpack(value: Any, blobs: list[bytearray]) -> Any:
     if not isinstance(value, list):
         return value
     kind, *inner = value
-    if kind == "bytes":
-        return bytes(blobs.pop(0))
+    if kind in ("bytes", "room"):  # the latter as it came, not copied: it may be large
+        return bytes(blobs.pop(0)) if kind == "bytes" else blobs.pop(0)
     if kind == "array":
         return np.frombuffer(blobs.pop(0), np.dtype(inner[0])).reshape(inner[1:])
     if kind == "object":

@@ -16,8 +16,9 @@ from pathlib import Path
 
 from fabula.core.collection import Collection, Item
 from fabula.core.display import name_some
+from fabula.core.files import is_guarded, open_file
 from fabula.errors import FabulaError, FileError, shown
-from fabula.media.children import shield, stopping
+from fabula.media.children import call_all, stopping
 from fabula.media.medium import Cutting, Medium, Stopped
 from fabula.media.registry import item_endings, media
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS
@@ -86,16 +87,21 @@ def read_folder(
 
 
 def _read_items(files: Iterable[str], medium: Medium, skipped: list[tuple[str, str]]) -> list[Item]:
-    """The items of files; one at which the medium fails, for whatever reason, goes to `skipped`."""
-    items = []
-    for file in files:
+    """The items of files, in a child where they are parsed or guarded; one at which the medium fails is skipped."""
+    known = list(files)
+    apart = [file for file in known if is_guarded() or medium.parsed(file)]
+    found: dict[str, Item] = {}
+    for file, item in zip(apart, call_all(medium.read_item, apart), strict=True):
+        named = Item(file, shown(Path(file).stem), file)
+        found[file] = named if isinstance(item, FileError) else item  # it is told when it is measured
+    for file in known:
         try:
-            items.append(shield(medium.read_item, file))
+            found[file] = found[file] if file in found else medium.read_item(file)
         except FabulaError:
             raise
         except Exception as error:  # of a medium that another package brings
             skipped.append((file, f"cannot be read ({type(error).__name__}: {shown(' '.join(str(error).split()))})"))
-    return items
+    return [found[file] for file in known if file in found]
 
 
 # What usually lies beside items: covers, booklets, notes.
@@ -149,7 +155,7 @@ def _are_numbered(files: Sequence[str]) -> bool:
 def _end_of(file: str) -> tuple[str, bytes]:
     """The ending of a file's name, and the last bytes of it; another each time where it cannot be read."""
     try:
-        with Path(file).open("rb", buffering=0) as opened:
+        with open_file(file) as opened:
             if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
                 return file, b""
             opened.seek(max(0, opened.seek(0, os.SEEK_END) - _TAIL))

@@ -71,6 +71,7 @@ MEDIUM = Medium(
     proposer="pictures",
     neighbours=True,
     columns=_COLUMNS,
+    parsed=lambda path: True,
     places=frozenset((PDF,)),
     codes=frozenset(("hash_a", "hash_b", "duplicates", *(f"palette_{k}" for k in range(1, 6)))),
     preview=Preview("picture", _SHOWN, cover=lazy("fabula.media.images.prints:thumbnail")),

@@ -225,7 +225,7 @@ NAME = "table"  # what errors call it
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//?)(?=[^/]|$)")  # a Path keeps one slash of the two
 _AT_A_TIME = 100_000  # rows of a table that is read through
 # Bytes that a Parquet file may unpack to: any; one that is larger, times its size; on the page; at an address.
-_MOST_UNPACKED, _TIMES, _MOST_GUARDED, _MOST_AWAY = 512 << 20, 100, 256 << 20, 64 << 30
+_MOST_UNPACKED, _TIMES, _MOST_GUARDED, _MOST_AWAY = 384 << 20, 100, 256 << 20, 64 << 30
 _WIDTHS = {"BOOLEAN": 0.125, "INT32": 4, "FLOAT": 4, "INT64": 8, "DOUBLE": 8, "INT96": 8, "BYTE_ARRAY": 4}  # bytes
 _INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls row labels without a name
 _Open = Callable[[], AbstractContextManager[Any]]
@@ -308,6 +308,8 @@ def _open_parquet(name: str, opener: _Open) -> Iterator[Any]:
     try:
         with opener() as data:
             yield parquet.ParquetFile(data)
+    except MemoryError:  # of Arrow, too
+        raise FileError(f"{name}: needs more memory to be unpacked than it may take") from None
     except (arrow.ArrowException, OSError) as error:
         raise FileError(f"{name}: is not a Parquet file that can be read ({first_line(error)})") from error
 
