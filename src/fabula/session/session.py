@@ -293,10 +293,7 @@ class Session:
         return replace(given, request=asked, session=replace(self, notes=(*self.notes, note)))
 
     def _by_rules(self, task: OrderTask, asked: Request, steps: Steps | None) -> list[Proposal]:
-        """Proposals with one run of what shares a column, and no step beyond its limit.
-
-        How close they are to the best is known of exact ones alone.
-        """
+        """Proposals with one run of what shares a column, and no step beyond its limit; gaps of exact ones alone."""
         n = len(self.collection)
         by, beyond = asked.together_by, np.zeros((n, n)) if steps is None else steps.beyond(asked.step_limits)
         strands = [None] * n if by is None else labels(self.collection, by, self.medium, "together_by")
