@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 _SECTIONS = {
     "What is ordered": ("collection", "every", "columns", "recursive", "jobs", "cache"),
-    "The arc": ("template", "like", "flip", "by", "model", "embedding", "alternatives", "likeliest", "choose",
-                "seconds"),
+    "The arc": ("template", "like", "flip", "by", "model", "occasion", "embedding", "alternatives", "likeliest",
+                "choose", "seconds"),
     "Wishes": ("first", "last", "at", "together", "together_by", "before", "apart", "sides", "side_limit", "limit",
                "spreads", "series", "smoothness", "smooth_by", "sort_into_mix", "tempo", "tempo_range", "keys", "keep",
                "ask", "matter"),
@@ -41,6 +41,7 @@ _FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothne
 @click.option("--like", metavar="PATH", help="Take the arc of that collection.")
 @click.option("--flip", is_flag=True, help="Turn the template upside down.")
 @click.option("--model", metavar="NAME|FILE", help="The model that proposes the order: see `fabula info`.")
+@click.option("--for", "occasion", metavar="OCCASION", help="What the order is for, such as a concert.")
 @click.option("--by", metavar="COLUMN", help="Use a column as the essence instead of a model.")
 @click.option("--embedding", metavar="COLUMN|FILE.onnx",
               help="Vectors of your own, for --smooth and --by embedding: a list column or a model.")  # fmt: skip
@@ -162,7 +163,7 @@ def _open(paths: tuple[str, ...], asked: Options) -> tuple[Session, Request]:
         raise InputError("goes with --sort-into-mix", field="tempo")
     tempi = as_range(asked.tempo_range)
     opening = Opening(asked.collection, as_columns(asked.columns), asked.recursive, tempo_range=tempi)
-    how = {name: getattr(asked, name) for name in ("by", "model", "embedding")}
+    how = {name: getattr(asked, name) for name in ("by", "model", "embedding", "occasion")}
     with counting_bar("measuring") as progress:
         measuring = Measuring(asked.jobs, asked.cache, progress)
         try:

@@ -381,6 +381,8 @@ class Medium:
     proposer
         The shipped model that proposes orders where no template is asked for, a set model or a step model, which takes
         what the medium's ``look`` gives by name; None where there is none.
+    occasions
+        What an order may be for, such as a concert: from a collection to the model that proposes then, and a note.
     neighbours
         Whether it is by their steps alone that orders of such items are learned.
     columns, codes
@@ -436,6 +438,7 @@ class Medium:
     look: Callable[[Collection], Look] = lambda collection: look_at_nothing
     models: tuple[str, ...] = ()
     proposer: str | None = None
+    occasions: Mapping[str, Callable[[Collection], tuple[str, str]]] = field(default_factory=dict)
     neighbours: bool = False
     columns: tuple[str, ...] = ()
     codes: frozenset[str] = frozenset()

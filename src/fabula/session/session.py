@@ -16,7 +16,7 @@ from fabula.core.template import PAPER_KNOTS, Template, from_arc, template_names
 from fabula.errors import ConflictError, ConstraintError, InputError
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium, Steps, Threads
-from fabula.media.registry import ITEMS, media
+from fabula.media.registry import ITEMS, media, medium_for
 from fabula.models.config import TITLES
 from fabula.models.model import Model, load_model
 from fabula.session import propose
@@ -428,12 +428,14 @@ def open_session(
     opening: Opening | None = None,
     measuring: Measuring | None = None,
     embedding: str | None = None,
+    occasion: str | None = None,
 ) -> Session:
     """Open a collection: read it, measure its items where they are files, find their essence.
 
     The paths are a folder, files, a playlist, a table or an address; the essence is a column (``by``), or what a model
     makes of the items, by default the one that knows most of what there is. ``embedding`` are vectors of the user's
-    own: a column of lists in a table, or an ONNX model (``.onnx``) that reads what items say.
+    own: a column of lists in a table, or an ONNX model (``.onnx``) that reads what items say. ``occasion`` is what the
+    order is for, where the medium knows of several: it names the model.
     """
     named = [paths] if isinstance(paths, str | Path) else list(paths)
     how = measuring or Measuring()
@@ -441,7 +443,14 @@ def open_session(
     known: dict[str, Floats] = {}
     if embedding is not None:
         source, known = embed(source, embedding)
+    note = ""
+    if occasion is not None:
+        if by is not None or model is not None:
+            raise InputError("goes with neither a column nor a model", field="occasion")
+        source = replace(source, medium=medium_for(occasion, source.medium))
+        model, note = source.medium.occasions[occasion](source.collection)
     session = _session(find_essence(source, how, by=by, model=model), Asked(by, model))
+    session = replace(session, notes=(*session.notes, note)) if note else session
     if not known:
         return session
     return replace(session, vectors=np.stack([known[item.id] for item in session.collection.items]))
