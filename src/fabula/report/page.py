@@ -84,6 +84,7 @@ def order_page(ordered: Ordered) -> str:
         *_light_table(ordered),
         "<h2>The order</h2>",
         _table(ordered),
+        *([f'<p class="soft">{escape(ordered.reasons_untold)}</p>'] if ordered.reasons_untold else []),
         *_changes(ordered),
         *_ends(ordered),
         *_likes(ordered),

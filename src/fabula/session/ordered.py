@@ -282,6 +282,11 @@ class Ordered:
         return why.reasons(self)
 
     @property
+    def reasons_untold(self) -> str:
+        """Of which rows it is not told what the model goes by; "" where it is told of all."""
+        return why.rows_untold(self)
+
+    @property
     def changes(self) -> list[Change]:
         """What smoothness changed, part by part."""
         if self.steps is None:
@@ -342,7 +347,7 @@ class Ordered:
             "alternatives": [_summary(other) for other in self.alternatives],
             "changes": [{"name": c.name, "unit": c.unit, "mean": c.mean, "worst": c.worst} for c in self.changes],
             "likes": _likes(self) if explain else None,
-            "notes": list(self.notes),
+            "notes": [*self.notes, *([self.reasons_untold] if explain and self.reasons_untold else [])],
         }
 
     def save(self, path: str | Path) -> Path:

@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Evidence
-from fabula.core.energy import NEVER, Energy
+from fabula.core.energy import MOST_WHOLE, NEVER, Energy
 from fabula.core.fit import Fit, lay
 from fabula.core.moves import FEW, arrange_near
 from fabula.core.posterior import Posterior, agreement, posterior
 from fabula.core.solver.problem import positions_allowed
-from fabula.core.solver.solve import Arrangement, Constraints, Goal, arrange
+from fabula.core.solver.solve import Arrangement, Constraints, Goal, arrange, arrange_stretches
 from fabula.core.template import PAPER_KNOTS, Template
 from fabula.errors import InputError, ModelError
 from fabula.media.medium import Medium, find_evidence
@@ -132,11 +132,11 @@ class Likelihood:
         """What is known of the items that the model takes; empty where it cannot judge."""
         return self.model.grounds(self.judged, self.evidence)
 
-    def contributions(self, ordering: Ints) -> Contributions | None:
-        """What speaks for each item's position; None where some items are left out."""
+    def contributions(self, ordering: Ints, first: int) -> Contributions | None:
+        """What speaks for each item's position, at the first so many at least; None where some items are left out."""
         if len(ordering) < len(self.collection) or len(ordering) < 2:
             return None
-        return explain(self.model, ordering, self.judged, self.evidence)
+        return explain(self.model, ordering, self.judged, self.evidence, first)
 
 
 def judge(model: Model, collection: Collection, medium: Medium, judged: Collection | None = None) -> Likelihood:
@@ -276,8 +276,7 @@ def by_likelihood(
     for lean in [None, *leaning]:
         if len(found) == most:
             break
-        goal = _goal(likelihood.tables, _leaning(task, lean))
-        arranged = _arrange(task, goal, likelihood.flow, _FIRST if lean is None else _OTHERS)
+        arranged = _arrange_leaning(task, likelihood, _leaning(task, lean), _FIRST if lean is None else _OTHERS)
         _keep(
             found,
             task,
@@ -287,6 +286,17 @@ def by_likelihood(
         )
     best, *others = found.values()
     return [best, *sorted(others, key=lambda proposal: -(proposal.fit.score or 0.0))]
+
+
+def _arrange_leaning(
+    task: OrderTask, likelihood: Likelihood, leaning: Callable[[int], Floats] | None, seconds: float
+) -> Arrangement:
+    """The best ordering by a model, less what leaning towards a template costs; of very many items by stretches."""
+    tables, n = likelihood.tables, len(task.essence)
+    if n <= MOST_WHOLE or tables.positions is None or tables.flow is None or not task.constraints.positions_only:
+        return _arrange(task, _goal(tables, leaning), likelihood.flow, seconds)
+    scores = tables.positions if leaning is None else tables.positions - leaning(n)
+    return arrange_stretches(scores, tables.flow, task.constraints, steps=task.flow, seconds=task.time_for(seconds))
 
 
 def _goal(energy: Energy, leaning: Callable[[int], Floats] | None = None) -> Goal:
@@ -420,7 +430,9 @@ def _split(rows: NDArray[Any], sides: Sequence[int]) -> list[NDArray[Any]]:
 
 def _proposal(task: OrderTask, template: Template, found: Arrangement) -> Proposal:
     fit = replace(lay_out(task, template, found.ordering, found.sides), exact=found.exact)
-    return Proposal(fit, found.gap, tuple(found.sides), tuple(int(i) for i in found.left_out))
+    return Proposal(
+        fit, None if np.isnan(found.gap) else found.gap, tuple(found.sides), tuple(int(i) for i in found.left_out)
+    )
 
 
 def _times(score: float, random: Floats) -> float:
