@@ -83,6 +83,23 @@ class Steps:
                 raise InputError(f"a weight must be above 0; got {weight:g} for {name}", field="smooth_by")
         return Steps(tuple(replace(part, weight=by.get(part.name, 0.0)) for part in self.parts))
 
+    def beyond(self, limits: Mapping[str, float]) -> Floats:
+        """1 where a step is known and larger than the limit of its name, else 0: shape (n, n).
+
+        >>> Steps((Step("age", "years", np.array([[0, 3.0], [3, 0]])),)).beyond({"age": 2}).tolist()
+        [[0.0, 1.0], [1.0, 0.0]]
+        """
+        known = {part.name: part for part in self.parts}
+        if unknown := [name for name in limits if name not in known]:
+            told = f"no step between these items is called {unknown[0]!r}; there are: {', '.join(known)}"
+            raise InputError(told, field="step_limits")
+        size = len(self.parts[0].distance)
+        found = np.zeros((size, size), dtype=bool)
+        for name, most in limits.items():
+            sure = known[name].certainty
+            found |= (known[name].distance > most + 1e-9) & (True if sure is None else sure > 0)
+        return found.astype(np.float64)
+
 
 @dataclass(frozen=True)
 class Change:
@@ -150,6 +167,8 @@ class Spec:
         (f,) or (f, ...).
     prepare
         Called once before many files: raises when something it needs is not installed.
+    parsed
+        Whether a file is of a kind that is parsed by more than a header: then it is measured in a child process.
     """
 
     name: str
@@ -158,6 +177,7 @@ class Spec:
     measure: Callable[[str, Stop], NDArray[np.float64]]
     shape: tuple[int, ...]
     prepare: Callable[[], object] = lambda: None
+    parsed: Callable[[str], bool] = lambda path: False
 
 
 class Stopped(Exception):  # noqa: N818 - not an error: what was asked for
@@ -174,6 +194,15 @@ def look_at_nothing(rows: Sequence[int]) -> Evidence:
     from fabula.core.collection import Evidence
 
     return Evidence()
+
+
+@dataclass(frozen=True)
+class Cutting:
+    """What a medium is given to cut a file into its items."""
+
+    tell: Callable[[int, int, str], None] = lambda done, total, name: None  # told after each item
+    stop: Stop = lambda: False  # asked before each; True gives up with `Stopped`
+    notes: list[str] = field(default_factory=list)  # what the user should know goes here, such as what is left out
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,7 +309,11 @@ def load(place: str) -> Any:
 def load_points(group: str, kind: type[_Kind]) -> Iterator[_Kind]:
     """What other packages bring under a group of entry points; an InputError for what is of another kind."""
     for point in entry_points(group=group):
-        found = point.load()
+        try:
+            found = point.load()
+        except Exception as error:  # the package's own
+            why = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            raise InputError(f"the entry point {point.value!r} of {group} cannot be loaded ({why})") from error
         if not isinstance(found, kind):
             got = type(found).__name__
             raise InputError(f"the entry point {point.value!r} of {group} must name a {kind.__name__}; got {got}")
@@ -316,7 +349,8 @@ class Medium:
     called
         From the name of a file, without its ending, to what an item is called that says no title of its own.
     parts
-        From a file that is given alone to the items in it, with their features, or None where it is one item.
+        From a file that is given alone, and how to tell how far it is, to the items in it with their features, or None
+        where it is one item.
     held
         From items that hold what they say in a detail, as rows of a table may, to the same with their features, or
         None where they do not.
@@ -329,6 +363,8 @@ class Medium:
         What can be measured of a file, by name; the first is measured where nothing else is asked for.
     complete
         From a collection as a source gave it to one with the features that follow from those it has.
+    fold
+        From a collection, and the slowest and fastest tempo to count in, to one whose tempi lie there by octaves.
     unit, lengths
         The unit of an item's length, and the length of every item of a collection from its features, NaN where it is
         not known.
@@ -345,11 +381,19 @@ class Medium:
     proposer
         The shipped model that proposes orders where no template is asked for, a set model or a step model, which takes
         what the medium's ``look`` gives by name; None where there is none.
+    special
+        From a collection to the shipped model that knows such items better, as poems are known; None for most.
+    occasions
+        What an order may be for, such as a concert: from a collection to the model that proposes then, and a note.
     neighbours
         Whether it is by their steps alone that orders of such items are learned.
     columns, codes
         Features by which a table is known to be of this medium, those worth an arc first; and features that stand for
         something else than how much there is of it, which no arc is drawn over.
+    parsed
+        Whether a file is parsed by more than a header: then it is read in a child process.
+    places
+        Details of an item that name a file it lies in, besides its path.
     preview
         How an item is shown on the page.
     facing
@@ -367,6 +411,9 @@ class Medium:
         How items are brought to one level; None where that makes no sense.
     presets
         Wishes that go together, by name.
+    matter
+        From a collection to what by its titles stands before and behind all else, such as a title page and an index:
+        item indices, each in its order.
     """
 
     name: str
@@ -377,13 +424,14 @@ class Medium:
     number: Callable[[Item], tuple[float, ...] | None] = lambda item: None
     title: Callable[[Sequence[Item]], str] = lambda items: ""
     called: Callable[[str], str] = lambda name: name
-    parts: Callable[[str], Collection | None] = lambda path: None
+    parts: Callable[[str, Cutting], Collection | None] = lambda path, cutting: None
     held: Callable[[Collection], Collection | None] = lambda collection: None
     inner: Callable[[Item, int], Collection | None] = lambda item, count: None
     tone: str | None = None
     content: Callable[[Item], str] | None = None
     specs: Mapping[str, Callable[[], Spec]] = field(default_factory=dict)
     complete: Callable[[Collection], Collection] = lambda collection: collection
+    fold: Callable[[Collection, float, float], Collection] = lambda collection, low, high: collection
     unit: Unit = COUNT
     lengths: Lengths = lambda collection: np.full(len(collection), np.nan)
     unknown: Mapping[str, str] = field(default_factory=dict)
@@ -392,9 +440,13 @@ class Medium:
     look: Callable[[Collection], Look] = lambda collection: look_at_nothing
     models: tuple[str, ...] = ()
     proposer: str | None = None
+    special: Callable[[Collection], str | None] = lambda collection: None
+    occasions: Mapping[str, Callable[[Collection], tuple[str, str]]] = field(default_factory=dict)
     neighbours: bool = False
     columns: tuple[str, ...] = ()
     codes: frozenset[str] = frozenset()
+    parsed: Callable[[str], bool] = lambda path: False
+    places: frozenset[str] = frozenset()
     preview: Preview = Preview()
     facing: Callable[[Collection], Facing] | None = None
     outputs: Mapping[str, Output] = field(default_factory=dict)
@@ -404,6 +456,7 @@ class Medium:
     telling: Telling = field(default_factory=Telling)
     levelling: Levelling | None = None
     presets: Mapping[str, Preset] = field(default_factory=dict)
+    matter: Callable[[Collection], tuple[list[int], list[int]]] = lambda collection: ([], [])
 
     def spec(self, name: str | None = None) -> Spec:
         """A spec by name; by default the first. An InputError where there is none."""

@@ -41,17 +41,17 @@ def measure(source: Source, measuring: Measuring, *, spec: str | None = None) ->
     problems += [(items[i], messages[items[i].path]) for i in there if items[i].path in messages]
     if not found.kept:
         raise FileError(_none_usable(source, problems))
-    start = "kept where it stands, not measured" if source.playlist is not None else "left out"
-    notes = [f"{start}: {_tell(item, why)}" for item, why in problems]
     kept = source.only([there[i] for i in found.kept])
     collection = add_columns(kept, found)
     doubts = source.medium.telling.doubts(collection)
-    return replace(kept, collection=collection).with_notes(*notes, *doubts).with_lengths()
+    left = (*source.left_out, *(_tell(item, why) for item, why in problems))
+    return replace(kept, collection=collection, left_out=left).with_notes(*doubts).with_lengths()
 
 
-def _tell(item: Item, why: str) -> str:
-    """What is wrong with an item, its name in front where that is not said already."""
-    return why if item.path and why.startswith(f"{shown(item.path)}:") else f"{item.label}: {why}"
+def _tell(item: Item, why: str) -> tuple[str, str]:
+    """The name of an item, and what is wrong with it."""
+    named = shown(Path(item.path).name) if item.path else item.label
+    return named, why.removeprefix(f"{shown(item.path)}: ") if item.path else why
 
 
 def add_columns(source: Source, found: Extraction) -> Collection:
@@ -244,15 +244,15 @@ def find_essence(
             note = f"ordered by {name}: another column may be chosen"
             return _essence_by_column(source, name, measuring, (note,))
     if model is None and source.medium.proposer is not None:
-        return _by_likelihood(source, load_model(source.medium.proposer), measuring, readable)
+        return _by_likelihood(source, None, measuring, readable)
     chosen = load_model(model) if model is not None else _default_model(source)
     if chosen.by_item:
         return _essence_by_model(source, chosen, measuring)
     return _by_likelihood(source, chosen, measuring, readable)
 
 
-def _by_likelihood(source: Source, model: Model, measuring: Measuring, readable: Sequence[Item]) -> Essence:
-    """A model proposes the order; a model of one dimension, where one knows the features, draws the arc."""
+def _by_likelihood(source: Source, model: Model | None, measuring: Measuring, readable: Sequence[Item]) -> Essence:
+    """A model proposes the order, by default the medium's; one of one dimension, that knows the features, draws it."""
     files = source.files and any(item.path for item in source.collection.items)
     if find_models(source.medium, source.medium.measured if files else source.collection.feature_names):
         found = _essence_by_model(source, _default_model(source), measuring)
@@ -262,7 +262,9 @@ def _by_likelihood(source: Source, model: Model, measuring: Measuring, readable:
     judged = _near(found)
     if not source.files:  # a saved session may name any path
         judged = replace(judged, items=tuple(readable) or tuple(replace(item, path="") for item in judged.items))
-    likelihood = judge(model, found.source.collection, source.medium, judged)
+    special = source.medium.special(judged) if model is None else None
+    chosen = model or load_model(special or str(source.medium.proposer))
+    likelihood = replace(judge(chosen, found.source.collection, source.medium, judged), verse=special is not None)
     heard = likelihood.grounds()
     if not heard:
         raise _no_column(source)
@@ -414,7 +416,7 @@ def _doubts(values: Floats) -> list[str]:
     """When the model has little to say."""
     n = len(values)
     if n < 4:
-        return [f"only {n} item(s): a model can say little about so few"]
+        return [f"only {n} {'item' if n == 1 else 'items'}: a model can say little about so few"]
     if not np.any(values):
         return ["the items are all alike to the model: any order is as good as another"]
     return []

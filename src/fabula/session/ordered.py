@@ -16,8 +16,10 @@ from fabula.core.arrays import Ints
 from fabula.core.collection import Collection, Item
 from fabula.core.display import name_some
 from fabula.core.fit import Fit
+from fabula.core.template import Template
 from fabula.media.facts import Fact, choose_facts, total
 from fabula.media.medium import Change, Steps, changes
+from fabula.models.sureness import Sureness
 from fabula.session import explain as why
 from fabula.session.explain import likelier
 from fabula.session.propose import OrderTask, Proposal, lay_out
@@ -49,15 +51,6 @@ class Row:
         return f"{self.side}{self.number}"
 
 
-def gap_text(gap: float) -> str:
-    """How much better another ordering could be, in per cent.
-
-    >>> gap_text(0.031), gap_text(0.0002)
-    ('3.1 %', 'less than 0.1 %')
-    """
-    return f"{100 * gap:.1f} %" if gap >= 0.0005 else "less than 0.1 %"
-
-
 def model_name(ordered: Ordered) -> str | None:
     """What the model is called; None where a column is the essence."""
     judged = ordered.task.likelihood
@@ -82,25 +75,31 @@ def input_order_name(ordered: Ordered) -> str:
 
 
 def likely_text(ordered: Ordered) -> str:
-    """How much likelier the model finds the order than the one given, in words; "" where no model speaks."""
-    times = likelier(ordered.fit, ordered.given)
-    if times is None:
-        return ""
-    if times < 1.1:
-        return f"the model finds it no likelier than {input_order_name(ordered)}"
-    return f"{times_text(times)} as likely as {input_order_name(ordered)}"
+    """That the order given is as good to the model, in words; "" where it is not, or where no model speaks."""
+    judged = ordered.task.likelihood
+    times = likelier(ordered.fit, ordered.given) if judged is None or not judged.unfamiliar else None
+    moved = not np.array_equal(ordered.ordering, ordered.given.ordering)
+    return f"no likelier than {input_order_name(ordered)}" if times is not None and times < 1.1 and moved else ""
+
+
+def shape_text(template: Template) -> str:
+    """What a template does and what it is called, where it has a name.
+
+    >>> from fabula.core.template import template
+    >>> shape_text(template("steady-fall"))
+    'falls evenly from the first item to the last (steady-fall)'
+    """
+    does = template.description.rstrip(".")
+    return f"{does[:1].lower()}{does[1:]} ({template.name})" if does else template.name
 
 
 def beside_text(proposal: Proposal, chosen: Fit) -> str:
-    """How likely another proposal is beside the one taken, in words behind a comma; "" where no model speaks."""
+    """How likely another proposal is beside the one taken, in words; "" where no model speaks."""
     times = likelier(chosen, proposal.fit)
     if times is None:
         return ""
-    named = ", the likeliest" if proposal.likeliest else ""
-    if 1 / 1.1 < times < 1.1:
-        return f"{named}, as likely"
-    more = f"{times_text(times)} less likely" if times > 1 else f"{times_text(1 / times)} as likely"
-    return f"{named}, {more}"
+    words = ((1 / 1.25, "likelier"), (1.25, "as likely"), (3.0, "a little less likely"), (np.inf, "less likely"))
+    return "the likeliest" if proposal.likeliest else next(word for most, word in words if times < most)
 
 
 def times_text(times: float) -> str:
@@ -199,6 +198,10 @@ class Ordered:
         """The ordering taken, lay_out on its template."""
         return self.proposal.fit
 
+    def shape_of(self, fit: Fit) -> Template | None:
+        """The template to draw behind a proposal; None where a model proposed an order that follows none."""
+        return fit.template if fit.template.name or self.task.likelihood is None else None
+
     @property
     def ordering(self) -> Ints:
         """Shape (m,), ``ordering[position] = item index``; without what was left out."""
@@ -271,15 +274,22 @@ class Ordered:
         return [total([item.length for item in items[start:stop]]) for start, stop in pairwise(starts)]
 
     @cached_property
-    def sureness(self) -> float | None:
-        """How sure the model is which end begins, 0 to 1; None where it cannot say."""
+    def sureness(self) -> Sureness:
+        """What may be claimed of it, chances from 0 to 1; None where nothing is known, or it was made by hand."""
         likelihood = self.task.likelihood
-        return None if likelihood is None else likelihood.under(self.task.constraints).sureness(self.ordering)
+        if likelihood is None or self.request.ordering is not None or self.left_out:
+            return Sureness()
+        return likelihood.under(self.task.constraints).sureness(self.ordering)
 
     @cached_property
     def reasons(self) -> list[str]:
         """Why each item of the new order stands where it stands."""
         return why.reasons(self)
+
+    @property
+    def reasons_untold(self) -> str:
+        """Of which rows it is not told what the model goes by; "" where it is told of all."""
+        return why.rows_untold(self)
 
     @property
     def changes(self) -> list[Change]:
@@ -318,11 +328,11 @@ class Ordered:
         Keys: ``template`` (its name), ``knots``, ``values``, ``interpolation``, ``ordering`` (0-based item indices),
         ``worst``, ``mean``, ``score``, ``exact``, ``gap`` (null: not known), ``sides`` (items on each), ``lengths`` (of
         each side), ``left_out`` (item indices), ``unmeasured`` (entries that keep their position), ``model``,
-        ``likelier`` (times, than the order given), ``direction`` (how sure it is which end begins, 0 to 1; null where
-        no model says it), ``items`` in the new order (each with ``position`` (1-based), ``id``, ``title``, who made it,
-        ``path``, ``length``, ``side``, ``essence``, ``target``, ``deviation``, ``why``, ``facts`` as text), ``given``,
-        ``alternatives`` (each with its ``likelihood`` relative to this one, which may be above 1: what is proposed
-        first need not be the likeliest), ``changes``, ``likes`` (where each item, in the order given, likes to stand:
+        ``sure`` (the chance that two items picked at random stand in their true order), ``direction`` (that the order
+        runs the right way round), ``opener`` and ``close`` (that these are the true ones), chances from 0 to 1, null
+        where nothing is known, ``items`` in the new order (each with ``position`` (1-based), ``id``, ``title``, who
+        made it, ``path``, ``length``, ``side``, ``essence``, ``target``, ``deviation``, ``why``, ``facts`` as text),
+        ``given``, ``alternatives``, ``changes``, ``likes`` (where each item, in the order given, likes to stand:
         shares over the positions; null where no set model was asked) and ``notes``. Without `explain` it is not said
         why each item stands where it stands, which is most of the work while an arc is dragged.
         """
@@ -335,16 +345,14 @@ class Ordered:
             "left_out": list(self.left_out),
             "unmeasured": _entries_held(self),
             "model": model_name(self),
-            "likelier": likelier(self.fit, self.given),
-            "direction": self.sureness,
+            "sure": self.sureness.order,
+            **{name: getattr(self.sureness, name) for name in ("direction", "opener", "close")},
             "items": _items(self, explain=explain),
             "given": _summary(self.given),
-            "alternatives": [
-                {**_summary(other), "likelihood": likelier(other, self.fit)} for other in self.alternatives
-            ],
+            "alternatives": [_summary(other) for other in self.alternatives],
             "changes": [{"name": c.name, "unit": c.unit, "mean": c.mean, "worst": c.worst} for c in self.changes],
             "likes": _likes(self) if explain else None,
-            "notes": list(self.notes),
+            "notes": [*self.notes, *([self.reasons_untold] if explain and self.reasons_untold else [])],
         }
 
     def save(self, path: str | Path) -> Path:

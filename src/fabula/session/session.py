@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import cached_property, lru_cache
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fabula.core.arrays import Floats, normalise
 from fabula.core.collection import Collection, Item
-from fabula.core.template import PAPER_KNOTS, Template, from_arc
-from fabula.errors import InputError
+from fabula.core.template import PAPER_KNOTS, Template, from_arc, template_names
+from fabula.errors import ConflictError, ConstraintError, InputError, brief, check_kind
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium, Steps, Threads
-from fabula.media.registry import ITEMS, media
+from fabula.media.registry import ITEMS, media, medium_for
+from fabula.models.config import TITLES
 from fabula.models.model import Model, load_model
 from fabula.session import propose
 from fabula.session.explain import MOST_ITEMS
@@ -26,19 +29,24 @@ from fabula.session.propose import Likelihood, OrderTask, Proposal
 from fabula.session.request import (
     Request,
     constraints_of,
+    crossings,
     explain_conflicts,
     find_template,
-    keep_together,
+    find_title_wishes,
+    insist,
     labels,
+    strands_apart,
+    with_matter,
     with_spreads,
 )
-from fabula.sources.registry import Opening, SeveralCollectionsError, Source, open_source
+from fabula.sources.registry import Opening, SeveralCollectionsError, Source, as_paths, open_source
 
 if TYPE_CHECKING:
     from fabula.session.review import Review
 
 # Shapes that an order may have besides the arcs of a model.
 _SHAPES = ("steady-fall", "icarus", "man-in-a-hole", "freytag-pyramid", "steady-rise")
+_HARDER = (1.0, 3.0, 10.0, 100.0)  # times as much that steps count, until none grows
 DEFAULT_TEMPLATE = "icarus"  # for a column, of which no model knows what it does in a collection
 
 
@@ -147,18 +155,25 @@ class Session:
     @property
     def readable(self) -> Collection:
         """The items as they can be read: without files, where what they name is not to be opened."""
-        items = self.stored or tuple(replace(item, path="") for item in self.collection.items)
+        items = self.stored or tuple(self._without_files(item) for item in self.collection.items)
         return replace(self.collection, items=items)
+
+    def _without_files(self, item: Item) -> Item:
+        """An item that names no file."""
+        named = self.medium.places & set(item.details)
+        kept = {name: value for name, value in item.details.items() if name not in named}
+        return replace(item, path="", details=kept if named else item.details)
 
     def by(self, column: str | None = None, model: str | None = None, measuring: Measuring | None = None) -> Session:
         """The same collection with another essence: a column, or a model's; nothing is measured twice."""
+        check_kind(column, (str, NoneType), "the name of a column", "by")
         found = find_essence(self.source, measuring or Measuring(), by=column, model=model, readable=self.stored)
         made = _session(found, Asked(column, model))
         rows = {item.id: row for row, item in enumerate(self.collection.items)}
         kept = [rows[item.id] for item in made.collection.items]  # some may be left out when they are measured
         vectors = None if self.vectors is None else self.vectors[kept]
         return replace(
-            made, vectors=vectors, stored=made.stored or tuple(self.stored[row] for row in kept if self.stored)
+            made, vectors=vectors, stored=tuple(self.stored[row] for row in kept) if self.stored else made.stored
         )
 
     def order(self, request: Request | None = None, **wishes: Any) -> Ordered:
@@ -171,21 +186,30 @@ class Session:
             plain = self.order(replace(asked, spreads="", alternatives=1, choose=1)).ordering
             spread = with_spreads(asked, self.collection, self.medium, plain)
             return replace(self.order(spread), request=asked)
-        constraints = constraints_of(asked, self.collection, self.medium)
-        steps = self._steps(asked) if asked.smoothness else None
-        flow = asked.smoothness * steps.table if steps is not None and len(self.collection) > 1 else None
+        if asked.never_worse and asked.smoothness > 0:
+            return self._no_worse(asked)
+        wished = with_matter(asked, self.collection, self.medium)
+        constraints = constraints_of(wished, self.collection, self.medium)
+        steps = self._steps(asked) if asked.smoothness or asked.step_limits else None
+        flow = asked.smoothness * steps.table if steps and asked.smoothness and len(self.collection) > 1 else None
         judged = self.likelihood if asked.template is None and asked.like is None and not asked.flip else None
         task = OrderTask(self.essence, constraints, flow, self.model, judged, asked.likeliest, asked.seconds)
-        with explain_conflicts(self.collection, self.medium):
-            found = self._proposals(task, asked) if asked.together_by is None else self._by_strands(task, asked)
+        task, found = self._solve(task, asked, steps)
         if asked.choose > len(found):
             raise InputError(f"there are {len(found)} proposals; got {asked.choose}", field="choose")
         return Ordered(self, asked, task, tuple(found), asked.choose - 1, steps)
 
-    def review(self, *, sides: int = 1) -> Review:
-        """Review the order that the items came in: what is good, what is weak, and the few moves that would help.
+    def review(
+        self,
+        ordering: Sequence[int] | None = None,
+        *,
+        sides: int = 1,
+        side_sizes: Sequence[int] = (),
+        progress: Callable[[int, int, str], None] | None = None,
+    ) -> Review:
+        """Review the order that the items came in, or another: what is good, what is weak, and the moves that help.
 
-        ``sides`` cuts it evenly where nothing else says where sides end.
+        ``sides`` cuts it evenly where nothing else says where sides end; ``side_sizes`` are items on each.
 
         >>> from fabula.session.open import demo_folder
         >>> review = open_session(demo_folder()).review()
@@ -194,7 +218,25 @@ class Session:
         """
         from fabula.session.review import review_session
 
-        return review_session(self, sides=sides)
+        return review_session(self, ordering, sides=sides, side_sizes=side_sizes, progress=progress)
+
+    def _solve(self, task: OrderTask, asked: Request, steps: Steps | None) -> tuple[OrderTask, list[Proposal]]:
+        """What was solved, and what came out: with what titles ask for, unless other wishes are against it."""
+
+        def solve(task: OrderTask) -> list[Proposal]:
+            ruled = asked.ordering is None and (asked.together_by is not None or bool(asked.step_limits))
+            return self._by_rules(task, asked, steps) if ruled else self._proposals(task, asked)
+
+        reads = task.likelihood is not None and TITLES in task.likelihood.model.reads
+        wishes = find_title_wishes(self.collection, asked) if reads else None
+        if wishes is not None:
+            try:
+                counted = task.under(wishes)
+                return counted, solve(counted)
+            except (ConflictError, ConstraintError):
+                task = replace(task, against_titles=True)
+        with explain_conflicts(self.collection, self.medium):
+            return task, solve(task)
 
     def preset(self, name: str, request: Request, measuring: Measuring | None = None) -> tuple[Session, Request]:
         """The session and the request of a preset of the medium; what the request already says is kept."""
@@ -202,12 +244,15 @@ class Session:
         if found is None:
             there = ", ".join(self.medium.presets) or "none"
             raise InputError(f"there is no preset {name!r} for {self.medium.words.items}; there are: {there}")
-        chosen = self if self.column is not None else self.by(found.column(self.collection), measuring=measuring)
+        names = [part.name for part in self.medium.steps(self.readable, self.essence).parts]
+        smooth_by = {name: weight for name, weight in found.smooth_by.items() if name in names}
+        column = self.column or found.column(self.collection, needed=found.needed or not smooth_by)
+        chosen = self if column in (None, self.column) else self.by(column, measuring=measuring)
         drawn = request.template is not None or request.like is not None
         asked = replace(request, template=request.template if drawn else found.template)
         if not asked.smoothness:
-            asked = replace(asked, smoothness=found.smoothness)
-        return chosen, asked if asked.smooth_by else replace(asked, smooth_by=found.smooth_by)
+            asked = replace(asked, smoothness=found.smoothness, never_worse=True)
+        return chosen, asked if asked.smooth_by else replace(asked, smooth_by=smooth_by)
 
     def _steps(self, asked: Request) -> Steps:
         """What lies between neighbours."""
@@ -218,33 +263,77 @@ class Session:
         templates = self._find_templates(asked)
         if asked.ordering is not None:
             sides = _check_sides(asked, asked.ordering, task)
-            return [propose.as_it_is(task, (templates or self.templates)[0], asked.ordering, sides)]
+            along = templates[0] if templates else self.templates[0]
+            if templates is None and task.likelihood is not None:
+                along = propose.find_shape(self.essence[list(asked.ordering)], _named_shapes(), sides)
+            return [propose.as_it_is(task, along, asked.ordering, sides)]
+        if asked.keep is not None:
+            shapes = None if templates is not None or task.likelihood is None else _named_shapes()
+            return [propose.near_given(task, templates or self.templates, asked.keep, shapes)]
         if task.likelihood is not None:
             drawn = list(dict.fromkeys([*self.templates, *map(_on_knots, _SHAPES)]))
-            return propose.by_likelihood(task, drawn, asked.alternatives)
+            return propose.by_likelihood(task, drawn, asked.alternatives, _named_shapes())
         if templates is None and not asked.flip and self.model is not None and self.model.arcs is not None:
-            return propose.along_arcs(task, asked.alternatives)
+            return [_call_by_name(one) for one in propose.along_arcs(task, asked.alternatives)]
         own = templates or self.templates
         return propose.distinct(
             [propose.along_template(task, one.flipped() if asked.flip else one) for one in own], asked.alternatives
         )
 
-    def _by_strands(self, task: OrderTask, asked: Request) -> list[Proposal]:
-        """Proposals that keep what shares a column in one run; how close to the best is known of exact ones alone."""
-        strands = labels(self.collection, asked.together_by or "", self.medium, "together_by")
-        flow = np.zeros((len(strands), len(strands))) if task.flow is None else task.flow
+    def _no_worse(self, asked: Request) -> Ordered:
+        """The order in which steps count least beside the arc, but none that counts grows on average; else as given."""
+        plain, names = replace(asked, never_worse=False), [part.name for part in self._steps(asked).active]
+        tries = [replace(plain, smoothness=times * asked.smoothness) for times in _HARDER]
+        tries += [replace(tries[-1], smooth_by=dict.fromkeys(names, 1.0) | {name: 5.0}) for name in names]
+        tries.append(replace(plain, smoothness=1e-6))  # the arc alone: a set turned round has the same steps
+        as_given = replace(plain, ordering=range(len(self.collection)), choose=1)
+        for one in tries if asked.ordering is None else [plain]:
+            found = self.order(one)
+            if all(change.mean[1] <= change.mean[0] + 1e-9 for change in found.changes):
+                return replace(found, request=asked)
+        given = self.order(as_given)
+        if asked.sides == 1 and not given.task.constraints.broken(given.ordering):
+            note = (
+                "no order with steps as small was found: nothing is moved (a smoothness of your own moves all the same)"
+            )
+        else:
+            given, note = found, "as the wishes have it, steps grow on average"
+        return replace(given, request=asked, session=replace(self, notes=(*self.notes, note)))
+
+    def _by_rules(self, task: OrderTask, asked: Request, steps: Steps | None) -> list[Proposal]:
+        """Proposals with one run of what shares a column, and no step beyond its limit; gaps of exact ones alone."""
+        n = len(self.collection)
+        by, beyond = asked.together_by, np.zeros((n, n)) if steps is None else steps.beyond(asked.step_limits)
+        strands = [None] * n if by is None else labels(self.collection, by, self.medium, "together_by")
+        flow = np.zeros((n, n)) if task.flow is None else task.flow
         worth = 4.0 + 4.0 * float(np.ptp(flow if task.likelihood is None else flow - task.likelihood.flow))
 
         def solve(costs: Floats) -> list[Proposal]:
             found = self._proposals(replace(task, flow=flow + costs), asked)
             return [one if one.fit.exact or not one.gap else replace(one, gap=None) for one in found]
 
-        return keep_together(
-            strands,
-            worth,
-            solve,
-            lambda found: found[asked.choose - 1 if asked.choose <= len(found) else 0].fit.ordering,
-        )
+        def broken(one: Proposal) -> int:
+            over = beyond[one.fit.ordering[:-1], one.fit.ordering[1:]]
+            return int(np.delete(over, np.cumsum(one.sides)[:-1].astype(int) - 1).sum())
+
+        def kept(found: list[Proposal]) -> bool:
+            one = found[asked.choose - 1 if asked.choose <= len(found) else 0]
+            return not strands_apart(one.fit.ordering, strands) and not broken(one)
+
+        found = insist(beyond + (0.0 if by is None else crossings(strands)), worth, solve, kept)
+        good = [one for one in found if not broken(one)]
+        if not good:
+            self._refuse_steps(asked, beyond, min(map(broken, found)))
+        return good
+
+    def _refuse_steps(self, asked: Request, beyond: Floats, count: int) -> None:
+        """Say that limits of steps cannot hold, and which item has no neighbour."""
+        rule = " and ".join(f"{name} at most {most:g}" for name, most in asked.step_limits.items())
+        near = (beyond + np.eye(len(beyond)) == 0).any(axis=0) | (beyond + np.eye(len(beyond)) == 0).any(axis=1)
+        alone = [repr(self.collection.items[i].label) for i in np.flatnonzero(~near)]
+        why = f"; {', '.join(alone[:3])} {'fits' if len(alone) == 1 else 'fit'} beside no other" if alone else ""
+        told = f"no order was found that keeps every step in {rule}: the best breaks {count} of {len(beyond) - 1}"
+        raise InputError(told + why, field="step_limits")
 
     def _find_templates(self, asked: Request) -> list[Template] | None:
         """The one template that was asked for; None where the model's own are meant."""
@@ -269,11 +358,26 @@ class Session:
             raise InputError(error.message, field="like") from error
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
 def _on_knots(name: str) -> Template:
     """A built-in template on the paper's knots, so that a person can bend it there."""
     named = find_template(name)
     return Template(PAPER_KNOTS, named.at(PAPER_KNOTS), named.name, named.description)
+
+
+def _named_shapes() -> list[Template]:
+    """The built-in templates that have a name of their own, no number, on the paper's knots."""
+    return [_on_knots(name) for name in template_names() if not name[-1].isdecimal()]
+
+
+def _call_by_name(proposal: Proposal) -> Proposal:
+    """A proposal along an arc of a model, which is called as the built-in template that it follows."""
+    arc = proposal.fit.template
+    if arc.values.ndim > 1:
+        return proposal
+    known = propose.find_shape(arc.samples(21), _named_shapes())
+    named = Template(arc.knots, arc.values, known.name, known.description, arc.interpolation)
+    return replace(proposal, fit=replace(proposal.fit, template=named))
 
 
 def template_by_name(text: str, known: Sequence[Template]) -> Template:
@@ -292,11 +396,15 @@ def check_template(text: str, model: str | None = None) -> None:
 
 
 def _request(request: Request | None, wishes: dict[str, Any]) -> Request:
-    try:
-        return replace(request or Request(), **wishes)
-    except TypeError as error:
-        known = ", ".join(Request.__dataclass_fields__)
-        raise InputError(f"nothing is called {', '.join(map(repr, wishes))}; there are: {known}") from error
+    if not isinstance(request, Request | NoneType):
+        raise InputError(f"takes a Request, or wishes by name; got {brief(request)}")
+    known = Request.__dataclass_fields__
+    for name in wishes:
+        if name not in known:
+            near = ["smoothness"] if name == "smooth" else get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(known)}"
+            raise InputError(f"there is no wish {name!r}; {hint}")
+    return replace(request or Request(), **wishes)
 
 
 def _check_sides(asked: Request, ordering: Sequence[int], task: OrderTask) -> tuple[int, ...]:
@@ -332,19 +440,29 @@ def open_session(
     opening: Opening | None = None,
     measuring: Measuring | None = None,
     embedding: str | None = None,
+    occasion: str | None = None,
 ) -> Session:
     """Open a collection: read it, measure its items where they are files, find their essence.
 
     The paths are a folder, files, a playlist, a table or an address; the essence is a column (``by``), or what a model
     makes of the items, by default the one that knows most of what there is. ``embedding`` are vectors of the user's
-    own: a column of lists in a table, or an ONNX model (``.onnx``) that reads what items say.
+    own: a column of lists in a table, or an ONNX model (``.onnx``) that reads what items say. ``occasion`` is what the
+    order is for, where the medium knows of several: it names the model.
     """
-    named = [paths] if isinstance(paths, str | Path) else list(paths)
-    source = open_source(named, opening).with_lengths()
+    named = as_paths(paths)
+    how = measuring or Measuring()
+    source = open_source(named, replace(opening or Opening(), progress=how.progress, stop=how.stop)).with_lengths()
     known: dict[str, Floats] = {}
     if embedding is not None:
         source, known = embed(source, embedding)
-    session = _session(find_essence(source, measuring or Measuring(), by=by, model=model), Asked(by, model))
+    note = ""
+    if occasion is not None:
+        if by is not None or model is not None:
+            raise InputError("goes with neither a column nor a model", field="occasion")
+        source = replace(source, medium=medium_for(occasion, source.medium))
+        model, note = source.medium.occasions[occasion](source.collection)
+    session = _session(find_essence(source, how, by=by, model=model), Asked(by, model))
+    session = replace(session, notes=(*session.notes, note)) if note else session
     if not known:
         return session
     return replace(session, vectors=np.stack([known[item.id] for item in session.collection.items]))
@@ -364,8 +482,8 @@ def source_session(source: Source, measuring: Measuring, asked: Asked, *, guess:
 
 
 def _session(found: Essence, asked: Asked) -> Session:
-    notes = found.source.notes + found.notes
-    stored = found.source.collection.items if found.source.files else ()
+    notes = found.source.tell() + found.notes
+    stored = found.source.collection.items if found.source.files or found.source.cut else ()
     return Session(
         found.source, found.values, found.features, found.model, found.likelihood, asked, notes, stored=stored
     )
