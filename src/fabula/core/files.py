@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from fabula.errors import FileError
+from fabula.errors import FileError, check_kind
 
 # Writing files so that each is complete or absent.
 
@@ -100,11 +100,18 @@ def make_part(start: str, folder: Path, *, mode: int = 0o600) -> tuple[int, Path
             handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
         except FileExistsError:
             continue
-        with contextlib.suppress(OSError):  # where there are no locks
-            if sys.platform != "win32":
-                _lock(handle)
-        if _is_same(handle, path):
-            return handle, path
+        except BaseException:  # Ctrl-C comes when it likes
+            path.unlink(missing_ok=True)
+            raise
+        try:
+            with contextlib.suppress(OSError):  # where there are no locks
+                if sys.platform != "win32":
+                    _lock(handle)
+            if _is_same(handle, path):
+                return handle, path
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
         os.close(handle)  # swept before it was locked
 
 
@@ -132,12 +139,24 @@ def sweep(parts: Iterable[Path]) -> int:
 
 def check_target(path: str | os.PathLike[str]) -> Path:
     """Refuse a place where no file can be written, before any work is done for it."""
+    check_kind(path, (str, os.PathLike), "the name of a file", "path")
     target = Path(path)
     if target.is_dir():
         raise FileError(f"{target}: is a folder; give the name of a file")
     if not target.parent.is_dir():
         raise FileError(f"{target}: the folder {target.parent} does not exist")
     return target
+
+
+def cut_name(text: str, most: int = 180) -> str:
+    """A text of at most so many bytes, as file systems count them, whole characters.
+
+    >>> cut_name("naïve", 3), cut_name("naïve")
+    ('na', 'naïve')
+    """
+    while len(text.encode("utf-8", "surrogateescape")) > most:
+        text = text[:-1]
+    return text
 
 
 def _mode(path: Path) -> int:
