@@ -16,8 +16,8 @@ def _specs() -> str:
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("-o", "--output", required=True, metavar="FILE", help="Where the table goes: .csv .json .parquet")
 @click.option("--spec", metavar="NAME", help=f"What to measure: {_specs()}; the first is the default.")
-@click.option("--tempo-range", metavar="LOW-HIGH",
-              help="Tempi of music beyond it are halved or doubled into it, such as 88-176.")  # fmt: skip
+@click.option("--tempo-range", "folded", metavar="LOW-HIGH",
+              help="Tempi beyond it are halved or doubled into it, such as 88-176.")  # fmt: skip
 @click.option("--recursive/--no-recursive", default=True, help="Go into folders within folders.")
 @click.option("--jobs", type=click.IntRange(1), help="Files to measure at a time; by default one per core.")
 @click.option("--cache/--no-cache", default=True, help="Keep what was measured.")
@@ -26,7 +26,7 @@ def command(
     paths: tuple[str, ...],
     output: str,
     spec: str | None,
-    tempo_range: str | None,
+    folded: str | None,
     recursive: bool,
     jobs: int | None,
     cache: bool,
@@ -44,7 +44,7 @@ def command(
 
     with counting_bar("measuring") as progress:
         measuring = Measuring(jobs, cache, progress)
-        opening = Opening(recursive=recursive, tempo_range=as_range(tempo_range))
+        opening = Opening(recursive=recursive, tempo_range=as_range(folded))
         done = extract_table(paths, output, spec=spec, opening=opening, measuring=measuring)
     names = done.collection.feature_names
     print_lines(

@@ -27,7 +27,7 @@ _SECTIONS = {
     "The arc": ("template", "like", "flip", "by", "model", "occasion", "embedding", "alternatives", "likeliest",
                 "choose", "seconds"),
     "Wishes": ("first", "last", "at", "together", "together_by", "before", "apart", "sides", "side_limit", "limit",
-               "spreads", "series", "smoothness", "smooth_by", "sort_into_mix", "tempo", "tempo_range", "keys", "keep",
+               "spreads", "series", "smoothness", "smooth_by", "sort_into_mix", "ramp", "folded", "keys", "keep",
                "ask", "matter"),
     "What comes out": ("output", "gap", "gain", "report", "plot", "as_json", "show", "why"),
     "Moved to fabula copy and fabula restore": ("copy_to", "link", "tags", "in_place", "restore", "number"),
@@ -79,10 +79,10 @@ _FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothne
 @click.option("--series/--no-series", default=True,
               help="Keep what titles count in order (Part 1, Part 2), interludes apart.")  # fmt: skip
 @click.option("--sort-into-mix", is_flag=True,
-              help="As a DJ would: small steps in tempo and key, none larger than as given, along an arc.")  # fmt: skip
-@click.option("--tempo", type=click.Choice(["rise", "fall", "arc"]),
-              help="With --sort-into-mix: what the tempo does, in place of an arc of energy.")  # fmt: skip
-@click.option("--tempo-range", metavar="LOW-HIGH",
+              help="As a DJ would: small steps, none larger on average than as given, along an arc.")  # fmt: skip
+@click.option("--tempo", "ramp", type=click.Choice(["rise", "fall", "arc"]),
+              help="With --sort-into-mix: what the beats per minute do, in place of an arc of energy.")  # fmt: skip
+@click.option("--tempo-range", "folded", metavar="LOW-HIGH",
               help="Tempi beyond it are halved or doubled into it, such as 88-176.")  # fmt: skip
 @click.option("--keys", type=click.Choice(["strict", "free"]), default="free",
               help="strict: neighbours are one step apart on the wheel of keys (Camelot) at most.")  # fmt: skip
@@ -159,9 +159,9 @@ def _open(paths: tuple[str, ...], asked: Options) -> tuple[Session, Request]:
     request = _as_request(asked)
     if asked.template is not None:
         check_template(asked.template, asked.model)
-    if asked.tempo is not None and not asked.sort_into_mix:
-        raise InputError("goes with --sort-into-mix", field="tempo")
-    tempi = as_range(asked.tempo_range)
+    if asked.ramp is not None and not asked.sort_into_mix:
+        raise InputError("--tempo: goes with --sort-into-mix")
+    tempi = as_range(asked.folded)
     opening = Opening(asked.collection, as_columns(asked.columns), asked.recursive, tempo_range=tempi)
     how = {name: getattr(asked, name) for name in ("by", "model", "embedding", "occasion")}
     with counting_bar("measuring") as progress:
@@ -171,7 +171,7 @@ def _open(paths: tuple[str, ...], asked: Options) -> tuple[Session, Request]:
         except SeveralCollectionsError as error:
             raise InputError(f"{error.message}, or order each with --all", field=error.field) from error
         if asked.sort_into_mix:
-            session, request = session.preset(asked.tempo or "mix", request, measuring)
+            session, request = session.preset(asked.ramp or "mix", request, measuring)
     return session, request
 
 
@@ -360,7 +360,7 @@ def as_range(text: str | None) -> tuple[float, float] | None:
     """From ``88-176`` to two numbers."""
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*[-:\u2013]\s*(\d+(?:\.\d+)?)\s*", text or "")
     if text is not None and not found:
-        raise InputError(f"takes LOW-HIGH, such as 88-176; got {text!r}", field="tempo_range")
+        raise InputError(f"--tempo-range: takes LOW-HIGH, such as 88-176; got {text!r}")
     return (float(found[1]), float(found[2])) if found else None
 
 
