@@ -121,7 +121,7 @@ def _figures(ordered: Ordered) -> list[str]:
     drawn = []
     for name, fit, pinned in (("after", ordered.fit, ordered.pinned), ("before", ordered.given, ())):
         labels = [items[i].label for i in fit.ordering]
-        how = figures.Drawing(fit.template, ordered.sides, pinned, caption=f"The arc {name}", width=900)
+        how = figures.Drawing(ordered.shape_of(fit), ordered.sides, pinned, caption=f"The arc {name}", width=900)
         drawn.append(f"<figure>{figures.arc_figure(essence[fit.ordering], labels, how)}</figure>")
     return drawn
 
@@ -217,7 +217,7 @@ def _alternatives(ordered: Ordered) -> list[str]:
         listed = "".join(f'<li dir="auto">{escape(items[i].label)}</li>' for i in other.ordering)
         figure = ""
         if ordered.session.essence.ndim == 1:
-            how = figures.Drawing(other.template, proposal.sides, width=900, height=240)
+            how = figures.Drawing(ordered.shape_of(other), proposal.sides, width=900, height=240)
             labels = [items[i].label for i in other.ordering]
             figure = figures.arc_figure(ordered.session.essence[other.ordering], labels, how)
         parts.append(f"<details><summary>{number}. {escape(words)}</summary>{figure}<ol>{listed}</ol></details>")

@@ -175,7 +175,8 @@ def doubts(ordered: Ordered) -> list[str]:
     if ordered.task.likelihood is None and not np.ptp(ordered.fit.template.samples(41), axis=0).any():
         found.append("the template is flat: any order follows it as well")
     if ordered.task.likelihood is not None and len(ordered.ordering) > 2 and ordered.request.ordering is None:
-        found += _hardly(ordered.task.beyond_chance(ordered.ordering, ordered.sides))
+        unfamiliar = ordered.task.likelihood.unfamiliar
+        found += [unfamiliar] if unfamiliar else _hardly(ordered.task.beyond_chance(ordered.ordering, ordered.sides))
         found += _claims(ordered)
     elif _along_arcs(ordered):
         found += _hardly(ordered.task.beyond_chance(ordered.ordering))

@@ -76,7 +76,8 @@ def input_order_name(ordered: Ordered) -> str:
 
 def likely_text(ordered: Ordered) -> str:
     """That the order given is as good to the model, in words; "" where it is not, or where no model speaks."""
-    times = likelier(ordered.fit, ordered.given)
+    judged = ordered.task.likelihood
+    times = likelier(ordered.fit, ordered.given) if judged is None or not judged.unfamiliar else None
     moved = not np.array_equal(ordered.ordering, ordered.given.ordering)
     return f"no likelier than {input_order_name(ordered)}" if times is not None and times < 1.1 and moved else ""
 
@@ -196,6 +197,10 @@ class Ordered:
     def fit(self) -> Fit:
         """The ordering taken, lay_out on its template."""
         return self.proposal.fit
+
+    def shape_of(self, fit: Fit) -> Template | None:
+        """The template to draw behind a proposal; None where a model proposed an order that follows none."""
+        return fit.template if fit.template.name or self.task.likelihood is None else None
 
     @property
     def ordering(self) -> Ints:

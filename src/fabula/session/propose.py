@@ -22,9 +22,10 @@ from fabula.core.template import PAPER_KNOTS, Template
 from fabula.errors import InputError, ModelError
 from fabula.media.medium import Medium, find_evidence
 from fabula.models.config import PAIRS
+from fabula.models.encoders.measures import MeasuresEncoder
 from fabula.models.model import Model
 from fabula.models.order import MOST_EXPECTED, Contributions, explain, lean as lean_of
-from fabula.models.sureness import Sureness, claim
+from fabula.models.sureness import Sureness, calibration, claim, is_far, is_scattered, measure_kin
 from fabula.models.titles import Series
 from fabula.session.request import TitleWishes
 
@@ -48,6 +49,7 @@ class Likelihood:
     judged: Collection  # the same items as the model can judge them
     medium: Medium  # looks into the items where the model asks for that
     constraints: Constraints | None = None  # what orderings must keep that are drawn
+    verse: bool = False  # whether the model was taken because the items look like verse
 
     @cached_property
     def evidence(self) -> Evidence | None:
@@ -91,16 +93,38 @@ class Likelihood:
         if self.energy.solvable or not (c.fixed or c.forbidden or c.before) or c is self.constraints:
             return self
         other = replace(self, constraints=c)
-        other.__dict__.update(evidence=self.evidence, energy=self.energy)  # looked at once
+        known = {name: self.__dict__[name] for name in ("unfamiliar",) if name in self.__dict__}
+        other.__dict__.update(evidence=self.evidence, energy=self.energy, **known)  # looked at once
         return other
 
     def score(self, ordering: Ints, sides: Sequence[int] = ()) -> float:
         """How likely an ordering of some of the items is: positions count through all sides, neighbours within each."""
         return float(self.energy.score(ordering, sides))
 
+    @cached_property
+    def unfamiliar(self) -> str:
+        """Why nothing may be claimed, in words: the items are unlike what the model has learned from; else ""."""
+        items, encoder = self.medium.words.items, self.model.encoder
+        if self.verse:
+            return (
+                f"this looks like verse: the model {self.model.card.get('name')} knows what goes beside what, no more"
+            )
+        kin = (calibration(self.model) or {}).get("kin")
+        terms = None if self.evidence is None else self.evidence.terms
+        if kin is None or terms is None or not isinstance(encoder, MeasuresEncoder) or len(self.collection) < 3:
+            return ""
+        if terms.language not in encoder.words:
+            return "a guess: the model has not learned this language"
+        threads = self.medium.threads(self.judged)
+        found = measure_kin(encoder.read(self.judged), terms, None if threads is None else threads.counts)
+        if is_far(kin, found):
+            return f"a guess: these {items} are unlike those that the model has learned from"
+        return f"a guess: these {items} have little to do with each other" if is_scattered(kin, found) else ""
+
     def sureness(self, ordering: Ints) -> Sureness:
         """What may be claimed of an ordering of all items."""
-        return claim(self.model, self.posterior, ordering) if len(ordering) <= MOST_EXPECTED else Sureness()
+        silent = self.unfamiliar or len(ordering) > MOST_EXPECTED
+        return Sureness() if silent else claim(self.model, self.posterior, ordering)
 
     def beyond_chance(self, ordering: Ints, sides: Sequence[int] = ()) -> float:
         """How many times as likely an ordering is as a random order of its items, on average.

@@ -304,6 +304,9 @@ def _silent(session: Session, parts: Sequence[_Stretch]) -> str:
         return f"nothing can be said: the {words.items} are unlike what the model has learned from"
     if all(np.ptp(_score_random(part, 60)) < 1e-9 for part in parts):
         return f"nothing can be said: the {words.items} are all alike to the model"
+    judged = session.likelihood
+    if judged is not None and judged.unfamiliar and not judged.verse:
+        return f"nothing can be said: {judged.unfamiliar.removeprefix('a guess: ')}"
     return ""
 
 
