@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property, lru_cache
@@ -200,7 +200,12 @@ class Session:
         return Ordered(self, asked, task, tuple(found), asked.choose - 1, steps)
 
     def review(
-        self, ordering: Sequence[int] | None = None, *, sides: int = 1, side_sizes: Sequence[int] = ()
+        self,
+        ordering: Sequence[int] | None = None,
+        *,
+        sides: int = 1,
+        side_sizes: Sequence[int] = (),
+        progress: Callable[[int, int, str], None] | None = None,
     ) -> Review:
         """Review the order that the items came in, or another: what is good, what is weak, and the moves that help.
 
@@ -213,7 +218,7 @@ class Session:
         """
         from fabula.session.review import review_session
 
-        return review_session(self, ordering, sides=sides, side_sizes=side_sizes)
+        return review_session(self, ordering, sides=sides, side_sizes=side_sizes, progress=progress)
 
     def _solve(self, task: OrderTask, asked: Request, steps: Steps | None) -> tuple[OrderTask, list[Proposal]]:
         """What was solved, and what came out: with what titles ask for, unless other wishes are against it."""
