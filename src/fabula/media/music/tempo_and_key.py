@@ -48,6 +48,7 @@ _CLOSE = 1.04  # tempi within 4 % are one
 _FAINTEST = 1e-4  # onset strength; the least change of a 16-bit sample is a hundred times that
 _LIVELY = 0.08  # of what sounds: onsets that even calm music has; those of a swelling tone are weaker
 _FEWEST = 2.0  # s of onsets below which there is nothing to repeat
+_ENOUGH = 8.0  # s below which a tempo is less sure
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,8 @@ def find_tempo(onsets: Floats, rate: float, strength: float) -> Tempo:
     near = np.abs(np.log(TEMPI / best)) < np.log(_CLOSE)
     clear = min(1.0, _clarity(repeats[0], rate, best) / weights_of("tempo.clear").item())
     lively = min(1.0, float(np.quantile(onsets.sum(axis=1), 0.99)) / (_LIVELY * max(strength, _FAINTEST)))
-    return Tempo(_refine(repeats[0], rate, best), float(shares[near].sum()) * clear * lively)
+    enough = min(1.0, len(onsets) / (_ENOUGH * rate))
+    return Tempo(_refine(repeats[0], rate, best), float(shares[near].sum()) * clear * lively * enough)
 
 
 def onset_density(onsets: Floats, rate: float) -> float:
