@@ -128,7 +128,7 @@ def _repeats(segments: Samples, length: int, lags: int) -> tuple[Floats, Floats]
 
 def _between(own: Floats) -> Floats:
     """The geometric mean of what two parts have, for each pair."""
-    return np.sqrt(np.stack([own[a] * own[b] for a, b in _PAIRS]))
+    return np.asarray(np.sqrt(np.stack([own[a] * own[b] for a, b in _PAIRS])))
 
 
 def tempo_scores(onsets: Floats, rate: float) -> Floats:
