@@ -17,33 +17,7 @@ import tempfile
 from pathlib import Path
 
 WORDS = ["love", "night", "river", "stone", "light", "shadow", "road", "dream", "fire", "rain", "silver", "heart"]
-    "love",
-    "night",
-    "river",
-    "stone",
-    "light",
-    "shadow",
-    "road",
-    "dream",
-    "fire",
-    "rain",
-    "silver",
-    "broken",
-    "heart",
-    "morning",
-    "summer",
-    "ghost",
-]
 NUMBERS = ["danceability", "energy", "loudness", "speechiness", "acousticness", "liveness", "valence"]
-    "danceability",
-    "energy",
-    "loudness",
-    "speechiness",
-    "acousticness",
-    "instrumentalness",
-    "liveness",
-    "valence",
-]
 MOST = 500  # MB
 WAYS = {"plain": [], "--json": ["--json"], "--why": ["--why"], "--report": ["--report", "r.html"], "page": None}
 
