@@ -94,7 +94,11 @@ class Texts(Lazy[str]):
         low, high = int(self.starts.min()), int(self.ends.max())
         block = self.data[low:high].data
         pairs = zip((self.starts - low).tolist(), (self.ends - low).tolist(), strict=True)
-        return [str(block[a:b], "utf-8", "surrogatepass") for a, b in pairs]
+        spans = list(pairs)
+        try:
+            return [str(block[a:b], "utf-8", "surrogatepass") for a, b in spans]
+        except UnicodeDecodeError:  # a broken file may hold anything
+            return [str(block[a:b], "utf-8", "replace") for a, b in spans]
 
     def part(self, rows: slice | Ints) -> Texts:
         """The texts of some rows."""
