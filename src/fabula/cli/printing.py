@@ -130,6 +130,8 @@ def _verdict(ordered: Ordered) -> list[str]:
     likely = answer.likely_text(ordered)
     shape = "template" if drawn else "nearest template"
     lines.append(f"{shape}: {chosen.template.name or 'unnamed'}{f'; {likely}' if likely else ''}")
+    if (axis := ordered.session.axis) is not None:
+        lines.append(f"arc: {axis.name}, {axis.unit}{f', {axis.source}' if axis.source else ''}")
     if drawn:
         off = f"off the template by {chosen.mean:.2f} on average, {chosen.worst:.2f} at worst"
         lines.append(f"{off} (as given: {given.mean:.2f} and {given.worst:.2f})")

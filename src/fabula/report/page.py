@@ -98,7 +98,8 @@ def _summary(ordered: Ordered) -> str:
     sides = ", ".join(ordered.side_line(side) for side in range(len(ordered.sides)))
     name = ordered.fit.template.name or "an arc"
     counted = answer.headline(ordered).removeprefix(f"{ordered.session.title}: ")
-    return f"{counted}, along {name}.{f' {sides}.' if sides else ''}"
+    along = f"likest {name}" if ordered.task.own_arc else f"along {name}"
+    return f"{counted}, {along}.{f' {sides}.' if sides else ''}"
 
 
 def _verdict(ordered: Ordered) -> str:
@@ -124,7 +125,9 @@ def _figures(ordered: Ordered) -> list[str]:
     drawn = []
     for name, fit, pinned in (("after", ordered.fit, ordered.pinned), ("before", ordered.given, ())):
         labels = [items[i].label for i in fit.ordering]
-        how = figures.Drawing(fit.template, ordered.sides, pinned, caption=f"The arc {name}", width=900)
+        axis = ordered.session.axis
+        caption = f"The arc {name}{f', {axis.name}' if axis is not None else ''}"
+        how = figures.Drawing(fit.template, ordered.sides, pinned, caption=caption, width=900)
         drawn.append(f"<figure>{figures.arc_figure(essence[fit.ordering], labels, how)}</figure>")
     return drawn
 

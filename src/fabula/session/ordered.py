@@ -71,6 +71,8 @@ def knows(ordered: Ordered) -> list[str]:
     session = ordered.session
     drawn = session.model is not None and ordered.task.likelihood is None
     names = session.model.feature_names if drawn and session.model is not None else session.features
+    if session.axis is not None and ordered.task.likelihood is None:
+        return [session.axis.name]
     return list(dict.fromkeys(session.medium.shown(name) for name in names))
 
 
@@ -136,6 +138,14 @@ def _items(ordered: Ordered, *, explain: bool) -> list[dict[str, Any]]:
         }
         for row, essence, target, deviation, why in zip(rows, *numbers, reasons, strict=True)
     ]
+
+
+def _axis(ordered: Ordered) -> dict[str, Any] | None:
+    axis = ordered.session.axis
+    if axis is None:
+        return None
+    values = axis.values[ordered.ordering].round(2).tolist()
+    return {"name": axis.name, "unit": axis.unit, "source": axis.source, "values": values}
 
 
 def _likes(ordered: Ordered) -> list[list[float]] | None:
@@ -317,7 +327,9 @@ class Ordered:
 
         Keys: ``template`` (its name), ``knots``, ``values``, ``interpolation``, ``ordering`` (0-based item indices),
         ``worst``, ``mean``, ``score``, ``exact``, ``gap`` (null: not known), ``sides`` (items on each), ``lengths`` (of
-        each side), ``left_out`` (item indices), ``unmeasured`` (entries that keep their position), ``model``,
+        each side), ``left_out`` (item indices), ``unmeasured`` (entries that keep their position), ``model``, ``axis``
+        (what the arc is drawn along: ``name``, ``unit``, ``source``, ``values`` in the new order; null where it is an
+        essence without a unit),
         ``likelier`` (times, than the order given), ``direction`` (how sure it is which end begins, 0 to 1; null where
         no model says it), ``items`` in the new order (each with ``position`` (1-based), ``id``, ``title``, who made it,
         ``path``, ``length``, ``side``, ``essence``, ``target``, ``deviation``, ``why``, ``facts`` as text), ``given``,
@@ -335,6 +347,7 @@ class Ordered:
             "left_out": list(self.left_out),
             "unmeasured": _entries_held(self),
             "model": model_name(self),
+            "axis": _axis(self),
             "likelier": likelier(self.fit, self.given),
             "direction": self.sureness,
             "items": _items(self, explain=explain),

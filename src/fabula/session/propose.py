@@ -17,7 +17,7 @@ from fabula.core.fit import Fit, lay
 from fabula.core.posterior import Posterior, agreement, posterior
 from fabula.core.solver.problem import positions_allowed
 from fabula.core.solver.solve import Arrangement, Constraints, Goal, arrange
-from fabula.core.template import Template
+from fabula.core.template import Template, smooth_arc
 from fabula.errors import ModelError
 from fabula.media.medium import Medium, find_evidence
 from fabula.models.config import PAIRS
@@ -171,6 +171,7 @@ class OrderTask:
     likelihood: Likelihood | None = None
     likeliest: bool = False  # the likeliest comes first even where the judge would propose what it expects
     seconds: float | None = None  # to search for each ordering at most; None as long as it is worth
+    own_arc: bool = False  # what a judge proposes is drawn with its own arc, named after the template nearest to it
 
     def time_for(self, usual: float) -> float:
         """Seconds for a search that usually takes so many; of very many items it takes longer."""
@@ -297,6 +298,8 @@ def _keep(
     key = arranged.ordering.tobytes()
     if key not in found:
         template = nearest(task.essence[arranged.ordering], templates, arranged.sides)
+        if task.own_arc:
+            template = draw_own(task, template, arranged.ordering, arranged.sides)
         found[key] = replace(_proposal(task, template, arranged), likeliest=likeliest)
     elif likeliest:
         found[key] = replace(found[key], likeliest=True)
@@ -321,6 +324,11 @@ def nearest(essence: Floats, templates: Sequence[Template], sides: Sequence[int]
         return sum(float(((part - template.samples(len(part))) ** 2).sum()) for part in parts)
 
     return min(templates, key=off)
+
+
+def draw_own(task: OrderTask, likest: Template, ordering: ArrayLike, sides: Sequence[int] = ()) -> Template:
+    """The arc of an ordering itself, smoothed, under the name of the template it is likest."""
+    return smooth_arc(_split(task.essence[np.asarray(ordering, dtype=np.intp)], sides), name=likest.name)
 
 
 def as_it_is(task: OrderTask, template: Template, ordering: ArrayLike, sides: Sequence[int] = ()) -> Proposal:

@@ -15,6 +15,7 @@ from fabula.core.collection import Collection, Item
 from fabula.core.template import PAPER_KNOTS, Template, from_arc
 from fabula.errors import InputError
 from fabula.media.extraction import Measuring
+from fabula.media.facts import Axis
 from fabula.media.medium import Medium, Steps, Threads
 from fabula.media.registry import ITEMS, media
 from fabula.models.model import Model, load_model
@@ -66,6 +67,8 @@ class Session:
         What made it; None for a column.
     likelihood
         What a set model says of the collection: it proposes the order where no template is asked for.
+    axis
+        What the essence is before it is z-scored, where it has a name and a unit: energy, 0 to 100.
     asked
         How it was asked for.
     notes
@@ -91,6 +94,7 @@ class Session:
     notes: tuple[str, ...] = ()
     vectors: Floats | None = None
     stored: tuple[Item, ...] = ()
+    axis: Axis | None = None
 
     @property
     def collection(self) -> Collection:
@@ -175,7 +179,8 @@ class Session:
         steps = self._steps(asked) if asked.smoothness else None
         flow = asked.smoothness * steps.table if steps is not None and len(self.collection) > 1 else None
         judged = self.likelihood if asked.template is None and asked.like is None and not asked.flip else None
-        task = OrderTask(self.essence, constraints, flow, self.model, judged, asked.likeliest, asked.seconds)
+        drawn = judged is not None and self.axis is not None
+        task = OrderTask(self.essence, constraints, flow, self.model, judged, asked.likeliest, asked.seconds, drawn)
         with explain_conflicts(self.collection, self.medium):
             found = self._proposals(task, asked) if asked.together_by is None else self._by_strands(task, asked)
         if asked.choose > len(found):
@@ -218,7 +223,11 @@ class Session:
         templates = self._find_templates(asked)
         if asked.ordering is not None:
             sides = _check_sides(asked, asked.ordering, task)
-            return [propose.as_it_is(task, (templates or self.templates)[0], asked.ordering, sides)]
+            known = (templates or self.templates)[0]
+            if templates is None and task.own_arc:
+                likest = propose.nearest(task.essence[list(asked.ordering)], self.templates, sides)
+                known = propose.draw_own(task, likest, asked.ordering, sides)
+            return [propose.as_it_is(task, known, asked.ordering, sides)]
         if task.likelihood is not None:
             drawn = list(dict.fromkeys([*self.templates, *map(_on_knots, _SHAPES)]))
             return propose.by_likelihood(task, drawn, asked.alternatives)
@@ -367,5 +376,13 @@ def _session(found: Essence, asked: Asked) -> Session:
     notes = found.source.notes + found.notes
     stored = found.source.collection.items if found.source.files else ()
     return Session(
-        found.source, found.values, found.features, found.model, found.likelihood, asked, notes, stored=stored
+        found.source,
+        found.values,
+        found.features,
+        found.model,
+        found.likelihood,
+        asked,
+        notes,
+        stored=stored,
+        axis=found.axis,
     )

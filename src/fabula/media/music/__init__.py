@@ -10,11 +10,20 @@ from fabula.media.facts import SECONDS, Levelling, Preset, Telling
 from fabula.media.medium import Medium, Preview, Words, column, lazy, load
 from fabula.media.music import tags
 from fabula.media.music.tags import write_cue, write_timing
-from fabula.media.music.tracks import levels, music_doubts, music_ends, music_facts, music_steps, track_gains
+from fabula.media.music.tracks import (
+    energy_axis,
+    levels,
+    music_doubts,
+    music_ends,
+    music_facts,
+    music_steps,
+    track_gains,
+)
 
 _COLUMNS = """
     energy loudness tempo valence danceability acousticness instrumentalness speechiness liveness
-    duration_ms duration key mode
+    duration_ms duration key mode heard_energy heard_acousticness heard_valence heard_danceability heard_speechiness
+    heard_instrumentalness
 """
 _TRAITS = {  # feature: (much, little)
     "loudness": ("loud", "quiet"),
@@ -34,6 +43,9 @@ _TRAITS = {  # feature: (much, little)
 }
 _R128 = -23.0  # LUFS, the level of EBU R 128
 _NAMES = {"duration_ms": "length", "duration": "length", "heard_tempo": "tempo", "heard_key": "key"}
+_NAMES |= {name: "what is heard" for name in _COLUMNS.split() if name.startswith("heard_")}
+_TRAITS |= {f"heard_{name}": _TRAITS[name] for name in ("acousticness", "valence", "danceability", "instrumentalness")}
+_TRAITS["heard_energy"] = ("driving", "calm")
 _MIX = Preset(  # what a DJ does: tempo and key carry on, and the tempo draws an arc
     ("tempo", "heard_tempo", "energy", "loudness"), "icarus", smoothness=1.0, smooth_by={"tempo": 2.0, "key": 1.0}
 )
@@ -85,6 +97,7 @@ MEDIUM = Medium(
     unit=SECONDS,
     lengths=track_lengths,
     steps=music_steps,
+    axis=energy_axis,
     models=("albums", "audio"),
     proposer="music",
     columns=tuple(_COLUMNS.split()),

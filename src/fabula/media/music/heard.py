@@ -19,6 +19,7 @@ from scipy.signal import detrend, find_peaks, resample_poly, welch
 from fabula.core.arrays import Floats
 from fabula.media.music.loudness import FLOOR, Samples, level, power
 from fabula.media.music.spectra import Mix
+from fabula.media.music.tracks import bound_share
 
 RATE = 22050  # Hz, at which the descriptors are defined
 PIECES = 4  # chunks of a stream that are listened to, spread over it
@@ -105,8 +106,8 @@ class _Ridges:
 
     def shares(self, estimates: Floats) -> Floats:
         """Estimates in the units of the fit as shares."""
-        plain = np.where(self._logged, np.exp(np.minimum(estimates, 1.0)) - self._offset, estimates)
-        return np.asarray(np.clip(plain, 0.0, 1.0))
+        logged = np.clip(np.exp(np.minimum(estimates, 1.0)) - self._offset, 0.0, 1.0)
+        return np.where(self._logged, logged, bound_share(estimates))
 
 
 @lru_cache(maxsize=1)
