@@ -176,8 +176,8 @@ def from_arc(essence: ArrayLike, *, name: str = "", description: str = "") -> Te
 def smooth_arc(parts: Sequence[ArrayLike], *, name: str = "", knots: ArrayLike = PAPER_KNOTS) -> Template:
     """The template on some knots that runs through the arcs of one or more sides, (n,) each, as near as it can.
 
-    >>> smooth_arc([[0, 1, 2, 3, 2, 1, 0]]).at([0, 0.5, 1]).round(2)
-    array([0.  , 2.75, 0.  ])
+    >>> smooth_arc([[0, 1, 2, 3, 2, 1, 0]]).at([0, 0.5, 1]).round(1) + 0.0
+    array([0., 3., 0.])
     """
     values = [np.asarray(part, dtype=np.float64) for part in parts]
     design = np.concatenate([basis(knots, even_positions(len(part))) for part in values])

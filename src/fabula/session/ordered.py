@@ -140,12 +140,12 @@ def _items(ordered: Ordered, *, explain: bool) -> list[dict[str, Any]]:
     ]
 
 
-def _axis(ordered: Ordered) -> dict[str, Any] | None:
+def _axis(ordered: Ordered) -> dict[str, Any]:
     axis = ordered.session.axis
     if axis is None:
-        return None
+        return {}
     values = axis.values[ordered.ordering].round(2).tolist()
-    return {"name": axis.name, "unit": axis.unit, "source": axis.source, "values": values}
+    return {"axis": {"name": axis.name, "unit": axis.unit, "source": axis.source, "values": values}}
 
 
 def _likes(ordered: Ordered) -> list[list[float]] | None:
@@ -328,8 +328,8 @@ class Ordered:
         Keys: ``template`` (its name), ``knots``, ``values``, ``interpolation``, ``ordering`` (0-based item indices),
         ``worst``, ``mean``, ``score``, ``exact``, ``gap`` (null: not known), ``sides`` (items on each), ``lengths`` (of
         each side), ``left_out`` (item indices), ``unmeasured`` (entries that keep their position), ``model``, ``axis``
-        (what the arc is drawn along: ``name``, ``unit``, ``source``, ``values`` in the new order; null where it is an
-        essence without a unit),
+        (what the arc is drawn along: ``name``, ``unit``, ``source``, ``values`` in the new order; absent where it is
+        an essence without a unit),
         ``likelier`` (times, than the order given), ``direction`` (how sure it is which end begins, 0 to 1; null where
         no model says it), ``items`` in the new order (each with ``position`` (1-based), ``id``, ``title``, who made it,
         ``path``, ``length``, ``side``, ``essence``, ``target``, ``deviation``, ``why``, ``facts`` as text), ``given``,
@@ -347,7 +347,7 @@ class Ordered:
             "left_out": list(self.left_out),
             "unmeasured": _entries_held(self),
             "model": model_name(self),
-            "axis": _axis(self),
+            **_axis(self),
             "likelier": likelier(self.fit, self.given),
             "direction": self.sureness,
             "items": _items(self, explain=explain),

@@ -209,9 +209,9 @@ def _both(one: TrackValues, other: TrackValues) -> Floats:
 # The energy of tracks, along which arcs are drawn: 0 for calm to 100 for driving.
 
 # Regressions of Spotify's energy, 0 to 100, on albums: weights of what is heard (0 to 100), of loudness in dB, of the
-# logarithm to base 2 of the tempo; and a constant (`benchmarks/learn_energy.py`).
-_BY_EAR = (0.8045, 2.1902, 2.8897, 10.0502)
-_BY_LEVEL = (0.0, 4.2257, 6.2337, 54.6636)
+# logarithm to base 2 of the tempo; and a constant (`examples/learn_energy.py`).
+_BY_EAR = (0.8067, 2.1905, 2.9014, 9.9078)
+_BY_LEVEL = (0.0, 4.2259, 6.2132, 54.9569)
 _LUFS = 3.2  # dB between what Spotify calls loudness and the integrated loudness of the same songs
 _USUAL_TEMPO = 118.0  # where none is known
 
@@ -224,7 +224,7 @@ def energy_axis(collection: Collection) -> Axis | None:
     >>> from fabula.core.collection import Item
     >>> c = Collection("c", [Item("a"), Item("b")], [[-6.0, 120.0], [-14.0, 70.0]], ("loudness", "tempo"))
     >>> energy_axis(c).values.round()
-    array([72., 34.])
+    array([73., 34.])
     """
     said, heard = column(collection, "energy"), column(collection, "heard_energy")
     if np.isfinite(said).all():
@@ -232,8 +232,8 @@ def energy_axis(collection: Collection) -> Axis | None:
     level = column(collection, "loudness")
     if not np.isfinite(level).all():
         return None
-    tempo = tempi(collection)
-    known = np.where(np.isfinite(tempo.values) & (tempo.values > 0), tempo.values, _USUAL_TEMPO)
+    tempo, beats = column(collection, "tempo"), column(collection, "heard_tempo")
+    known = np.where(tempo > 0, tempo, np.where(beats > 0, beats, _USUAL_TEMPO))
     by_ear = bool(np.isfinite(heard).all())
     ear, loud, quick, rest = _BY_EAR if by_ear else _BY_LEVEL
     values = ear * 100 * np.nan_to_num(heard) + loud * (level + _LUFS * by_ear) + quick * np.log2(known) + rest
