@@ -269,7 +269,7 @@ def _pitches(heard: Samples) -> dict[str, float]:
 def _harmonic(spectrum: Samples) -> float:
     """What lasts against what strikes, in dB: medians along time and along frequency, in the first 24 seconds."""
     part = spectrum[: int(24 * _FRAMES), :744]
-    sizes = np.sqrt(part.reshape(len(part), 186, 4).sum(axis=2))
+    sizes = np.sqrt(part[:, ::4] + part[:, 1::4] + part[:, 2::4] + part[:, 3::4])
     lasts, strikes = running_median(sizes, 17) ** 2, running_median(sizes.T, 9).T ** 2
     share = lasts / (lasts + strikes + 1e-9)
     energy = sizes**2
