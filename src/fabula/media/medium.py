@@ -340,9 +340,9 @@ class Medium:
         What runs through several items of a collection, such as the people of a story; None where nothing does.
     look
         From a collection to what step models look at in some of its items, beside their features.
-    axis
+    axis, axis_name
         From a collection that was measured to what arcs are drawn along and templates laid along where nothing else is
-        asked for; None where that is not known of every item.
+        asked for, None where that is not known of every item; and what it is called.
     models
         Shipped models whose essence draws the arc where there is no axis, the one that knows most first.
     proposer
@@ -394,6 +394,7 @@ class Medium:
     threads: Callable[[Collection], Threads | None] = lambda collection: None
     look: Callable[[Collection], Look] = lambda collection: look_at_nothing
     axis: Callable[[Collection], Axis | None] = lambda collection: None
+    axis_name: str = ""
     models: tuple[str, ...] = ()
     proposer: str | None = None
     neighbours: bool = False

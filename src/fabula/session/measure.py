@@ -333,9 +333,10 @@ def _essence_by_model(source: Source, model: Model, measuring: Measuring) -> Ess
 
 def _essence_by_column(source: Source, by: str, measuring: Measuring, notes: tuple[str, ...] = ()) -> Essence:
     can_measure = source.medium.measured if source.files else ()
-    axis = None if source.medium.meant(by, source.collection.feature_names) else _find_axis(source, by, measuring)
-    if axis is not None:
-        return axis
+    if by.casefold() == source.medium.axis_name and not source.medium.meant(by, source.collection.feature_names):
+        along = _find_axis(source, measuring)
+        if along is not None:
+            return along
     if source.medium.meant(by, source.collection.feature_names) is None and source.medium.meant(by, can_measure):
         source = measure(source, measuring)
     known = source.collection.feature_names
@@ -357,15 +358,12 @@ def _essence_by_column(source: Source, by: str, measuring: Measuring, notes: tup
     raise InputError(f"{who}: {why}" if why else who)
 
 
-def _find_axis(source: Source, by: str, measuring: Measuring) -> Essence | None:
-    """The essence along the medium's axis, where that is what is asked for and no column is called so."""
+def _find_axis(source: Source, measuring: Measuring) -> Essence | None:
+    """The essence along the medium's axis; None where that cannot be known."""
     there = source if source.medium.axis(source.collection) is not None or not source.files else None
-    if there is None and source.medium.meant(by, source.medium.measured) is None:
-        there = _measure(source, measuring)
-    axis = None if there is None else source.medium.axis(there.collection)
-    if there is None or axis is None or axis.name != by.casefold():
-        return None
-    return Essence(there, normalise(axis.values), (axis.name,), axis=axis)
+    there = _measure(source, measuring) if there is None else there
+    axis = source.medium.axis(there.collection)
+    return None if axis is None else Essence(there, normalise(axis.values), (axis.name,), axis=axis)
 
 
 def _middling(source: Source, name: str) -> tuple[Floats, list[str]]:

@@ -98,6 +98,7 @@ MEDIUM = Medium(
     lengths=track_lengths,
     steps=music_steps,
     axis=energy_axis,
+    axis_name="energy",
     models=("albums", "audio"),
     proposer="music",
     columns=tuple(_COLUMNS.split()),
