@@ -67,7 +67,7 @@ def put_back(rows: Part, model: str, seed: int) -> tuple[Ints, float]:
     collection, medium = measure_if_held(shown)
     session = source_session(Source(Path("book"), collection, medium), Measuring(), Asked(model=model))
     ordered = session.order(alternatives=1)
-    sure = ordered.sureness
+    sure = ordered.sureness.direction
     return np.asarray(mixed[ordered.ordering]), np.nan if sure is None else sure
 
 

@@ -78,7 +78,7 @@ BAD_ARGUMENTS: list[tuple[tuple[str, ...], str]] = [
     (("album", "--side-limit", "22:00"), "--side-limit: goes with 2 sides or more"),
     (
         ("album", "--sides", "2", "--side-limit", "0:05"),
-        "2 side(s) of at most 0:05 cannot be made: the shortest ",
+        "it does not fit on 2 sides of 0:05, by 0:17: the shortest ",
     ),
     (
         ("album", "--sides", "2", "--side-limit", "soon"),

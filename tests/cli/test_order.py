@@ -39,7 +39,7 @@ def test_the_table_shows_every_item(fabula, album):
 
 def test_why(fabula, album):
     shown = fabula("order", album, "--by", "energy", "--why").out
-    assert "Run: energetic: the height of the arc" in shown
+    assert "Run: energetic: the high point" in shown
 
 
 def test_places(fabula, album):

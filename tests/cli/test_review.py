@@ -97,3 +97,45 @@ def test_a_table_that_a_model_cannot_judge_is_told_in_one_line(fabula, tmp_path)
     assert done.code == 2
     assert done.err.startswith("fabula: ")
     assert done.err.count("\n") == 1
+
+
+@pytest.fixture
+def answers(monkeypatch):
+    """A terminal on which a person types these lines."""
+
+    def type_lines(*lines: str) -> None:
+        typed = iter(lines)
+        monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+        monkeypatch.setattr("click.termui.visible_prompt_func", lambda _: next(typed))
+
+    return type_lines
+
+
+def test_an_opener_and_a_close_are_asked_for(fabula, folder, answers):
+    likely = review(folder)
+    names = {item.id: item.title for item in likely.items}
+    answers("2", "")
+    done = fabula("order", folder, "--ask", "--json")
+    assert done.json["items"][0]["title"] == names[likely.openers[1]]
+    assert "Which opens?" in done.err
+    assert f"  1  {names[likely.openers[0]]} (" in done.err
+    answers("no such thing", "Parade", "Slow River")
+    done = fabula("order", folder, "--ask", "--json")
+    assert [done.json["items"][k]["title"] for k in (0, -1)] == ["Parade", "Slow River"]
+    assert "fabula: no item is called 'no such thing'" in done.err
+    answers("")
+    done = fabula("order", folder, "--ask", "--first", "Embers", "--json")
+    assert done.json["items"][0]["title"] == "Embers"
+    assert "Which opens?" not in done.err
+
+
+def test_without_a_terminal_nothing_is_asked(fabula, folder):
+    done = fabula("order", folder, "--ask")
+    assert done.code == 2
+    assert done.err == "fabula: --ask: needs a terminal to ask on; --first and --last say it without\n"
+
+
+def test_most_of_an_order_is_left_by_the_command(fabula, folder):
+    done = fabula("order", folder, "--keep", 0.8, "--json")
+    assert done.code == 0
+    assert any(note.endswith("tracks keep their order; 1 moved") for note in done.json["notes"])

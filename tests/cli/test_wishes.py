@@ -123,7 +123,7 @@ def test_a_stream_and_a_missing_file_keep_their_positions(fabula, folder, tmp_pa
     source.write_text("\n".join(lines) + "\n", encoding="utf-8")
     done = fabula("order", source, "-o", tmp_path / "new.m3u8")
     assert done.code == 0, done.err
-    assert "kept where it stands, not measured: http://radio.example/live: is not a file" in done.out
+    assert "4 of 6 opened; kept where they stand, not measured: http://radio.example/live: is not a file" in done.out
     written = [line for line in (tmp_path / "new.m3u8").read_text(encoding="utf-8").splitlines() if line[0] != "#"]
     assert sorted(written) == sorted(lines[1:])
     assert (written[0], written[4]) == ("http://radio.example/live", "gone.ogg")
@@ -151,7 +151,7 @@ def test_a_circle_of_links_is_no_trouble(fabula, folder):
         (("ALBUM", *BY, "--choose", "0"), "--choose: must be at least 1; got 0"),
         (("ALBUM", *BY, "--first", "Runn"), "--first: no item is called 'Runn'; did you mean 'Run'?"),
         (("ALBUM", *BY, "--first", "Dawn No. 3"), "--first: no item is called 'Dawn No. 3'; the nearest are "),
-        (("ALBUM", *BY, "--sides", "2", "--first", "C=Run"), "--first: there are 2 side(s); got side C"),
+        (("ALBUM", *BY, "--sides", "2", "--first", "C=Run"), "--first: there are 2 sides; got side C"),
         (
             ("ALBUM", *BY, "--first", "Run", "--first", "Dawn"),
             "--first: one title, or one for each side as A=TITLE; got 2",

@@ -64,12 +64,6 @@ def test_agreement_is_what_orderings_drawn_have_in_common_on_average(rng):
     assert found.positions.sum(axis=0) == pytest.approx(np.ones(6))
 
 
-def test_sureness_is_the_share_that_runs_the_same_way():
-    drawn = np.array([[0, 1, 2, 3]] * 3 + [[3, 2, 1, 0]])
-    assert posterior_of(drawn).sureness(np.array([0, 1, 2, 3])) == 0.75
-    assert posterior_of(drawn).sureness(np.array([3, 1, 0])) == 0.25
-
-
 def test_collections_of_different_sizes_walk_together_each_by_its_own_scores(scores, rng):
     small = Energy(rng.normal(size=(3, 3)), reach=rng.normal(size=(7, 3, 3)))
     walk = Walk([scores, small], 200)

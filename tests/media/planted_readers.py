@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,13 +21,15 @@ def tell_process(path: str) -> int:
     return os.getpid()
 
 
-def tell_imports(path: str) -> list[str]:
-    return sorted(sys.modules)
-
-
 def size_of(path: str) -> int:
     with open_file(path) as file:
         return len(file.read())
+
+
+def size_or_death(path: str) -> int:
+    if path.endswith("die.txt"):
+        die(path)
+    return size_of(path)
 
 
 def give_all(path: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -17,10 +18,11 @@ import pytest
 from fabula.core.files import guard_files, open_file
 from fabula.errors import FileError, InputError
 from fabula.media import children
-from fabula.media.children import Limits, call, place_of, shield, stopping, stream
+from fabula.media.children import Limits, call, call_all, place_of, shield, stopping, stream
 from fabula.media.medium import Stopped, lazy
 from tests.media import planted_readers as readers
 
+ROOT = Path(__file__).resolve().parents[2]
 SOON = Limits(seconds=1.0, memory=512 << 20)
 
 
@@ -52,11 +54,6 @@ def test_a_child_is_another_process_and_stays_warm():
     first = call(readers.tell_process, "x")
     assert first != os.getpid()
     assert [call(readers.tell_process, "x") for _ in range(3)] == [first] * 3
-
-
-def test_nothing_of_the_program_is_imported_again():
-    assert "__main__" in sys.modules
-    assert "pytest" not in call(readers.tell_imports, "x")
 
 
 def test_what_comes_back_is_what_was_there():
@@ -186,6 +183,26 @@ def test_many_at_a_time_wait_for_each_other():
     assert os.getpid() not in found
 
 
+def test_many_files_are_asked_for_together_and_one_that_fails_is_named(tmp_path):
+    names = []
+    for k in range(6):
+        names.append(str(tmp_path / f"{k}.txt"))
+        (tmp_path / f"{k}.txt").write_text("x" * k)
+    (tmp_path / "4.txt").unlink()
+    names[2:2] = [str(tmp_path / "die.txt")]
+    found = list(call_all(readers.size_or_death, names))
+    assert [one for one in found if not isinstance(one, FileError)] == [0, 1, 2, 3, 5]
+    dead, gone = (str(one) for one in found if isinstance(one, FileError))
+    assert dead == f"{names[2]}: is broken: it breaks the program that reads it (signal 11)"
+    assert gone == f"{names[5]}: cannot be read (No such file or directory)"
+    assert list(call_all(lambda path: path.upper(), ["a", "b"])) == ["A", "B"]
+
+
+def test_children_have_loaded_what_was_asked_for_before():
+    assert "fabula.media.images.picture_measures" not in children._modules("a.b:c", ("x:y.z", "1:2"))
+    assert children._modules("a.b:c", ("d.e:f", ("g:h",))) == {"a.b", "d.e", "g"}
+
+
 def test_functions_are_known_by_where_they_stand():
     assert place_of(readers.eat) == "tests.media.planted_readers:eat"
     assert place_of(lazy("fabula.media.images.prints:thumbnail")) == "fabula.media.images.prints:thumbnail"
@@ -193,12 +210,15 @@ def test_functions_are_known_by_where_they_stand():
     assert call(lambda path: os.getpid(), "x") == os.getpid()  # what has no name is called here
 
 
-def test_where_there_can_be_no_child_files_are_read_here(monkeypatch):
+@pytest.mark.parametrize("how", ["it ends", "there is none"])
+def test_where_there_can_be_no_child_files_are_read_here(monkeypatch, how):
     pool = children._Pool()
     monkeypatch.setattr(children, "_pool", pool)
-    monkeypatch.setattr(children, "_CODE", "raise SystemExit  # {}")
+    if how == "it ends":
+        monkeypatch.setattr(children, "_CODE", "raise SystemExit  # {}")
+    else:
+        monkeypatch.setattr(sys, "executable", "/no/such/python")
     assert call(readers.tell_process, "x") == os.getpid()
-    monkeypatch.setattr(sys, "executable", "/no/such/python")
     assert call(readers.tell_process, "x") == os.getpid()
 
 
@@ -217,6 +237,10 @@ SCRIPT = """
             os._exit(0)
     if "kill" in sys.argv:
         os.kill(os.getpid(), 9)
+    if "wait" in sys.argv:
+        from fabula.media.children import stream
+        from tests.media.planted_readers import count_slowly
+        list(stream(count_slowly, "began", 5))
 """
 
 
@@ -233,6 +257,24 @@ def test_a_program_needs_no_main_guard_and_leaves_no_process(tmp_path, how):
     while (left := marked_processes(str(tmp_path))) and time.monotonic() < until:
         time.sleep(0.05)
     assert left == []
+
+
+def test_what_is_interrupted_ends_at_once_with_its_children(tmp_path):
+    (tmp_path / "program.py").write_text(textwrap.dedent(SCRIPT))
+    where = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "FABULA_MARK": str(tmp_path), "PYTHONPATH": where}
+    command = [sys.executable, "program.py", "wait"]
+    with subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        until = time.monotonic() + 30
+        while not (tmp_path / "began").exists():
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        start = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=20)
+    assert errors.splitlines()[-1] == "KeyboardInterrupt"
+    assert time.monotonic() - start < 5
+    assert marked_processes(str(tmp_path)) == []
 
 
 def marked_processes(mark: str) -> list[str]:

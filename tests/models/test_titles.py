@@ -1,6 +1,17 @@
 import pytest
 
-from fabula.models.titles import MARKS, clean_titles, grams_of, numbers, read_titles, roman, tokens_of, words_of
+from fabula.models.titles import (
+    MARKS,
+    clean_titles,
+    find_closers,
+    find_series,
+    grams_of,
+    numbers,
+    read_titles,
+    roman,
+    tokens_of,
+    words_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -73,3 +84,52 @@ def test_rare_words_for_beginnings_and_ends_are_read_as_common_ones():
     assert words_of("Obertura") == words_of("Ouverture") == ("overture",)
     assert words_of("Epílogo: Prólogo") == ("epilogue", "prologue")
     assert words_of("イントロ") == ("intro",)
+
+
+@pytest.mark.parametrize(
+    ("titles", "found"),
+    [
+        (["Symphony No. 5: IV. Allegro", "Symphony No. 5: I. Allegro", "Symphony No. 5: II. Andante"], [(1, 2, 0)]),
+        (["Prelude No. 2 in C", "Prelude No. 1 in D", "Prelude No. 3 in A"], [(1, 0, 2)]),
+        (["2. Satz: Adagio", "1. Satz: Allegro", "3. Satz: Presto"], [(1, 0, 2)]),
+        (["Sonata: 2nd Movement", "Sonata: 1st Movement"], [(1, 0)]),
+        (["Suite: Segunda parte", "Suite: Primera parte"], [(1, 0)]),
+        (["Metamorphosis Two", "Metamorphosis One", "Rush"], [(1, 0)]),
+        (["The Crane Wife 3", "The Crane Wife 1 & 2", "The Island"], [(1, 0)]),
+        (["Shine On (Parts VI-IX)", "Have a Cigar", "Shine On (Parts I-V)"], []),  # not hardly any left out
+        (["Neighborhood #4 (7 Kettles)", "Neighborhood #3 (Power Out)", "Wake Up"], [(1, 0)]),
+        (["Side Two", "Side One", "Rain"], [(1, 0)]),
+        (["Damaged II", "Damaged I", "Rise"], [(1, 0)]),
+        (["III", "I", "II"], [(1, 2, 0)]),
+        (["Song 1", "Song 3", "Song 2", "Song 4"], []),  # a numbering of all tracks
+        (["Track 1", "Track 2", "Track 3"], []),
+        (["1. Rain", "2. Sun", "3. Moon"], []),
+        (["1979", "1984", "99 Problems"], []),
+        (["Part 1", "Part 1 (live)", "Part 2"], []),  # one number twice
+        (["Theme 2", "Rain", "Theme 9"], []),  # far apart
+        (["I", "You", "We"], []),
+    ],
+)
+def test_series_are_what_titles_count(titles, found):
+    assert [one.items for one in find_series(titles)] == found
+
+
+def test_only_movements_stand_in_a_row():
+    movements, interludes = (
+        find_series([f"Suite: {n}. Air" for n in ("I", "II", "III")]),
+        find_series([f"Skit #{n}" for n in (1, 2, 3)] + ["Rain", "Sun", "Moon", "Sea"]),
+    )
+    assert [one.follows for one in movements + interludes] == [True, False]
+
+
+def test_ends_that_titles_say():
+    assert words_of("Coda") == words_of("Epílogo") == ("epilogue",)
+    assert words_of("Salida") == ("outro",)
+    assert words_of("Salida del sol")[0] == "salida"
+    assert find_closers(["Coda", "Salida", "Ausklang", "Finale", "Closing: Us", "Closing Time", "Rain"]) == [
+        0,
+        1,
+        2,
+        3,
+        4,
+    ]

@@ -157,7 +157,7 @@ def test_json_has_what_is_promised(demo, tmp_path):
     assert Path(told["items"][0]["path"]).is_file()
     assert told["unit"] == "seconds"
     assert sum(told["lengths"]) == pytest.approx(sum(item.length for item in demo.collection.items))
-    assert told["likelier"] > 0
+    assert 0.5 < told["sure"] < told["direction"] < 1
     assert json.loads(ordered.save(tmp_path / "x.json").read_text()) == json.loads(json.dumps(told))
 
 

@@ -132,7 +132,7 @@ def test_the_best_order_that_tears_no_strand(session):
 def test_where_it_cannot_hold_a_note_says_so(session):
     found = session.order(template="steady-rise", together_by="strand", at={0: 0, 1: 1, 2: 2})
     assert found.ordering[:3].tolist() == [0, 1, 2]
-    assert any("do not let these stay together by strand: x" in note for note in found.notes)
+    assert any("keep these from standing together by strand: x" in note for note in found.notes)
 
 
 def test_bad_columns(session):

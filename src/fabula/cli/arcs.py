@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from fabula.cli.printing import console, counting_bar, print_lines, spark
+from fabula.cli.printing import console, counting_bar, print_json, print_lines, spark
 
 if TYPE_CHECKING:
     from fabula.session.inner_arcs import InnerArc
@@ -43,7 +42,7 @@ def command(*, files: tuple[str, ...], by: str | None, window: float, output: tu
         arcs = inner_arcs(files, Windows(by, window, seed), progress)
     written = [write_inner(arcs, Path(path)) for path in output]
     if as_json:
-        click.echo(json.dumps([arc.to_json() for arc in arcs], ensure_ascii=False))
+        print_json([arc.to_json() for arc in arcs])
         return
     for arc in arcs:
         _print(arc)
@@ -56,11 +55,12 @@ def _print(arc: InnerArc) -> None:
     console().print(head, style="bold", markup=False, soft_wrap=True)
     curves = {arc.medium.shown(arc.column): arc.arc.values[::at_a_time], "essence": arc.essence}
     wide = max(map(len, curves))
-    six = ", ".join(f"{t.name} {r:+.2f}" for t, r in zip(arc.six.templates, arc.six.likeness, strict=True))
-    nearest, likeness = arc.learned.templates[0], arc.learned.likeness[0]
+    beside = []
+    if arc.shape is not None:
+        six = ", ".join(f"{t.name} {r:+.2f}" for t, r in zip(arc.six.templates, arc.six.likeness, strict=True))
+        nearest, likeness = arc.learned.templates[0], arc.learned.likeness[0]
+        beside = [f"of the six: {six}", f"of those learned from collections: {nearest.name} {likeness:+.2f}"]
     print_lines(
         *(f"  {name:<{wide}}  {spark(values)}" for name, values in curves.items() if len(values)),
-        f"  {arc.describe()}",
-        f"  of the six: {six}",
-        f"  of those learned from collections: {nearest.name} {likeness:+.2f}",
+        *(f"  {line}" for line in (arc.describe(), *beside)),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from types import SimpleNamespace as Options
 from typing import TYPE_CHECKING, Any
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
 
 _SECTIONS = {
     "What is ordered": ("collection", "every", "columns", "recursive", "jobs", "cache"),
-    "The arc": ("template", "like", "flip", "by", "model", "embedding", "alternatives", "likeliest", "choose",
-                "seconds"),
+    "The arc": ("template", "like", "flip", "by", "model", "occasion", "embedding", "alternatives", "likeliest",
+                "choose", "seconds"),
     "Wishes": ("first", "last", "at", "together", "together_by", "before", "apart", "sides", "side_limit", "limit",
-               "spreads", "smoothness", "smooth_by", "sort_into_mix"),
+               "spreads", "series", "smoothness", "smooth_by", "sort_into_mix", "keep", "ask", "matter"),
     "What comes out": ("output", "gap", "gain", "report", "plot", "as_json", "show", "why"),
     "Moved to fabula copy and fabula restore": ("copy_to", "link", "tags", "in_place", "restore", "number"),
 }  # fmt: skip
@@ -39,6 +40,7 @@ _FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothne
 @click.option("--like", metavar="PATH", help="Take the arc of that collection.")
 @click.option("--flip", is_flag=True, help="Turn the template upside down.")
 @click.option("--model", metavar="NAME|FILE", help="The model that proposes the order: see `fabula info`.")
+@click.option("--for", "occasion", metavar="OCCASION", help="What the order is for, such as a concert.")
 @click.option("--by", metavar="COLUMN", help="Use a column as the essence instead of a model.")
 @click.option("--embedding", metavar="COLUMN|FILE.onnx",
               help="Vectors of your own, for --smooth and --by embedding: a list column or a model.")  # fmt: skip
@@ -63,11 +65,18 @@ _FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothne
 @click.option("--spreads", type=click.Choice(["match", "contrast"]),
               help="Two and two face each other after a cover, as in a book, and match or contrast.")  # fmt: skip
 @click.option("--side-limit", metavar="LENGTH", help="The longest a side may be, such as 22:00.")
+@click.option("--keep", type=float, metavar="SHARE",
+              help="Leave this share of the items in their order, such as 0.8, and move the others.")  # fmt: skip
+@click.option("--ask", is_flag=True, help="On a terminal: choose opener and close among the likeliest.")
+@click.option("--matter/--no-matter", default=True,
+              help="Keep title page, contents, preface, epilogue and index of texts where they belong.")  # fmt: skip
 @click.option("--limit", metavar="LENGTH", help="The longest it may be in all; what fits worst is left out.")
 @click.option("--smooth", "smoothness", type=float, default=0.0, metavar="WEIGHT",
               help="Prefer small steps between neighbours; negative for contrast.")  # fmt: skip
 @click.option("--smooth-by", metavar="STEPS",
               help="With --smooth: the steps that count, by name, as NAME,NAME or NAME:2,NAME:1.")  # fmt: skip
+@click.option("--series/--no-series", default=True,
+              help="Keep what titles count in order (Part 1, Part 2), interludes apart.")  # fmt: skip
 @click.option("--sort-into-mix", is_flag=True,
               help="As a DJ would: small steps between neighbours, and an arc drawn over them.")  # fmt: skip
 @click.option("--alternatives", type=int, default=4, show_default=True, metavar="N", help="Orderings to propose.")
@@ -126,7 +135,7 @@ def _order_one(paths: tuple[str, ...], asked: Options) -> None:
     """Order a collection, write what is asked for and print it."""
     _check_outputs(asked)
     session, request = _open(paths, asked)
-    ordered = session.order(request)
+    ordered = session.order(_ask(session, request) if asked.ask else request)
     show = _as_names(asked.show)
     ordered.facts(show)  # refuses what is not known before anything is written
     print_ordered(ordered, _write_outputs(ordered, asked), as_json=asked.as_json, why=asked.why, show=show)
@@ -144,7 +153,7 @@ def _open(paths: tuple[str, ...], asked: Options) -> tuple[Session, Request]:
     if asked.template is not None:
         check_template(asked.template, asked.model)
     opening = Opening(asked.collection, as_columns(asked.columns), asked.recursive)
-    how = {name: getattr(asked, name) for name in ("by", "model", "embedding")}
+    how = {name: getattr(asked, name) for name in ("by", "model", "embedding", "occasion")}
     with counting_bar("measuring") as progress:
         measuring = Measuring(asked.jobs, asked.cache, progress)
         try:
@@ -156,13 +165,44 @@ def _open(paths: tuple[str, ...], asked: Options) -> tuple[Session, Request]:
     return session, request
 
 
+def _ask(session: Session, request: Request) -> Request:
+    """The request with the opener and the close that a person chooses among the likeliest; Enter leaves it open."""
+    from dataclasses import replace
+
+    from fabula.session.request import find_item
+    from fabula.session.review import likely_ends
+
+    items = session.collection.items
+    for name, question, likely in zip(("first", "last"), ("opens", "closes"), likely_ends(session), strict=True):
+        if getattr(request, name) is not None or not likely:
+            continue
+        click.echo(f"Which {question}?", err=True)
+        for number, (item, chance) in enumerate(likely, start=1):
+            click.echo(f"  {number}  {items[item].label} ({100 * chance:.0f} %)", err=True)
+        while True:
+            said = click.prompt("number or title; Enter: as the model finds", default="", show_default=False, err=True)
+            if not said.strip():
+                break
+            try:
+                number = int(said) if said.strip().isdecimal() else 0
+                chosen = likely[number - 1][0] if 1 <= number <= len(likely) else find_item(items, said.strip(), name)
+            except InputError as error:
+                click.echo(f"fabula: {error.message}", err=True)
+                continue
+            request = replace(request, first=chosen) if name == "first" else replace(request, last=chosen)
+            break
+    return request
+
+
 def _tell_new(option: str, command: str) -> None:
     """Name the command that an option has become."""
     click.echo(f"note: {option} has moved: use {command}", err=True)
 
 
 def _check_outputs(asked: Options) -> None:
-    """Refuse what cannot be written, before any work is done."""
+    """Refuse what cannot be written or asked, before any work is done."""
+    if asked.ask and not sys.stdin.isatty():
+        raise InputError("needs a terminal to ask on; --first and --last say it without", field="ask")
     if asked.output is not None:
         from fabula.session.export import check_output
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import sys
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -51,6 +51,13 @@ def make_table(*columns: str, left: Container[str] = (), wrap: Container[str] = 
     return table
 
 
+def print_json(value: Any) -> None:
+    """Print one JSON value on a line, escaped where the output cannot hold its characters."""
+    from fabula.core.files import json_text
+
+    click.echo(json_text(value, encoding=getattr(sys.stdout, "encoding", None) or "utf-8"))
+
+
 def print_lines(*lines: str) -> None:
     """Print lines as they are, however long."""
     out = console()
@@ -63,7 +70,7 @@ def print_ordered(
 ) -> None:
     """Print an ordering as a table with its arc and some facts, or as JSON; with the reason for each position."""
     if as_json:
-        click.echo(json.dumps(ordered.to_json(), ensure_ascii=False))
+        print_json(ordered.to_json())
         return
     from fabula.session.ordered import headline
 
@@ -127,25 +134,22 @@ def _verdict(ordered: Ordered) -> list[str]:
     lines = [story(ordered)] if len(ordered.ordering) > 2 else []
     heard, named = ", ".join(answer.knows(ordered)), answer.model_name(ordered)
     lines.append(f"model {named}, which knows {heard}" if named else f"ordered by {heard}")
-    likely = answer.likely_text(ordered)
-    shape = "template" if drawn else "nearest template"
-    lines.append(f"{shape}: {chosen.template.name or 'unnamed'}{f'; {likely}' if likely else ''}")
+    shape = (chosen.template.name or "unnamed") if drawn else answer.shape_text(chosen.template)
+    lines += [f"{'template' if drawn else 'shape'}: {shape}"] if shape else []
+    if drawn:
+        off = f"strays from it by {chosen.mean:.2f} on average, {chosen.worst:.2f} at worst"
+        lines.append(f"{off} (as given: {given.mean:.2f} and {given.worst:.2f})")
     if (axis := ordered.session.axis) is not None:
         lines.append(f"arc: {axis.name}, {axis.unit}{f', {axis.source}' if axis.source else ''}")
-    if drawn:
-        off = f"off the template by {chosen.mean:.2f} on average, {chosen.worst:.2f} at worst"
-        lines.append(f"{off} (as given: {given.mean:.2f} and {given.worst:.2f})")
-    if ordered.gap is None:
-        lines.append("how close this is to the best is not known")
-    elif ordered.gap or not chosen.exact:
-        lines.append(f"found by search: another ordering could be better by {answer.gap_text(ordered.gap)} at most")
+    lines += filter(None, [answer.likely_text(ordered)])
+    lines += ["not proven best"] if ordered.gap is None or ordered.gap or not chosen.exact else []
     lines += [
         f"steps in {c.name}: {c.mean[0]:.1f} -> {c.mean[1]:.1f} {c.unit} on average, "
         f"{c.worst[0]:.1f} -> {c.worst[1]:.1f} at worst"
         for c in ordered.changes
     ]
     others = [
-        f"{number} ({one.fit.template.name or 'unnamed'}{answer.beside_text(one, chosen)})"
+        f"{number} ({', '.join(filter(None, (one.fit.template.name, answer.beside_text(one, chosen))))})"
         for number, one in enumerate(ordered.proposals, start=1)
         if number != ordered.chosen + 1
     ]

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 @click.option("--sides", type=click.IntRange(1), default=1, metavar="N",
               help="Sides to cut it into, where a playlist or a column does not say.")  # fmt: skip
 @click.option("--model", metavar="NAME|FILE", help="The model that judges: see `fabula info`.")
+@click.option("--for", "occasion", metavar="OCCASION", help="What the order is for, such as a concert.")
 @click.option("--collection", metavar="ID", help="Which collection of a table that holds several.")
 @click.option("--columns", metavar="ROLE=NAME", multiple=True,
               help="Name a table's column, such as title=Titel; repeatable.")  # fmt: skip
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
 @click.option("--jobs", type=click.IntRange(1), help="Files to measure at a time; by default one per core.")
 @click.option("--cache/--no-cache", default=True, help="Keep what was measured.")
 def command(*, paths: tuple[str, ...], moves: int | None, output: str | None, sides: int, model: str | None,
-            collection: str | None, columns: tuple[str, ...], report: str | None, plot: str | None, as_json: bool,
-            recursive: bool, jobs: int | None, cache: bool) -> None:  # fmt: skip
+            occasion: str | None, collection: str | None, columns: tuple[str, ...], report: str | None,
+            plot: str | None, as_json: bool, recursive: bool, jobs: int | None, cache: bool) -> None:  # fmt: skip
     """Say what is good and what is weak in an order as it stands, and the moves that would help.
 
     The order is that of a playlist or a table, of the numbers in tags and file names, or else of the names.
@@ -54,7 +55,8 @@ def command(*, paths: tuple[str, ...], moves: int | None, output: str | None, si
     _check(output, report, plot, moves)
     with counting_bar("measuring") as progress:
         opening = Opening(collection, as_columns(columns), recursive)
-        session = open_session(paths, model=model, opening=opening, measuring=Measuring(jobs, cache, progress))
+        measuring = Measuring(jobs, cache, progress)
+        session = open_session(paths, model=model, opening=opening, measuring=measuring, occasion=occasion)
     found = session.review(sides=sides)
     written = _write(found, len(found.steps) if moves is None else moves, output, report, plot)
     if as_json:

@@ -4,6 +4,7 @@ import codecs
 import contextlib
 import errno
 import glob
+import json
 import os
 import re
 import secrets
@@ -15,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from fabula.errors import FileError
 
@@ -25,10 +26,10 @@ from fabula.errors import FileError
 def write_whole(path: str | os.PathLike[str], data: str | bytes) -> Path:
     """Write a file under a temporary name beside it, then rename: a reader never sees half of it.
 
-    Whatever interrupts the writing, a file that was there before stays as it was. Text is written as UTF-8; the folder
-    must exist.
+    Whatever interrupts the writing, a file that was there before stays as it was. Text is written as UTF-8, names of
+    files that are none as the bytes they are; the folder must exist.
     """
-    content = data.encode() if isinstance(data, str) else data
+    content = data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data
     with whole_file(path) as file:
         file.write(content)
     return Path(path)
@@ -63,6 +64,32 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         if isinstance(error, OSError):
             raise FileError(f"{target}: cannot be written ({error.strerror or error})") from error
         raise
+
+
+@contextlib.contextmanager
+def refuse_odd_names(path: str | os.PathLike[str]) -> Iterator[None]:
+    """One line where names of files that are no text are to go into a table, which holds nothing else."""
+    try:
+        yield
+    except UnicodeEncodeError as error:
+        around = error.object[max(error.start - 20, 0) : error.end]
+        raise FileError(f"{path}: cannot be written ({around!r} is no text: rename that file)") from error
+
+
+def json_text(
+    value: Any, *, encoding: str = "utf-8", indent: int | None = None, default: Callable[[Any], Any] | None = None
+) -> str:
+    """A value as JSON that an encoding can hold: characters as they are where it has all of them, else escaped.
+
+    >>> json_text("é"), json_text("caf\\udce9"), json_text("é", encoding="ascii")
+    ('"é"', '"caf\\\\udce9"', '"\\\\u00e9"')
+    """
+    text = json.dumps(value, ensure_ascii=False, indent=indent, default=default)
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:  # such as a name of a file that is no text
+        return json.dumps(value, indent=indent, default=default)
+    return text
 
 
 def make_part(start: str, folder: Path, *, mode: int = 0o600) -> tuple[int, Path]:
@@ -298,9 +325,11 @@ def read_bytes(path: str | os.PathLike[str], *, most: int | None = None) -> byte
     """All the bytes of a file, which may have a size at most."""
     file = readable_file(path)
     try:
-        if most is not None and file.stat().st_size > most:
-            raise FileError(f"{path}: is too large: it has {file.stat().st_size:,} bytes, and may have {most:,}")
-        return file.read_bytes()
+        with open_file(file) as opened:
+            size = os.fstat(opened.fileno()).st_size
+            if most is not None and size > most:
+                raise FileError(f"{path}: is too large: it has {size:,} bytes, and may have {most:,}")
+            return opened.read()
     except FileNotFoundError:
         raise FileError(f"{path}: does not exist") from None
     except (OSError, ValueError) as error:

@@ -47,18 +47,6 @@ class Posterior:
         """Where each item is expected, as a position: shape (..., n)."""
         return np.asarray(self.positions @ np.arange(self.positions.shape[-1]))
 
-    def sureness(self, ordering: Ints) -> float | None:
-        """How many of the orderings drawn run the same way as this one of some items, rather than against it.
-
-        >>> posterior_of(np.array([[0, 1, 2], [0, 2, 1]])).sureness(np.array([0, 1, 2]))
-        1.0
-        """
-        if self.drawn is None or len(ordering) < 2:
-            return None if self.drawn is None else 1.0
-        places = np.argsort(self.drawn, axis=1)[:, ordering]
-        along = (places - places.mean(axis=1, keepdims=True)) @ (np.arange(len(ordering)) - (len(ordering) - 1) / 2)
-        return float(((along > 0) + 0.5 * (along == 0)).mean())
-
 
 def posterior(energy: Energy) -> Posterior:
     """Probabilities of positions and neighbours: summed up to 18 items, drawn beyond and where all pairs count.

@@ -173,18 +173,6 @@ def from_arc(essence: ArrayLike, *, name: str = "", description: str = "") -> Te
     return Template(even_positions(len(values)), values, name, description)
 
 
-def smooth_arc(parts: Sequence[ArrayLike], *, name: str = "", knots: ArrayLike = PAPER_KNOTS) -> Template:
-    """The template on some knots that runs through the arcs of one or more sides, (n,) each, as near as it can.
-
-    >>> smooth_arc([[0, 1, 2, 3, 2, 1, 0]]).at([0, 0.5, 1]).round(1) + 0.0
-    array([0., 3., 0.])
-    """
-    values = [np.asarray(part, dtype=np.float64) for part in parts]
-    design = np.concatenate([basis(knots, even_positions(len(part))) for part in values])
-    square = design.T @ design + 1e-3 * np.eye(design.shape[1])  # few items leave knots free
-    return Template(knots, np.linalg.solve(square, design.T @ np.concatenate(values)), name)
-
-
 def basis(knots: ArrayLike, positions: ArrayLike) -> Floats:
     """The matrix B (m, q) with ``Template(knots, y).at(positions) == B @ y``."""
     checked = _as_knots(knots)

@@ -1,15 +1,17 @@
 """Files are parsed in child processes: a few, kept warm, each with limits of time and memory, killed when not wanted.
 
-A child is this Python started anew, led by a socket: it knows functions by where they stand, so that neither the main
-module of a program nor anything else of it is imported again. Where files are guarded it opens none itself but asks its
-parent, whose guard opens it or refuses. What comes back is plain data, never code.
+A child is forked from this Python started anew, and led by a socket: it knows functions by where they stand, so that
+neither the main module of a program nor anything else of it is imported again. Where files are guarded it opens none
+itself but asks its parent, whose guard opens it or refuses. What comes back is plain data, never code.
 """
 
 import atexit
 import contextlib
+import gc
 import json
 import math
 import os
+import re
 import signal
 import socket
 import struct
@@ -17,10 +19,11 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, is_dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -30,13 +33,15 @@ from fabula.core.files import guard_files, is_guarded, open_file
 from fabula.errors import FileError, InputError, MissingExtraError, shown
 from fabula.media.medium import Stop, Stopped, load
 
-_CODE = "import json, sys; sys.path[:] = json.loads(sys.argv[2]); from {} import serve; serve(int(sys.argv[1]))"
+_CODE = "import json, sys; sys.path[:] = json.loads(sys.argv[2]); from {} import nurse; nurse(int(sys.argv[1]))"
 _MOST = min(8, (os.cpu_count() or 1) + 1)  # children at a time
 _LOOK = 0.05  # seconds between two looks at whether to give up
-_START = 60.0  # seconds in which one must have started
+_START = 60.0  # seconds in which one must have started, or taken what is sent
 _SLOW = 3  # times its limit of computing that a child may take on a busy machine
 _ANSWER = 1 << 30  # bytes of one answer
 _ENVIRONMENT = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+_PLACE = re.compile(r"([A-Za-z_][\w.]*):[A-Za-z_]\w*")
 
 _stop: ContextVar[Stop] = ContextVar("stop", default=lambda: False)
 _inside = False  # whether this process is such a child
@@ -85,18 +90,51 @@ def shield(function: Callable[..., Any], path: str, *more: Any, limits: Limits =
 
 def stream(function: Callable[..., Any], path: str, *more: Any, limits: Limits = LIMITS) -> Iterator[Any]:
     """What a generator function yields for a file, one by one as it comes; the limits count for each anew."""
-    place = place_of(function)
-    child = None if place is None or _inside else _pool.take()
+    yield from _stream(function, (path, *more), limits, lambda: path)
+
+
+def call_all(
+    function: Callable[..., Any], paths: Sequence[str], *more: Any, limits: Limits = LIMITS
+) -> Iterator[Any | FileError]:
+    """What a function gives for each of many files in their order, or the FileError of one; asked for at once."""
+    left, place = list(paths), place_of(function)
+    while left:
+        try:
+            for found in _stream(_each, (place or function, left[:], more), limits, lambda: left[0]):
+                left.pop(0)
+                yield FileError(found["error"]) if "error" in found else found["value"]
+        except FileError as error:  # the child is gone that was at it
+            left.pop(0)
+            yield error
+
+
+def _each(place: str | Callable[..., Any], paths: list[str], more: Sequence[Any]) -> Iterator[dict[str, Any]]:
+    """What a function gives for each of many files, or what is wrong with it."""
+    function = load(place) if isinstance(place, str) else place
+    for path in paths:
+        try:
+            found = {"value": function(path, *more)}
+        except FileError as error:
+            found = {"error": str(error)}
+        yield found
+
+
+def _stream(
+    function: Callable[..., Any], given: tuple[Any, ...], limits: Limits, name: Callable[[], str]
+) -> Iterator[Any]:
+    """What a function gives or yields, in a child where it can; ``name`` is the file it is at."""
+    place = None if any(map(callable, given)) else place_of(function)
+    child = None if place is None or _inside else _pool.take(_modules(place, given))
     if child is None or place is None:
-        found = function(path, *more)
+        found = function(*given)
         yield from found if isinstance(found, Iterator) else [found]
         return
     ended = False
     try:
-        for answer in child.ask(place, (path, *more), limits):
+        for answer in child.ask(place, given, limits, name):
             if answer.get("error") is not None:
                 ended = True
-                raise _error(answer["error"], path, limits)
+                raise _error(answer["error"], name(), limits)
             ended = bool(answer.get("last"))
             if "value" in answer:
                 yield answer["value"]
@@ -113,6 +151,12 @@ def place_of(function: Callable[..., Any]) -> str | None:
     module = sys.modules.get(place.partition(":")[0])
     reachable = module is not None and module.__name__ != "__main__"
     return place if reachable and getattr(module, place.partition(":")[2], None) is function else None
+
+
+def _modules(place: str, given: tuple[Any, ...]) -> frozenset[str]:
+    """The modules that a call needs: of its function, and of functions that it is given by where they stand."""
+    flat = [one for part in (place, *given) for one in (part if isinstance(part, tuple) else [part])]
+    return frozenset(found[1] for one in flat if isinstance(one, str) and (found := _PLACE.fullmatch(one)))
 
 
 def _current_folder() -> str:
@@ -135,40 +179,90 @@ def _error(told: list[str], path: str, limits: Limits) -> Exception:
     return FileError(f"{shown(path)}: cannot be read ({shown(message) or kind})")
 
 
-# The children of this process
+# The children of this process, all forked from one that has loaded what they need and opens no file
 
 
-class _Child:
-    """A child, and the socket that leads to it."""
+class _Nursery:
+    """The process that children are forked from: this Python started anew."""
 
     def __init__(self) -> None:
-        ours, theirs = socket.socketpair()
-        with theirs:
+        self._lock = threading.Lock()
+        self._loaded: frozenset[str] = frozenset()
+        self._socket, theirs = socket.socketpair()
+        self._socket.settimeout(_START)
+        with theirs, contextlib.ExitStack() as stack:
+            stack.callback(self._socket.close)
             command = [sys.executable, "-c", _CODE.format(__name__), str(theirs.fileno()), json.dumps(sys.path)]
-            self.process = subprocess.Popen(
+            self._process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
-                process_group=0,  # Ctrl-C is for us; and with it goes whatever it starts
+                process_group=0,  # Ctrl-C is for us
                 env={**os.environ, **_ENVIRONMENT},
             )
-        self.socket = ours
+            stack.pop_all()
+
+    def fork(self, modules: frozenset[str]) -> "_Child":
+        """A new child, which has loaded some modules and those of all children before it."""
+        ours, theirs = socket.socketpair()
+        try:
+            with theirs, self._lock:
+                socket.send_fds(self._socket, [b"+"], [theirs.fileno()])
+                _send(self._socket, sorted(modules - self._loaded))
+                self._loaded |= modules
+                return _Child(int(_receive(partial(_read_all, self._socket))), ours, self, self._loaded)
+        except BaseException:
+            ours.close()
+            raise
+
+    def wait(self, pid: int) -> int:
+        """How a child ended: its status, or its signal below 0."""
+        with self._lock:
+            self._socket.sendall(b"-")
+            _send(self._socket, pid)
+            return int(_receive(partial(_read_all, self._socket)))
+
+    def close(self) -> None:
+        """End it, when none of its children is left."""
+        self._socket.close()
+        self._process.kill()
+        self._process.wait()
+
+    def forget(self) -> None:
+        """Let go of it in a process that was forked from ours."""
+        self._socket.close()
+        self._process.returncode = 0  # it is not ours to wait for
+
+
+class _Child:
+    """A child, and the socket that leads to it."""
+
+    def __init__(self, pid: int, connection: socket.socket, nursery: _Nursery, loaded: frozenset[str]) -> None:
+        self.pid, self.socket, self._nursery, self.loaded = pid, connection, nursery, loaded
         self.socket.settimeout(_LOOK)
 
-    def wait_until_ready(self) -> bool:
-        """Whether it has started."""
+    @property
+    def lives(self) -> bool:
+        """Whether it still waits for work."""
+        self.socket.settimeout(0)
         try:
-            return bool(_receive(partial(self._read, time.monotonic() + _START)) == {"ready": True})
-        except (EOFError, TimeoutError, OSError):
+            return bool(self.socket.recv(1, socket.MSG_PEEK))
+        except BlockingIOError:
+            return True
+        except OSError:
             return False
+        finally:
+            self.socket.settimeout(_LOOK)
 
-    def ask(self, place: str, given: tuple[Any, ...], limits: Limits) -> Iterator[dict[str, Any]]:
-        """Its answers, the last one marked so."""
+    def ask(
+        self, place: str, given: tuple[Any, ...], limits: Limits, name: Callable[[], str]
+    ) -> Iterator[dict[str, Any]]:
+        """Its answers, the last one marked so; ``name`` is the file it is at."""
         asked = {"place": place, "given": given, "seconds": limits.seconds, "memory": limits.memory}
         asked |= {"guarded": is_guarded(), "folder": _current_folder()}
-        name, last = shown(str(given[0])), False
+        last = False
         try:
             _send(self.socket, asked)
             while not last:
@@ -179,19 +273,16 @@ class _Child:
                 last = bool(answer.get("last"))
                 yield answer
         except TimeoutError as error:
-            raise FileError(f"{name}: takes more than {limits.seconds:g} s to be read") from error
+            raise FileError(f"{shown(name())}: takes more than {limits.seconds:g} s to be read") from error
         except (EOFError, OSError, ValueError) as error:
-            raise FileError(f"{name}: {self._tell_end(limits)}") from error
+            raise FileError(f"{shown(name())}: {self._tell_end(limits)}") from error
 
     def _tell_end(self, limits: Limits) -> str:
         """How it ended."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(1.0)
-        code = self.process.returncode
+        code = self.kill()
         if code == -signal.SIGXCPU:
             return f"takes more than {limits.seconds:g} s to be read"
-        why = f"signal {-code}" if code is not None and code < 0 else f"status {code}"
-        return f"is broken: it breaks the program that reads it ({why})"
+        return f"is broken: it breaks the program that reads it ({f'signal {-code}' if code < 0 else f'status {code}'})"
 
     def _hand_over(self, path: str) -> None:
         """Open a file for it, or say why not."""
@@ -220,12 +311,17 @@ class _Child:
             view = view[count:]
         return data
 
-    def kill(self) -> None:
-        """End it, and what it has started; nothing of it stays."""
+    def kill(self) -> int:
+        """End it, and what it has started, and say how it had ended; nothing of it stays."""
         self.socket.close()
+        if not self.pid:
+            return 0
+        pid, self.pid = self.pid, 0
         with contextlib.suppress(OSError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
+            os.killpg(pid, signal.SIGKILL)
+        with contextlib.suppress(OSError, EOFError):
+            return self._nursery.wait(pid)
+        return 0
 
 
 class _Pool:
@@ -237,23 +333,24 @@ class _Pool:
         self._idle: list[_Child] = []
         self._all: set[_Child] = set()
         self._able = hasattr(socket, "send_fds") and bool(sys.executable) and not getattr(sys, "frozen", False)
+        self._nursery: _Nursery | None = None
         self._proven = False
 
-    def take(self) -> _Child | None:
-        """A child for one call; None where there can be none."""
+    def take(self, modules: frozenset[str]) -> _Child | None:
+        """A child for one call that needs some modules; None where there can be none."""
         if not self._able:
             return None
         while not self._room.acquire(timeout=_LOOK):
             if _stop.get()():
                 raise Stopped
         try:
-            with self._lock:
-                child = self._idle.pop() if self._idle else None
-            if child is not None and child.process.poll() is None:
-                return child
-            if child is not None:
-                self._drop(child)
-            found = self._start()
+            while self._idle:
+                with contextlib.suppress(IndexError):  # another thread was quicker
+                    child = self._idle.pop()
+                    if modules <= child.loaded and child.lives:
+                        return child
+                    self._drop(child)  # to fork one that has loaded them takes less than to load them
+            found = self._fork(modules)
         except BaseException:
             self._room.release()
             raise
@@ -261,38 +358,29 @@ class _Pool:
             self._room.release()
         return found
 
-    def _start(self) -> _Child | None:
+    def _fork(self, modules: frozenset[str]) -> _Child | None:
         """A new child; None where this system lets us have none."""
-        try:
-            child = _Child()
-        except OSError as error:
-            self._fail(error)
-            return None
         with self._lock:
-            self._all.add(child)
-        ready = False
-        try:
-            ready = child.wait_until_ready()
-        finally:
-            if not ready:
-                self._drop(child)
-        if not ready:
-            self._fail(None)
+            for _ in range(2):  # a nursery that somebody has killed is made anew
+                try:
+                    self._nursery = self._nursery or _Nursery()
+                    child = self._nursery.fork(modules)
+                    self._all.add(child)
+                    self._proven = True
+                    return child
+                except (OSError, EOFError, ValueError) as error:
+                    known, self._nursery, why = self._nursery, None, error
+                    if known is not None:
+                        known.close()
+            if self._proven:
+                raise FileError("no process could be started to read files in; try again") from why
+            self._able = False
             return None
-        self._proven = True
-        return child
-
-    def _fail(self, error: OSError | None) -> None:
-        """Go on without children where there never was one."""
-        if self._proven:
-            raise FileError("no process could be started to read files in; try again") from error
-        self._able = False
 
     def give_back(self, child: _Child, *, whole: bool) -> None:
         """Keep a child that has answered; end one that has not."""
         if whole:
-            with self._lock:
-                self._idle.append(child)
+            self._idle.append(child)
         else:
             self._drop(child)
         self._room.release()
@@ -306,13 +394,18 @@ class _Pool:
         """End all of them."""
         with self._lock:
             known, self._all, self._idle = list(self._all), set(), []
+            nursery, self._nursery = self._nursery, None
         for child in known:
             child.kill()
+        if nursery is not None:
+            nursery.close()
 
     def forget(self) -> None:
         """Let go of the children of the process that this one was forked from."""
         for child in self._all:
             child.socket.close()
+        if self._nursery is not None:
+            self._nursery.forget()
         self.__init__()  # type: ignore[misc]
 
 
@@ -325,15 +418,40 @@ if hasattr(os, "register_at_fork"):
 # In the child
 
 
-def serve(descriptor: int) -> None:
+def nurse(descriptor: int) -> None:
+    """Fork children as the program asks through a socket, until it is closed; tell how each has ended."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.dont_write_bytecode = True
+    with socket.socket(fileno=descriptor) as program, contextlib.suppress(EOFError, OSError):
+        while True:
+            mark, given, _, _ = socket.recv_fds(program, 1, 1)
+            asked = _receive(partial(_read_all, program))
+            if mark == b"-":
+                _send(program, os.waitstatus_to_exitcode(os.waitpid(asked, 0)[1]))
+                continue
+            for name in asked:
+                with contextlib.suppress(Exception):  # it is told when it is asked for
+                    import_module(name)
+            gc.freeze()
+            pid = os.fork()
+            if not pid:
+                program.close()
+                with contextlib.suppress(OSError):
+                    _serve(given[0])
+                os._exit(0)
+            os.close(given[0])
+            with contextlib.suppress(OSError):
+                os.setpgid(pid, pid)
+            _send(program, pid)
+
+
+def _serve(descriptor: int) -> None:
     """Answer what the parent asks through a socket, until it is closed: what a child does all its life."""
     global _inside
     _inside = True
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    sys.dont_write_bytecode = True
+    os.setpgid(0, 0)  # whatever it starts goes with it
     _bound(CORE=0, FSIZE=0)  # it leaves no traces: no file can be written
-    with socket.socket(fileno=descriptor) as parent, contextlib.suppress(EOFError, OSError):  # until the parent is gone
-        _send(parent, {"ready": True})
+    with socket.socket(fileno=descriptor) as parent, contextlib.suppress(EOFError, OSError):
         while True:
             asked = _receive(partial(_read_all, parent))
             with guard_files(partial(_ask_for, parent)) if asked["guarded"] else contextlib.nullcontext():
@@ -360,7 +478,8 @@ def _answer(parent: socket.socket, asked: dict[str, Any]) -> None:
     except MemoryError:
         _send(parent, {"error": ["MemoryError", ""], "last": True})
     except Exception as error:
-        _send(parent, {"error": [type(error).__name__, str(error)], "last": True})
+        words = getattr(error, "strerror", None) or str(error)
+        _send(parent, {"error": [type(error).__name__, words], "last": True})
 
 
 def _limit(seconds: float, memory: int) -> None:
@@ -442,7 +561,7 @@ def _pack(value: Any, blobs: list[Any]) -> Any:
         return value.item()
     if isinstance(value, bytes | bytearray | memoryview):
         blobs.append(value)
-        return ["bytes"]
+        return ["bytes" if isinstance(value, bytes) else "room"]
     if isinstance(value, np.ndarray):
         blobs.append(np.ascontiguousarray(value).data.cast("B") if value.size else b"")
         return ["array", value.dtype.str, *value.shape]
@@ -463,8 +582,8 @@ def _unpack(value: Any, blobs: list[bytearray]) -> Any:
     if not isinstance(value, list):
         return value
     kind, *inner = value
-    if kind == "bytes":
-        return bytes(blobs.pop(0))
+    if kind in ("bytes", "room"):  # the latter as it came, not copied: it may be large
+        return bytes(blobs.pop(0)) if kind == "bytes" else blobs.pop(0)
     if kind == "array":
         return np.frombuffer(blobs.pop(0), np.dtype(inner[0])).reshape(inner[1:])
     if kind == "object":

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -22,8 +23,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.errors import FileError, InputError, shown
-from fabula.media.medium import Spec, Stop, Stopped
+from fabula.core.files import is_guarded, open_file
+from fabula.errors import FabulaError, FileError, InputError, shown
+from fabula.media.children import LIMITS, Limits, call_all, place_of, stopping
+from fabula.media.medium import Spec, Stop, Stopped, load
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -215,7 +218,7 @@ def content_key(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> 
     try:
         if not Path(path).is_file():
             return None
-        with Path(path).open("rb", buffering=0) as file:
+        with open_file(path) as file:
             while block := file.read(_BLOCK):
                 if stop():
                     return None
@@ -335,6 +338,9 @@ def _recall_old(key: str, spec: Spec) -> NDArray[np.float64] | None:
 
 
 Progress = Callable[[int, int, str], None]
+_LONG = 60.0  # seconds to measure a file of no parsed kind: sound, some of which takes little room and long
+_PER_SECOND = 500_000  # bytes for which a second more is given
+_TOGETHER = 8  # files that a child is asked for at once
 _Outcome = NDArray[np.float64] | FileError
 
 
@@ -386,49 +392,101 @@ def extract(paths: Sequence[str | os.PathLike[str]], spec: Spec, measuring: Meas
 
 def _outcomes(names: list[str], spec: Spec, workers: int, how: Measuring) -> Iterator[tuple[int, _Outcome]]:
     """Each file's outcome as soon as it is there."""
+    runs = _runs(names, spec, workers)
     if workers == 1:
-        for index, name in enumerate(names):
-            yield index, _outcome(name, spec, how.stop, cache=how.cache)
+        for run in runs:
+            yield from _measure_run(run, names, spec, how.stop, cache=how.cache)
         return
     given_up = threading.Event()
 
     def stop() -> bool:
         return given_up.is_set() or how.stop()
 
+    def measure(run: list[int]) -> list[tuple[int, _Outcome]]:
+        return list(_measure_run(run, names, spec, stop, cache=how.cache))
+
     with ThreadPoolExecutor(workers, thread_name_prefix="fabula-extract") as pool:
         try:
-            futures = {pool.submit(_outcome, name, spec, stop, cache=how.cache): i for i, name in enumerate(names)}
-            for future in as_completed(futures):
-                yield futures[future], future.result()
+            for future in as_completed([pool.submit(copy_context().run, measure, run) for run in runs]):
+                yield from future.result()
         finally:  # also when the caller is interrupted: the threads give up within one chunk
             given_up.set()
             pool.shutdown(wait=True, cancel_futures=True)
 
 
+def _runs(names: list[str], spec: Spec, workers: int) -> list[list[int]]:
+    """Indices of files that are measured one after the other: some at a time of those that are parsed in a child."""
+    size = max(1, min(_TOGETHER, len(names) // (4 * workers)))
+    parsed = [i for i, name in enumerate(names) if spec.parsed(name)]
+    alone = [[i] for i, name in enumerate(names) if not spec.parsed(name)]
+    return [*(parsed[k : k + size] for k in range(0, len(parsed), size)), *alone]
+
+
 def extract_one(path: str, spec: Spec, stop: Stop = lambda: False) -> NDArray[np.float64]:
     """The features of one file, an array of the spec's shape, from the cache where they are known, or a FileError."""
-    found = _outcome(path, spec, stop, cache=True)
+    ((_, found),) = _measure_run([0], [path], spec, stop, cache=True)
     if isinstance(found, FileError):
         raise found
     return found
 
 
-def _outcome(name: str, spec: Spec, stop: Stop, *, cache: bool) -> _Outcome:
-    if stop():
-        raise Stopped
-    key = content_key(name, stop=stop) if cache else None
-    known = recall(key, spec) if key else None
-    if known is not None:
-        return known
+def _measure_run(
+    run: list[int], names: list[str], spec: Spec, stop: Stop, *, cache: bool
+) -> Iterator[tuple[int, _Outcome]]:
+    """The outcomes of some files, from the cache where they are known."""
+    keys: dict[int, str | None] = {}
+    for index in run:
+        if stop():
+            raise Stopped
+        key = content_key(names[index], stop=stop) if cache else None
+        known = recall(key, spec) if key else None
+        if known is not None:
+            yield index, known
+        else:
+            keys[index] = key
+    measured = _measure_all([names[index] for index in keys], spec, stop)
+    for (index, key), outcome in zip(keys.items(), measured, strict=True):
+        if not isinstance(outcome, FileError) and np.shape(outcome) != tuple(spec.shape):
+            got = f"shape {spec.shape} is due; got {np.shape(outcome)}"
+            outcome = FileError(f"{shown(names[index])}: cannot be measured ({got})")
+        if key and not isinstance(outcome, FileError):
+            keep(key, spec, outcome)
+        yield index, outcome
+
+
+def _measure_all(names: list[str], spec: Spec, stop: Stop) -> list[_Outcome]:
+    """The features of files, or what is wrong with them: in a child where they are parsed, or guarded."""
+    parsed = all(map(spec.parsed, names))
+    place = place_of(spec.measure) if is_guarded() or parsed else None
+    if place is None:
+        return [_measure_here(name, spec.measure, stop) for name in names]
+    size = max((Path(name).stat().st_size for name in names if Path(name).is_file()), default=0)
+    limits = Limits((LIMITS.seconds if parsed else _LONG) + size / _PER_SECOND)
+    with stopping(stop):
+        return list(call_all(measure_at, names, place, limits=limits))
+
+
+def measure_at(path: str, place: str) -> NDArray[np.float64]:
+    """What is measured of a file by the function at ``"package.module:name"``: what a child is asked for."""
+    found = _measure_here(path, load(place), lambda: False)
+    if isinstance(found, FileError):
+        raise found
+    return found
+
+
+def _measure_here(name: str, measure: Callable[[str, Stop], NDArray[np.float64]], stop: Stop) -> _Outcome:
     try:
-        measured = spec.measure(name, stop)
+        if stop():
+            raise Stopped
+        return measure(name, stop)
     except FileError as error:
         return error
-    except (OSError, ValueError, MemoryError) as error:  # the file changed or went away while it was read
-        return FileError(f"{shown(name)}: cannot be measured ({shown(str(error))})")
-    if key:
-        keep(key, spec, measured)
-    return measured
+    except (Stopped, FabulaError):
+        raise
+    except Exception as error:  # the file went away while it was read, or a medium of another package fails
+        named = "" if isinstance(error, OSError | ValueError | MemoryError) else f"{type(error).__name__}: "
+        why = str(error) or "it needs more memory than it may take" * isinstance(error, MemoryError)
+        return FileError(f"{shown(name)}: cannot be measured ({named}{shown(' '.join(why.split()))})")
 
 
 def _gather(names: list[str], spec: Spec, outcomes: dict[int, _Outcome]) -> Extraction:

@@ -150,6 +150,8 @@ class Spec:
         (f,) or (f, ...).
     prepare
         Called once before many files: raises when something it needs is not installed.
+    parsed
+        Whether a file is of a kind that is parsed by more than a header: then it is measured in a child process.
     """
 
     name: str
@@ -158,6 +160,7 @@ class Spec:
     measure: Callable[[str, Stop], NDArray[np.float64]]
     shape: tuple[int, ...]
     prepare: Callable[[], object] = lambda: None
+    parsed: Callable[[str], bool] = lambda path: False
 
 
 class Stopped(Exception):  # noqa: N818 - not an error: what was asked for
@@ -174,6 +177,15 @@ def look_at_nothing(rows: Sequence[int]) -> Evidence:
     from fabula.core.collection import Evidence
 
     return Evidence()
+
+
+@dataclass(frozen=True)
+class Cutting:
+    """What a medium is given to cut a file into its items."""
+
+    tell: Callable[[int, int, str], None] = lambda done, total, name: None  # told after each item
+    stop: Stop = lambda: False  # asked before each; True gives up with `Stopped`
+    notes: list[str] = field(default_factory=list)  # what the user should know goes here, such as what is left out
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,7 +292,11 @@ def load(place: str) -> Any:
 def load_points(group: str, kind: type[_Kind]) -> Iterator[_Kind]:
     """What other packages bring under a group of entry points; an InputError for what is of another kind."""
     for point in entry_points(group=group):
-        found = point.load()
+        try:
+            found = point.load()
+        except Exception as error:  # the package's own
+            why = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            raise InputError(f"the entry point {point.value!r} of {group} cannot be loaded ({why})") from error
         if not isinstance(found, kind):
             got = type(found).__name__
             raise InputError(f"the entry point {point.value!r} of {group} must name a {kind.__name__}; got {got}")
@@ -316,7 +332,8 @@ class Medium:
     called
         From the name of a file, without its ending, to what an item is called that says no title of its own.
     parts
-        From a file that is given alone to the items in it, with their features, or None where it is one item.
+        From a file that is given alone, and how to tell how far it is, to the items in it with their features, or None
+        where it is one item.
     held
         From items that hold what they say in a detail, as rows of a table may, to the same with their features, or
         None where they do not.
@@ -348,11 +365,17 @@ class Medium:
     proposer
         The shipped model that proposes orders where no template is asked for, a set model or a step model, which takes
         what the medium's ``look`` gives by name; None where there is none.
+    occasions
+        What an order may be for, such as a concert: from a collection to the model that proposes then, and a note.
     neighbours
         Whether it is by their steps alone that orders of such items are learned.
     columns, codes
         Features by which a table is known to be of this medium, those worth an arc first; and features that stand for
         something else than how much there is of it, which no arc is drawn over.
+    parsed
+        Whether a file is parsed by more than a header: then it is read in a child process.
+    places
+        Details of an item that name a file it lies in, besides its path.
     preview
         How an item is shown on the page.
     facing
@@ -370,6 +393,9 @@ class Medium:
         How items are brought to one level; None where that makes no sense.
     presets
         Wishes that go together, by name.
+    matter
+        From a collection to what by its titles stands before and behind all else, such as a title page and an index:
+        item indices, each in its order.
     """
 
     name: str
@@ -380,7 +406,7 @@ class Medium:
     number: Callable[[Item], tuple[float, ...] | None] = lambda item: None
     title: Callable[[Sequence[Item]], str] = lambda items: ""
     called: Callable[[str], str] = lambda name: name
-    parts: Callable[[str], Collection | None] = lambda path: None
+    parts: Callable[[str, Cutting], Collection | None] = lambda path, cutting: None
     held: Callable[[Collection], Collection | None] = lambda collection: None
     inner: Callable[[Item, int], Collection | None] = lambda item, count: None
     tone: str | None = None
@@ -397,9 +423,12 @@ class Medium:
     axis_name: str = ""
     models: tuple[str, ...] = ()
     proposer: str | None = None
+    occasions: Mapping[str, Callable[[Collection], tuple[str, str]]] = field(default_factory=dict)
     neighbours: bool = False
     columns: tuple[str, ...] = ()
     codes: frozenset[str] = frozenset()
+    parsed: Callable[[str], bool] = lambda path: False
+    places: frozenset[str] = frozenset()
     preview: Preview = Preview()
     facing: Callable[[Collection], Facing] | None = None
     outputs: Mapping[str, Output] = field(default_factory=dict)
@@ -409,6 +438,7 @@ class Medium:
     telling: Telling = field(default_factory=Telling)
     levelling: Levelling | None = None
     presets: Mapping[str, Preset] = field(default_factory=dict)
+    matter: Callable[[Collection], tuple[list[int], list[int]]] = lambda collection: ([], [])
 
     def spec(self, name: str | None = None) -> Spec:
         """A spec by name; by default the first. An InputError where there is none."""

@@ -60,6 +60,21 @@ def medium_of_columns(names: Iterable[str]) -> Medium:
     return media()[best] if counts.get(best) else ITEMS
 
 
+def medium_for(occasion: str, medium: Medium) -> Medium:
+    """The medium whose orders may be for an occasion: the one given, or, of plain items, the one that knows of it.
+
+    >>> medium_for("concert", ITEMS).name
+    'music'
+    """
+    able = list(media().values()) if medium is ITEMS else [medium]
+    found = next((one for one in able if occasion in one.occasions), None)
+    if found is None:
+        known = ", ".join(name for one in able for name in one.occasions)
+        told = f"must be one of {known}" if known else f"{medium.words.items} are ordered for nothing in particular"
+        raise InputError(f"{told}; got {occasion!r}", field="occasion")
+    return found
+
+
 def measure_if_held(collection: Collection) -> tuple[Collection, Medium]:
     """A collection of no files and its medium: by its columns, else by what its items hold, which is measured then.
 

@@ -226,15 +226,15 @@ _SMALL_W, _SMALL_H = 104.0, 66.0
 def inner_figure(arcs: Sequence[InnerArc], *, standalone: bool = True) -> str:
     """One row an item: its arc with its band and the likest template, its essence, and the six beside it."""
     parts = [part for number, arc in enumerate(arcs) for part in _inner_row(arc, number * _ROW)]
-    label = "; ".join(f"{arc.item.label}: {arc.shape.name}" for arc in arcs)
+    label = "; ".join(f"{arc.item.label}{f': {arc.shape.name}' if arc.shape else ''}" for arc in arcs)
     return svg(parts, width=_WIDTH, height=_ROW * len(arcs) + 8, label=label, standalone=standalone)
 
 
 def _inner_row(arc: InnerArc, top: float) -> list[str]:
     values = arc.arc
     spread, mean = float(values.values.std()) or 1.0, values.values.mean()
-    template = mean + spread * arc.shape.normalised().samples(len(arc.at))
-    low, high = limits(np.concatenate([values.low, values.high, template]))
+    template = None if arc.shape is None else mean + spread * arc.shape.normalised().samples(len(arc.at))
+    low, high = limits(np.concatenate([values.low, values.high, *([] if template is None else [template])]))
     x, y = scale(0, 1, _LEFT, _ARC_END - 30), scale(high, low, top + 44, top + _ROW - 30)
     told = f"{arc.medium.unit.text(arc.length)}, in windows of {arc.medium.unit.text(arc.window)}"
     parts = [
@@ -242,16 +242,18 @@ def _inner_row(arc: InnerArc, top: float) -> list[str]:
         text(_LEFT, top + 34, told, kind="soft small"),
         *grid(low, high, y, x(0), x(1), kind="soft small"),
         series(0, band(arc.at, values.low, values.high, x, y), path("line", points(arc.at, values.values, x, y))),
-        series(GREY, path("line dashed", points(arc.at, template, x, y))),
     ]
+    if template is not None:
+        parts.append(series(GREY, path("line dashed", points(arc.at, template, x, y))))
     if len(arc.essence):
         inside = np.clip(mean + spread * arc.essence, low, high)
         parts.append(series(1, path("thin", points(np.linspace(0, 1, len(inside)), inside, x, y))))
-    return parts + _inner_keys(arc, x(0), top + _ROW - 8) + _six(arc, top)
+    return parts + _inner_keys(arc, x(0), top + _ROW - 8) + ([] if template is None else _six(arc, top))
 
 
 def _inner_keys(arc: InnerArc, left: float, y: float) -> list[str]:
-    keys = [(0, "line", arc.medium.shown(arc.column)), (GREY, "line dashed", arc.shape.name)]
+    keys = [(0, "line", arc.medium.shown(arc.column))]
+    keys += [(GREY, "line dashed", arc.shape.name)] if arc.shape is not None else []
     keys += [(1, "thin", "essence: like a beginning (high) or an end (low)")] if len(arc.essence) else []
     parts = []
     for colour, kind, words in keys:

@@ -96,10 +96,9 @@ def order_page(ordered: Ordered) -> str:
 
 def _summary(ordered: Ordered) -> str:
     sides = ", ".join(ordered.side_line(side) for side in range(len(ordered.sides)))
-    name = ordered.fit.template.name or "an arc"
+    name = ordered.fit.template.name
     counted = answer.headline(ordered).removeprefix(f"{ordered.session.title}: ")
-    along = f"likest {name}" if ordered.task.own_arc else f"along {name}"
-    return f"{counted}, {along}.{f' {sides}.' if sides else ''}"
+    return f"{counted}{f', along {name}' if name else ''}.{f' {sides}.' if sides else ''}"
 
 
 def _verdict(ordered: Ordered) -> str:
@@ -107,15 +106,11 @@ def _verdict(ordered: Ordered) -> str:
     words = story(ordered)
     text = f"{words[:1].upper()}{words[1:]}. " if words else ""
     likely = answer.likely_text(ordered)
-    if likely:
-        text += f"By the model {answer.model_name(ordered)}: {likely}. "
+    text += f"{likely[:1].upper()}{likely[1:]}. " if likely else ""
     if ordered.task.likelihood is None:
-        text += f"Mean deviation {chosen.mean:.2f}, worst {chosen.worst:.2f}; "
-        text += f"as given {given.mean:.2f} and {given.worst:.2f}."
-    if ordered.gap is None:
-        return f"{text} How close this is to the best is not known."
-    better = f" Another ordering could be better by {answer.gap_text(ordered.gap)} at most." if ordered.gap else ""
-    return text + better
+        text += f"It strays from the template by {chosen.mean:.2f} on average, {chosen.worst:.2f} at worst; "
+        text += f"as given by {given.mean:.2f} and {given.worst:.2f}. "
+    return text + ("Not proven best." if ordered.gap is None or ordered.gap else "")
 
 
 def _figures(ordered: Ordered) -> list[str]:
@@ -219,15 +214,14 @@ def _alternatives(ordered: Ordered) -> list[str]:
     parts = ["<h2>Alternatives</h2>"] if others else []
     for number, proposal in others:
         other = proposal.fit
-        score = answer.beside_text(proposal, ordered.fit)
+        words = ", ".join(filter(None, (other.template.name, answer.beside_text(proposal, ordered.fit))))
         listed = "".join(f'<li dir="auto">{escape(items[i].label)}</li>' for i in other.ordering)
         figure = ""
         if ordered.session.essence.ndim == 1:
             how = figures.Drawing(other.template, proposal.sides, width=900, height=240)
             labels = [items[i].label for i in other.ordering]
             figure = figures.arc_figure(ordered.session.essence[other.ordering], labels, how)
-        name = escape(other.template.name or "an arc")
-        parts.append(f"<details><summary>{number}. {name}{score}</summary>{figure}<ol>{listed}</ol></details>")
+        parts.append(f"<details><summary>{number}. {escape(words)}</summary>{figure}<ol>{listed}</ol></details>")
     return parts
 
 

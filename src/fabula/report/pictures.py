@@ -6,7 +6,6 @@ SVG is made here, other pictures by matplotlib.
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -18,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from fabula.core.arrays import positions
-from fabula.core.files import check_target, write_whole
+from fabula.core.files import check_target, json_text, write_whole
 from fabula.errors import InputError, import_extra
 from fabula.report.figures import Drawing, arc_figure, inner_figure
 from fabula.report.markup import html_page, html_table, limits, shorten
@@ -99,7 +98,7 @@ def write_inner(arcs: Sequence[InnerArc], path: str | Path) -> Path:
         columns = ("title", "position", "at", "column", "value", "low", "high", "essence", "shape")
         return write_whole(target, csv_text(columns, [row for arc in arcs for row in _windows(arc)]))
     if ending == ".json":
-        return write_whole(target, json.dumps([arc.to_json() for arc in arcs], ensure_ascii=False, indent=1) + "\n")
+        return write_whole(target, json_text([arc.to_json() for arc in arcs], indent=1) + "\n")
     return write_whole(target, _plot(target, 3.2, [partial(_plot_inner, arc=arc) for arc in arcs]))
 
 
@@ -132,7 +131,6 @@ def _plot_order(axes: Any, ordered: Ordered) -> None:
     for side, (start, stop) in enumerate(pairwise([0, *ordered.breaks, len(essence)])):
         along = start + 1 + positions(201) * max(stop - start - 1, 1e-9)
         name = ordered.fit.template.name if side == 0 else None
-        name = f"its own arc, likest {name}" if name and ordered.task.own_arc else name
         axes.plot(along, ordered.fit.template.samples(201), color="#9aa7bd", label=name)
         axes.plot(numbers[start:stop], essence[start:stop], "o-", color="#2f6fde", linewidth=1)
         if start:
@@ -149,15 +147,17 @@ def _plot_order(axes: Any, ordered: Ordered) -> None:
         marks = np.arange(0, 101, 20)
         axes.set_yticks((marks - axis.values.mean()) / spread, [f"{mark:g}" for mark in marks])
         axes.set_ylim(*limits(np.concatenate([essence, ordered.fit.template.samples(41)])))
-    axes.legend(frameon=False)
+    if ordered.fit.template.name:
+        axes.legend(frameon=False)
 
 
 def _plot_inner(axes: Any, arc: InnerArc) -> None:
-    spread, shape = float(arc.arc.values.std()), arc.shape.normalised().samples(len(arc.at))
-    likest = f"{arc.shape.name} ({arc.six.likeness[0]:+.2f})"
     axes.fill_between(arc.at, arc.arc.low, arc.arc.high, color="#2f6fde", alpha=0.14, linewidth=0)
     axes.plot(arc.at, arc.arc.values, color="#2f6fde", label=arc.medium.shown(arc.column))
-    axes.plot(arc.at, arc.arc.values.mean() + spread * shape, "--", color="#6b7280", label=likest)
+    if arc.shape is not None:
+        spread, shape = float(arc.arc.values.std()), arc.shape.normalised().samples(len(arc.at))
+        likest = f"{arc.shape.name} ({arc.six.likeness[0]:+.2f})"
+        axes.plot(arc.at, arc.arc.values.mean() + spread * shape, "--", color="#6b7280", label=likest)
     axes.set_title(arc.item.label, loc="left", parse_math=False)
     axes.set_xlim(0, 1)
     axes.legend(frameon=False, fontsize=8)
@@ -183,12 +183,14 @@ def _section(arc: InnerArc) -> str:
         for t, r, s in zip(arc.six.templates, arc.six.likeness, arc.six.shares, strict=True)
     ]
     head = '<th>template</th><th class="n">correlation</th><th class="n">likest in</th><th></th>'
+    if arc.shape is None:
+        rows, beside = [], ""
     made_by, words = f" by {arc.item.creator}" if arc.item.creator else "", arc.describe()
     return (
         f'<h2 dir="auto">{escape(arc.item.label)}{escape(made_by)}</h2>'
         f"<p>{escape(words[:1].upper() + words[1:])}.</p>"
-        f"<figure>{inner_figure([arc], standalone=False)}</figure>{html_table(head, rows)}"
-        f'<p class="soft">Beside the templates learned from collections: {escape(beside)}.</p>'
+        f"<figure>{inner_figure([arc], standalone=False)}</figure>{html_table(head, rows) if rows else ''}"
+        + (f'<p class="soft">Beside the templates learned from collections: {escape(beside)}.</p>' if beside else "")
     )
 
 
@@ -199,4 +201,12 @@ def _windows(arc: InnerArc) -> Iterable[list[Any]]:
     for position, (at, value, low, high) in enumerate(rows, start=1):
         essence = f"{np.interp(at, sections, arc.essence):.6f}" if len(arc.essence) else ""
         numbers = [f"{number:.6f}" for number in (at, value, low, high)]
-        yield [arc.item.label, position, numbers[0], arc.column, *numbers[1:], essence, arc.shape.name]
+        yield [
+            arc.item.label,
+            position,
+            numbers[0],
+            arc.column,
+            *numbers[1:],
+            essence,
+            arc.shape.name if arc.shape else "",
+        ]

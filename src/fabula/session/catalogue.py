@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Item
 from fabula.core.collections import Cells, Collections, Numbered
-from fabula.core.files import check_target, whole_file
+from fabula.core.files import check_target, refuse_odd_names, whole_file
 from fabula.errors import FileError, InputError, import_extra
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium
@@ -377,7 +377,7 @@ def _go_through(asked: CatalogueRequest, target: Path, choose: Callable[[Piece],
     model = None if asked.model is None else check_arrays(load_model(asked.model), asked.model)
     collections = items = exact = 0
     kinds = {".parquet": _parquet, ".csv": _csv, ".npz": _npz}
-    with whole_file(target) as file, kinds[target.suffix.lower()](file) as write:
+    with refuse_odd_names(target), whole_file(target) as file, kinds[target.suffix.lower()](file) as write:
         for piece in pieces_of(asked.path, _features_to_read(model), asked.opening, asked.measuring):
             model = model or choose(piece)
             for part, at in parts_of(piece):
@@ -542,4 +542,4 @@ def extract_table(
     title = done.collection.title or done.path.stem
     placed = relocate(done.collection, done.folder, target.parent)
     written = write_table(target, placed, {"collection": [title] * len(placed)})
-    return Extracted(done.collection, written, done.notes)
+    return Extracted(done.collection, written, done.tell())

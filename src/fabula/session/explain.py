@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,8 +12,11 @@ import numpy as np
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection
 from fabula.core.fit import Fit
+from fabula.core.moves import longest_rising
 from fabula.media.medium import Medium, Threads
-from fabula.session.request import labels, side_name, strands_apart
+from fabula.models.encoders.set import TITLE
+from fabula.models.sureness import calibrate, calibration
+from fabula.session.request import labels, side_name, strands_apart, with_matter
 
 if TYPE_CHECKING:
     from fabula.models.order import Contributions
@@ -24,6 +28,8 @@ _TOLD = 2  # names in a sentence
 _WORTH = 0.15  # natural logarithms of likelihood that something must add to be worth a word
 _SPEAKS, _SHARE = 0.05, 0.4  # natural logarithms of likelihood worth a word; and as a part of what speaks most
 _LEADS = 0.4  # the same, for following an item rather than any other
+_COIN = 0.515  # a chance below which nothing is known
+_FREE = 0.2  # of all positions, as a deviation, from which on an item could go almost anywhere
 _HARDLY = 5.0  # times as likely as a random order: below it the model hardly prefers its proposal
 _MIGHT = 1.5  # times as likely as by chance, to be named as an end that it might have been
 
@@ -50,7 +56,7 @@ def _plain(ordered: Ordered) -> list[str]:
     order = fit.ordering.tolist()
     gaps = (session.essence[fit.ordering] - fit.targets).tolist() if session.essence.ndim == 1 else [0.0] * len(order)
     return [
-        f"{' and '.join(traits[item]) or 'middling'}: {role}{_distance(gap)}"
+        f"{' and '.join(traits[item])}{': ' if traits[item] else ''}{role}{_distance(gap)}"
         for item, role, gap in zip(order, roles, gaps, strict=True)
     ]
 
@@ -75,8 +81,8 @@ def explain_by_model(ordered: Ordered, likelihood: Likelihood) -> list[str]:
         before = None if place == 0 else collection.items[ordered.ordering[position - 1]].label
         role = "opens" if place == 0 else "closes" if last else f"follows {before}"
         causes = [] if found is None else _because(found, item, medium, followed=before is not None)
-        because = f"; {' and '.join(causes)} say{_s(causes)} so" if causes else ""
-        sentences.append(f"{' and '.join(traits[item]) or 'middling'}: {role}{because}")
+        like = f"{' and '.join(traits[item])}: " if traits[item] else ""
+        sentences.append(f"{like}{role}{f', by {_and(causes)}' if causes else ''}")
     return sentences
 
 
@@ -84,11 +90,9 @@ def _because(found: Contributions, item: int, medium: Medium, *, followed: bool)
     """What speaks most for the position of an item, or for what it follows: at most two things."""
     gains = [(float(gain), name) for gain, name in zip(found.by_group[item], found.groups, strict=True)]
     if followed:
-        links = zip(found.after_by_group[item], found.groups, strict=True)
-        gains += [(float(gain), f"{name} after that one") for gain, name in links]
+        gains += [(float(g), name) for g, name in zip(found.after_by_group[item], found.groups, strict=True)]
     said = sorted((pair for pair in gains if pair[0] >= _WORTH), reverse=True)[:2]
-    names = [name.removesuffix(" after that one") for _, name in said]
-    return list(dict.fromkeys(f"its {medium.shown(name)}" for name in names))
+    return list(dict.fromkeys(f"its {medium.shown(name)}" for _, name in said))
 
 
 def traits_of(collection: Collection, names: tuple[str, ...], medium: Medium) -> list[list[str]]:
@@ -122,20 +126,21 @@ def _roles(targets: Floats) -> list[str]:
         return ["opener" if j == 0 else "close" if j == n - 1 else "in between" for j in range(n)]
     slope = np.gradient(targets)
     words = ["on the way up" if s > 0 else "on the way down" for s in slope]
-    words[int(np.argmax(targets))], words[int(np.argmin(targets))] = "the height of the arc", "the depth of the arc"
+    words[int(np.argmax(targets))], words[int(np.argmin(targets))] = "the high point", "the low point"
     words[0], words[-1] = _end("opener", targets[0], targets), _end("close", targets[-1], targets)
     return words
 
 
 def _end(name: str, value: float, targets: Floats) -> str:
     share = (value - targets.min()) / np.ptp(targets)
-    return f"{name}, where the arc is {'high' if share > 2 / 3 else 'low' if share < 1 / 3 else 'in the middle'}"
+    where = "the arc starts" if name == "opener" else "the arc ends"
+    return f"{name}; {where} {'high' if share > 2 / 3 else 'low' if share < 1 / 3 else 'in the middle'}"
 
 
 def _distance(gap: float) -> str:
     if abs(gap) < 0.5:
         return ""
-    return f" ({abs(gap):.1f} {'above' if gap > 0 else 'below'} it)"
+    return f", {'above' if gap > 0 else 'below'} the curve"
 
 
 def story(ordered: Ordered) -> str:
@@ -157,32 +162,43 @@ def story(ordered: Ordered) -> str:
 def doubts(ordered: Ordered) -> list[str]:
     """What the user should know of this ordering."""
     found = []
-    if not np.ptp(ordered.fit.template.samples(41), axis=0).any():
-        found.append("the template is flat: it prefers no order to another")
+    if ordered.task.likelihood is None and not np.ptp(ordered.fit.template.samples(41), axis=0).any():
+        found.append("the template is flat: any order follows it as well")
     if ordered.task.likelihood is not None and len(ordered.ordering) > 2 and ordered.request.ordering is None:
         found += _hardly(ordered.task.beyond_chance(ordered.ordering, ordered.sides))
-        if ordered.sureness is not None:
-            found.append(f"which end begins: {round(100 * ordered.sureness)} % sure")
+        found += _claims(ordered)
     elif _along_arcs(ordered):
         found += _hardly(ordered.task.beyond_chance(ordered.ordering))
     found += _doubt_card(ordered.session.card)
     if ordered.session.vectors is not None and not ordered.request.smoothness and ordered.session.column != "embedding":
         found.append("the embedding has no say in this: ask for smoothness, or for the column embedding")
-    found += _name_torn(ordered)
+    found += _name_torn(ordered) + _name_series(ordered) + _count_alike(ordered) + _same_as_expected(ordered)
+    found += _name_kept(ordered)
     if ordered.left_out:
         limit = ordered.session.medium.unit.text(ordered.task.constraints.limit)
         out = ", ".join(ordered.session.collection.items[i].label for i in ordered.left_out)
         found.append(f"left out to keep within {limit}: {out}" if limit else f"left out: {out}")
     if ordered.sides and ordered.task.constraints.lengths is None:
-        found.append("lengths are not known: each side was given as many items as the others")
+        found.append(f"lengths are not known: each side has as many {ordered.session.medium.words.items}")
     return found
+
+
+def _claims(ordered: Ordered) -> list[str]:
+    """How sure the order is, in words; nothing where nothing is known."""
+    sure, items = ordered.sureness, ordered.session.medium.words.items
+    if sure.order is None or sure.direction is None:
+        return []
+    if max(sure.order, sure.direction) < _COIN:
+        return ["what goes beside what is known here, not which end begins"]
+    told = f"{round(100 * sure.order)} % sure which of two {items} comes first (a coin: 50 %)"
+    return [f"{told}, {round(100 * sure.direction)} % that it runs this way round"]
 
 
 def _hardly(times: float) -> list[str]:
     """A warning where the model hardly prefers an ordering to a random one."""
     if times >= _HARDLY:
         return []
-    return [f"the model hardly prefers this to a random order ({times:.1f} times as likely)"]
+    return ["treat this as a guess: the model hardly prefers it to any other order"]
 
 
 def _doubt_card(card: Mapping[str, Any] | None) -> list[str]:
@@ -215,7 +231,55 @@ def _name_torn(ordered: Ordered) -> list[str]:
         strand for part in np.split(ordered.ordering, list(ordered.breaks)) for strand in strands_apart(part, strands)
     ]
     told = ", ".join(map(str, dict.fromkeys(parts)))
-    return [f"other wishes do not let these stay together by {column}: {told}"] if told else []
+    return [f"other wishes keep these from standing together by {column}: {told}"] if told else []
+
+
+def _count_alike(ordered: Ordered) -> list[str]:
+    """How many neighbours remain alike where as few as possible were to be."""
+    column, session = ordered.request.apart, ordered.session
+    if column is None or not ordered.request.apart_soft:
+        return []
+    own = labels(session.collection, column, session.medium)
+    pairs = [pair for part in np.split(ordered.ordering, list(ordered.breaks)) for pair in pairwise(part.tolist())]
+    alike = sum(own[a] is not None and own[a] == own[b] for a, b in pairs)
+    shown = session.medium.words.creator if column == "creator" else column
+    return [f"neighbours that share their {shown}: {alike or 'none'}"]
+
+
+def _same_as_expected(ordered: Ordered) -> list[str]:
+    """That asking for the likeliest order changed nothing."""
+    asked = ordered.request
+    if not asked.likeliest or ordered.task.likelihood is None or asked.ordering is not None or ordered.chosen:
+        return []
+    usual = ordered.session.order(replace(asked, likeliest=False, alternatives=1, choose=1)).ordering
+    return ["--likeliest changes nothing here"] if np.array_equal(usual, ordered.ordering) else []
+
+
+def _name_series(ordered: Ordered) -> list[str]:
+    """What keeps its order because titles count it, or does not because of other wishes."""
+    if ordered.task.against_titles:
+        return ["the numbers in the titles are not kept: other wishes are against them"]
+    told = []
+    for one in ordered.task.series:
+        labels = [ordered.session.collection.items[item].label for item in one.items]
+        told.append(f"{labels[0]} to {labels[-1]}" if len(labels) > 2 else " before ".join(labels))
+    if not told:
+        return []
+    more = f" and {len(told) - _TOLD} more" if len(told) > _TOLD else ""
+    return [f"kept in the order their titles count: {'; '.join(told[:_TOLD])}{more} (--no-series leaves them free)"]
+
+
+def _name_kept(ordered: Ordered) -> list[str]:
+    """What was left where it stood: by titles such as Contents, and by the share that was to be kept."""
+    session, request, found = ordered.session, ordered.request, []
+    wished = with_matter(request, session.collection, session.medium)
+    if wished is not request:
+        labels = [session.collection.items[int(i)].label for i in wished.at.values()]
+        found.append(f"kept where their titles belong: {', '.join(labels)} (matter off: they move like the others)")
+    if request.keep is not None:
+        n, kept = len(ordered.ordering), int(longest_rising(ordered.ordering[np.newaxis])[0])
+        found.append(f"{kept} of {n} {session.medium.words.items} keep their order; {n - kept} moved")
+    return found
 
 
 def likelier(chosen: Fit, given: Fit) -> float | None:
@@ -274,26 +338,29 @@ class Teller:
         if position in self.ordered.pinned:
             return f"{self._role(position) or 'stands here'}, as wished"
         if self.found is None:
-            return self._role(position) or _where(position, n)
+            return self._role(position) or f"stands {_where(position, n)}"
         if position in (0, n - 1) and n > 1:
-            return self._end(item, position, "open" if position == 0 else "close")
-        said = [part for part in (self._role(position), self._link(item, position), self._lead(item, position)) if part]
-        return "; ".join([*said, self._standing(item, position), *self._contender(item)])
+            return self._end(item, position)
+        said = [self._role(position), self._link(item, position), self._lead(item, position)]
+        said += [self._standing(item, position, alone=not any(said)), *self._contender(item)]
+        return "; ".join(filter(None, said))
 
-    def _standing(self, item: int, position: int) -> str:
-        """What puts an item where it stands: one or two things, all that is measured of it, or no one thing."""
+    def _standing(self, item: int, position: int, *, alone: bool) -> str:
+        """What puts an item where it stands; where nothing does, how freely it stands, if that is all there is."""
         if self.found is None:
             return ""
         where = _where(position, len(self.ordered.ordering))
-        causes = self._causes(self.found.by_group[item], item)
+        causes = self._tells(self.found.by_group[item], item, f"stand {where}")
         if causes:
-            return f"{_and(causes)} put{_s(causes)} it {where}"
+            return "; ".join(causes)
         if self.found.measured is not None and self.found.measured[item] >= _SPEAKS:
-            return f"all that is measured of it puts it {where}, no one thing alone"
+            return f"{self.ordered.session.medium.words.items} like this often stand {where}"
         chances = self.likelihood.posterior.positions[item]
         mean = float(chances @ np.arange(len(chances)))
         spread = float(np.sqrt(chances @ (np.arange(len(chances)) - mean) ** 2))
-        return f"expected around {mean + 1:.0f}, give or take {spread:.0f}: no one thing decides"
+        if not alone:
+            return ""
+        return "could go almost anywhere" if spread > _FREE * len(chances) else f"belongs around {mean + 1:.0f}"
 
     def _contender(self, item: int) -> list[str]:
         """That an item might be an end as well, where only one other is likelier to."""
@@ -301,7 +368,7 @@ class Teller:
         for verb, place in (("open", 0), ("close", -1)):
             chances = self.likelihood.posterior.positions[:, place]
             if chances[item] >= _MIGHT / len(chances) and (chances > chances[item]).sum() <= 1:
-                said.append(f"might {verb} as well ({100 * chances[item]:.0f} %)")
+                said.append(f"could {verb} too{self._sure(verb, chances[item])}")
         return said
 
     def _role(self, position: int) -> str:
@@ -311,45 +378,63 @@ class Teller:
         which = f" side {side_name(side)}" if self.ordered.sides else ""
         return f"opens{which}" if place == 0 else f"closes{which}" if place == last else ""
 
-    def _end(self, item: int, position: int, verb: str) -> str:
+    def _end(self, item: int, position: int) -> str:
         """The opener or the close: how likely it is, who is likelier, and by what."""
+        verb, noun = ("open", "opener") if position == 0 else ("close", "close")
         chances = self.likelihood.posterior.positions[:, 0 if position == 0 else -1]
         best = int(chances.argmax())
-        role, sure = self._role(position), f"{100 * chances[item]:.0f} %"
-        said = f"{role}, the likeliest to {verb} ({sure})"
+        said = f"{self._role(position)}, the likeliest {noun}{self._sure(verb, chances[item])}"
         if chances[best] > chances[item]:
             label = self.likelihood.collection.items[best].label
-            said = f"{role} ({sure}; {label} would with {100 * chances[best]:.0f} %, but has its place elsewhere)"
-        causes = [] if self.found is None else self._causes(self.found.by_group[item], item)
-        return f"{said}: {_and(causes)} speak{_s(causes)} for it" if causes else said
+            said = f"{self._role(position)}{self._sure(verb, chances[item])}; {label} is a likelier {noun}"
+            said += f"{self._sure(verb, chances[best])}, but fits better elsewhere"
+        causes = [] if self.found is None else self._tells(self.found.by_group[item], item, verb)
+        return "; ".join([said, *causes])
+
+    def _sure(self, verb: str, chance: float) -> str:
+        """How likely an item opens or closes, in brackets; "" where that is not known."""
+        known = calibration(self.likelihood.model)
+        if known is None:
+            return ""
+        numbers = known["opener" if verb == "open" else "close"]
+        return f" ({100 * calibrate(numbers, float(chance), len(self.likelihood.collection)):.0f} %)"
 
     def _link(self, item: int, position: int) -> str:
         """That it follows the one before, where that is why it stands here."""
-        place = self.ordered.side_of(position)[1]
-        if self.found is None or place == 0 or self.found.after[item] < _LEADS:
+        if self.found is None or self.ordered.side_of(position)[1] == 0:
             return ""
-        before = self.likelihood.collection.items[int(self.ordered.ordering[position - 1])].label
-        causes = self._causes(self.found.after_by_group[item], item)
-        return f"follows {before}" + (f", as {_and(causes)} say{_s(causes)}" if causes else " well")
+        earlier = int(self.ordered.ordering[position - 1])
+        before = self.likelihood.collection.items[earlier].label
+        if any(pair == (earlier, item) for one in self.ordered.task.series for pair in pairwise(one.items)):
+            return f"follows {before}, as its title says"
+        if self.found.after[item] < _LEADS:
+            return ""
+        names = [name for name in self._strongest(self.found.after_by_group[item]) if name != TITLE]
+        fits = _and([f"its {self.ordered.session.medium.shown(name)}" for name in names])
+        return f"goes well after {before}" + (f": {fits} fit{_s(names)}" if fits else "")
 
     def _lead(self, item: int, position: int) -> str:
         """That the next one follows it, where that is why it stands here."""
         last = len(self.ordered.ordering) - 1
         if self.found is None or position + 1 in (*self.ordered.breaks, last + 1) or self.found.before[item] < _LEADS:
             return ""
-        return f"leads to {self.likelihood.collection.items[int(self.ordered.ordering[position + 1])].label}"
+        return f"leads into {self.likelihood.collection.items[int(self.ordered.ordering[position + 1])].label}"
 
-    def _causes(self, gains: Floats, item: int) -> list[str]:
-        """What speaks most: at most two things, as people call them."""
+    def _tells(self, gains: Floats, item: int, verb: str) -> list[str]:
+        """What speaks most for standing somewhere, as sentences: quiet tracks often close."""
+        names, items = self._strongest(gains), self.ordered.session.medium.words.items
+        like = [self.words[item][name] for name in names if name in self.words[item]]
+        said = [f"{_and(like)} {items} often {verb}"] if like else []
+        said += [f"titles like this often {verb}"] if TITLE in names else []
+        others = [self.ordered.session.medium.shown(name) for name in names if name not in (TITLE, *self.words[item])]
+        return said + ([f"{items} of this {_and(others)} often {verb}"] if others else [])
+
+    def _strongest(self, gains: Floats) -> list[str]:
+        """The groups that speak most: at most two."""
         if self.found is None or not len(gains):
             return []
         least = max(_SPEAKS, _SHARE * float(gains.max()))
-        most = [int(i) for i in np.argsort(-gains)[:2] if gains[i] >= least]
-        shown = self.ordered.session.medium.shown
-        names = [self.found.groups[i] for i in most]
-        return [
-            f"being {self.words[item][name]}" if name in self.words[item] else f"its {shown(name)}" for name in names
-        ]
+        return [self.found.groups[int(i)] for i in np.argsort(-gains)[:2] if gains[i] >= least]
 
 
 def _where(position: int, n: int) -> str:

@@ -6,7 +6,6 @@ Every version of a file that is replaced is kept beside it, numbered as ``NAME.~
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import shutil
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabula.core.collection import Collection
-from fabula.core.files import check_target, write_whole
+from fabula.core.files import check_target, json_text, write_whole
 from fabula.errors import FileError, InputError, shown
 from fabula.media.facts import Levelling
 from fabula.media.registry import media
@@ -72,7 +71,7 @@ def write_ordered(ordered: Ordered, path: str | Path, *, gap: float = 0.0, gain:
 
 
 def _write_json(ordered: Ordered, target: Path, _: Sequence[str]) -> Path:
-    return write_whole(target, json.dumps(ordered.to_json(), ensure_ascii=False, indent=1) + "\n")
+    return write_whole(target, json_text(ordered.to_json(), indent=1) + "\n")
 
 
 def _write_csv(ordered: Ordered, target: Path, _: Sequence[str]) -> Path:

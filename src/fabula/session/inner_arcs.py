@@ -117,6 +117,7 @@ _SHARE = 0.2  # of the whole that a window has at most
 _SECTIONS = 24  # of the essence, which needs some length to be told
 PIECES = 500
 FEWEST = 20  # pieces, below which there is no arc to speak of
+_BELIEVED = 0.1  # share of shuffles that have as much of a shape, beyond which it is not believed
 _KNOWN = 0.5  # share of the pieces that must say something
 
 
@@ -145,9 +146,9 @@ class InnerArc:
     learned: ShapeFit  # and to the templates learned from collections
 
     @property
-    def shape(self) -> Template:
-        """The likest of the six."""
-        return self.six.templates[0]
+    def shape(self) -> Template | None:
+        """The likest of the six; None where no more than chance speaks for it."""
+        return self.six.templates[0] if self.six.chance <= _BELIEVED else None
 
     def describe(self) -> str:
         """What it is like, and how sure that is, in a sentence.
@@ -155,9 +156,9 @@ class InnerArc:
         The share of shuffles decides whether it is believed; that of arcs drawn again, which of the six.
         """
         share, chance = self.six.shares[0], self.six.chance
-        like = f"{self.shape.name.replace('-', ' ')} (correlation {self.six.likeness[0]:.2f})"
-        if chance > 0.1:
-            return f"no shape beyond chance: nearest {like}, and {chance:.0%} of its shuffles go as far"
+        if self.shape is None:
+            return f"no shape beyond chance: {chance:.0%} of its shuffles have as much of one"
+        like = f"{self.shape.name} (correlation {self.six.likeness[0]:.2f})"
         sure = "surely" if share >= 0.9 else "likely" if share >= 0.6 else "perhaps"
         return f"{sure} {like}; {share:.0%} of the arcs drawn again agree, {chance:.1%} of its shuffles go as far"
 
@@ -176,7 +177,7 @@ class InnerArc:
             "low": self.arc.low.round(6).tolist(),
             "high": self.arc.high.round(6).tolist(),
             "essence": self.essence.round(6).tolist(),
-            "shape": self.shape.name,
+            "shape": None if self.shape is None else self.shape.name,
             "six": _shapes(self.six),
             "learned": _shapes(self.learned),
             "told": self.describe(),

@@ -42,17 +42,17 @@ def measure(source: Source, measuring: Measuring, *, spec: str | None = None) ->
     problems += [(items[i], messages[items[i].path]) for i in there if items[i].path in messages]
     if not found.kept:
         raise FileError(_none_usable(source, problems))
-    start = "kept where it stands, not measured" if source.playlist is not None else "left out"
-    notes = [f"{start}: {_tell(item, why)}" for item, why in problems]
     kept = source.only([there[i] for i in found.kept])
     collection = add_columns(kept, found)
     doubts = source.medium.telling.doubts(collection)
-    return replace(kept, collection=collection).with_notes(*notes, *doubts).with_lengths()
+    left = (*source.left_out, *(_tell(item, why) for item, why in problems))
+    return replace(kept, collection=collection, left_out=left).with_notes(*doubts).with_lengths()
 
 
-def _tell(item: Item, why: str) -> str:
-    """What is wrong with an item, its name in front where that is not said already."""
-    return why if item.path and why.startswith(f"{shown(item.path)}:") else f"{item.label}: {why}"
+def _tell(item: Item, why: str) -> tuple[str, str]:
+    """The name of an item, and what is wrong with it."""
+    named = shown(Path(item.path).name) if item.path else item.label
+    return named, why.removeprefix(f"{shown(item.path)}: ") if item.path else why
 
 
 def add_columns(source: Source, found: Extraction) -> Collection:
@@ -433,7 +433,7 @@ def _doubts(values: Floats) -> list[str]:
     """When the model has little to say."""
     n = len(values)
     if n < 4:
-        return [f"only {n} item(s): a model can say little about so few"]
+        return [f"only {n} {'item' if n == 1 else 'items'}: a model can say little about so few"]
     if not np.any(values):
         return ["the items are all alike to the model: any order is as good as another"]
     return []

@@ -34,6 +34,7 @@ def open(  # noqa: A001 - the verb of the design
     collection: str | None = None,
     recursive: bool = True,
     embedding: str | None = None,
+    occasion: str | None = None,
 ) -> Session:
     """Open a collection: read it, measure its items where they are files, find their essence.
 
@@ -51,6 +52,8 @@ def open(  # noqa: A001 - the verb of the design
         Whether to go into folders within folders.
     embedding
         Vectors of the user's own: a column of lists in a table, or an ONNX model (``.onnx``) that reads what items say.
+    occasion
+        What the order is for, ``"album"`` or ``"concert"`` in music: it names the model.
 
     Returns
     -------
@@ -63,7 +66,7 @@ def open(  # noqa: A001 - the verb of the design
     (9, (9,), 'Parade')
     """
     opening = Opening(collection=collection, recursive=recursive)
-    return open_session(paths, by=by, model=model, opening=opening, embedding=embedding)
+    return open_session(paths, by=by, model=model, opening=opening, embedding=embedding, occasion=occasion)
 
 
 def order(
@@ -72,13 +75,14 @@ def order(
     by: str | None = None,
     model: str | None = None,
     collection: str | None = None,
+    occasion: str | None = None,
     **wishes: Any,
 ) -> Ordered:
     """Put a collection in an order that tells a story: what ``fabula order`` does.
 
     Parameters
     ----------
-    paths, by, model, collection
+    paths, by, model, collection, occasion
         As :func:`open` takes them.
     wishes
         As :class:`fabula.session.request.Request` has them: template, like, first, last, at, together, before, apart,
@@ -90,7 +94,7 @@ def order(
     >>> ordered.titles[-1], ordered.fit.template.name, ordered.gap
     ('Embers', 'icarus', 0.0)
     """
-    return open(paths, by=by, model=model, collection=collection).order(**wishes)
+    return open(paths, by=by, model=model, collection=collection, occasion=occasion).order(**wishes)
 
 
 def review(
@@ -137,7 +141,7 @@ def open_ordered(
     source = open_source([paths] if isinstance(paths, str | Path) else list(paths), opening)
     source = source.with_lengths() if measuring is None else measure(source, measuring)
     n, sides = len(source.collection), source.sides
-    session = Session(source=source, essence=np.zeros(n), notes=source.notes)
+    session = Session(source=source, essence=np.zeros(n), notes=source.tell())
     return session.order(ordering=range(n), sides=max(1, len(sides)), side_sizes=sides, alternatives=1)
 
 

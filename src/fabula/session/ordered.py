@@ -16,8 +16,10 @@ from fabula.core.arrays import Ints
 from fabula.core.collection import Collection, Item
 from fabula.core.display import name_some
 from fabula.core.fit import Fit
+from fabula.core.template import Template
 from fabula.media.facts import Fact, choose_facts, total
 from fabula.media.medium import Change, Steps, changes
+from fabula.models.sureness import Sureness
 from fabula.session import explain as why
 from fabula.session.explain import likelier
 from fabula.session.propose import OrderTask, Proposal, lay_out
@@ -49,15 +51,6 @@ class Row:
         return f"{self.side}{self.number}"
 
 
-def gap_text(gap: float) -> str:
-    """How much better another ordering could be, in per cent.
-
-    >>> gap_text(0.031), gap_text(0.0002)
-    ('3.1 %', 'less than 0.1 %')
-    """
-    return f"{100 * gap:.1f} %" if gap >= 0.0005 else "less than 0.1 %"
-
-
 def model_name(ordered: Ordered) -> str | None:
     """What the model is called; None where a column is the essence."""
     judged = ordered.task.likelihood
@@ -84,25 +77,30 @@ def input_order_name(ordered: Ordered) -> str:
 
 
 def likely_text(ordered: Ordered) -> str:
-    """How much likelier the model finds the order than the one given, in words; "" where no model speaks."""
+    """That the order given is as good to the model, in words; "" where it is not, or where no model speaks."""
     times = likelier(ordered.fit, ordered.given)
-    if times is None:
-        return ""
-    if times < 1.1:
-        return f"the model finds it no likelier than {input_order_name(ordered)}"
-    return f"{times_text(times)} as likely as {input_order_name(ordered)}"
+    moved = not np.array_equal(ordered.ordering, ordered.given.ordering)
+    return f"no likelier than {input_order_name(ordered)}" if times is not None and times < 1.1 and moved else ""
+
+
+def shape_text(template: Template) -> str:
+    """What a template does and what it is called, where it has a name.
+
+    >>> from fabula.core.template import template
+    >>> shape_text(template("steady-fall"))
+    'falls evenly from the first item to the last (steady-fall)'
+    """
+    does = template.description.rstrip(".")
+    return f"{does[:1].lower()}{does[1:]} ({template.name})" if does else template.name
 
 
 def beside_text(proposal: Proposal, chosen: Fit) -> str:
-    """How likely another proposal is beside the one taken, in words behind a comma; "" where no model speaks."""
+    """How likely another proposal is beside the one taken, in words; "" where no model speaks."""
     times = likelier(chosen, proposal.fit)
     if times is None:
         return ""
-    named = ", the likeliest" if proposal.likeliest else ""
-    if 1 / 1.1 < times < 1.1:
-        return f"{named}, as likely"
-    more = f"{times_text(times)} less likely" if times > 1 else f"{times_text(1 / times)} as likely"
-    return f"{named}, {more}"
+    words = ((1 / 1.25, "likelier"), (1.25, "as likely"), (3.0, "a little less likely"), (np.inf, "less likely"))
+    return "the likeliest" if proposal.likeliest else next(word for most, word in words if times < most)
 
 
 def times_text(times: float) -> str:
@@ -281,10 +279,12 @@ class Ordered:
         return [total([item.length for item in items[start:stop]]) for start, stop in pairwise(starts)]
 
     @cached_property
-    def sureness(self) -> float | None:
-        """How sure the model is which end begins, 0 to 1; None where it cannot say."""
+    def sureness(self) -> Sureness:
+        """What may be claimed of it, chances from 0 to 1; None where nothing is known, or it was made by hand."""
         likelihood = self.task.likelihood
-        return None if likelihood is None else likelihood.under(self.task.constraints).sureness(self.ordering)
+        if likelihood is None or self.request.ordering is not None or self.left_out:
+            return Sureness()
+        return likelihood.under(self.task.constraints).sureness(self.ordering)
 
     @cached_property
     def reasons(self) -> list[str]:
@@ -330,11 +330,11 @@ class Ordered:
         each side), ``left_out`` (item indices), ``unmeasured`` (entries that keep their position), ``model``, ``axis``
         (what the arc is drawn along: ``name``, ``unit``, ``source``, ``values`` in the new order; absent where it is
         an essence without a unit),
-        ``likelier`` (times, than the order given), ``direction`` (how sure it is which end begins, 0 to 1; null where
-        no model says it), ``items`` in the new order (each with ``position`` (1-based), ``id``, ``title``, who made it,
-        ``path``, ``length``, ``side``, ``essence``, ``target``, ``deviation``, ``why``, ``facts`` as text), ``given``,
-        ``alternatives`` (each with its ``likelihood`` relative to this one, which may be above 1: what is proposed
-        first need not be the likeliest), ``changes``, ``likes`` (where each item, in the order given, likes to stand:
+        ``sure`` (the chance that two items picked at random stand in their true order), ``direction`` (that the order
+        runs the right way round), ``opener`` and ``close`` (that these are the true ones), chances from 0 to 1, null
+        where nothing is known, ``items`` in the new order (each with ``position`` (1-based), ``id``, ``title``, who
+        made it, ``path``, ``length``, ``side``, ``essence``, ``target``, ``deviation``, ``why``, ``facts`` as text),
+        ``given``, ``alternatives``, ``changes``, ``likes`` (where each item, in the order given, likes to stand:
         shares over the positions; null where no set model was asked) and ``notes``. Without `explain` it is not said
         why each item stands where it stands, which is most of the work while an arc is dragged.
         """
@@ -348,13 +348,11 @@ class Ordered:
             "unmeasured": _entries_held(self),
             "model": model_name(self),
             **_axis(self),
-            "likelier": likelier(self.fit, self.given),
-            "direction": self.sureness,
+            "sure": self.sureness.order,
+            **{name: getattr(self.sureness, name) for name in ("direction", "opener", "close")},
             "items": _items(self, explain=explain),
             "given": _summary(self.given),
-            "alternatives": [
-                {**_summary(other), "likelihood": likelier(other, self.fit)} for other in self.alternatives
-            ],
+            "alternatives": [_summary(other) for other in self.alternatives],
             "changes": [{"name": c.name, "unit": c.unit, "mean": c.mean, "worst": c.worst} for c in self.changes],
             "likes": _likes(self) if explain else None,
             "notes": list(self.notes),

@@ -12,17 +12,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Evidence
-from fabula.core.energy import Energy
+from fabula.core.energy import NEVER, Energy
 from fabula.core.fit import Fit, lay
+from fabula.core.moves import FEW, arrange_near
 from fabula.core.posterior import Posterior, agreement, posterior
 from fabula.core.solver.problem import positions_allowed
 from fabula.core.solver.solve import Arrangement, Constraints, Goal, arrange
-from fabula.core.template import Template, smooth_arc
-from fabula.errors import ModelError
+from fabula.core.template import PAPER_KNOTS, Template
+from fabula.errors import InputError, ModelError
 from fabula.media.medium import Medium, find_evidence
 from fabula.models.config import PAIRS
 from fabula.models.model import Model
 from fabula.models.order import MOST_EXPECTED, Contributions, explain, lean as lean_of
+from fabula.models.sureness import Sureness, claim
+from fabula.models.titles import Series
+from fabula.session.request import TitleWishes
 
 REACH = "reach"  # the scorer by which all pairs count
 _RANDOM = 400  # orderings that a proposal is compared with
@@ -30,6 +34,8 @@ _FIRST, _OTHERS = 1.5, 0.4  # seconds to search for the first proposal and for e
 _EACH = 1000  # items from which more have more time
 _LONGEST = 3.0  # times as much, at most
 _MOST_LEANING = 2000  # items beyond which no alternatives lean towards a template: their tables are large
+_APART_SOFT = 8.0  # natural logarithms of likelihood that two alike side by side cost, where that is to be seldom
+_FOLLOWED = 0.6  # correlation from which on an order is said to follow a template
 _LEANING = 0.5  # how much a squared deviation from a template counts against the likelihood of an alternative
 
 
@@ -92,9 +98,9 @@ class Likelihood:
         """How likely an ordering of some of the items is: positions count through all sides, neighbours within each."""
         return float(self.energy.score(ordering, sides))
 
-    def sureness(self, ordering: Ints) -> float | None:
-        """How sure the model is which end of an ordering begins, 0 to 1; None where it cannot say."""
-        return None if self.energy.solvable else self.posterior.sureness(ordering)
+    def sureness(self, ordering: Ints) -> Sureness:
+        """What may be claimed of an ordering of all items."""
+        return claim(self.model, self.posterior, ordering) if len(ordering) <= MOST_EXPECTED else Sureness()
 
     def beyond_chance(self, ordering: Ints, sides: Sequence[int] = ()) -> float:
         """How many times as likely an ordering is as a random order of its items, on average.
@@ -171,7 +177,14 @@ class OrderTask:
     likelihood: Likelihood | None = None
     likeliest: bool = False  # the likeliest comes first even where the judge would propose what it expects
     seconds: float | None = None  # to search for each ordering at most; None as long as it is worth
-    own_arc: bool = False  # what a judge proposes is drawn with its own arc, named after the template nearest to it
+    series: tuple[Series, ...] = ()  # items that keep the order of the numbers in their titles
+    against_titles: bool = False  # whether other wishes keep titles from having what they ask for
+
+    def under(self, wishes: TitleWishes) -> OrderTask:
+        """The same with what titles ask for."""
+        flow = wishes.costs if self.flow is None or wishes.costs is None else self.flow + wishes.costs
+        constraints = wishes.add_to(self.constraints)
+        return replace(self, constraints=constraints, flow=self.flow if flow is None else flow, series=wishes.series)
 
     def time_for(self, usual: float) -> float:
         """Seconds for a search that usually takes so many; of very many items it takes longer."""
@@ -240,22 +253,25 @@ def _under_arc(task: OrderTask, fit: Fit, seconds: float) -> Proposal:
     return _proposal(task, fit.template, found)
 
 
-def by_likelihood(task: OrderTask, templates: Sequence[Template], most: int) -> list[Proposal]:
+def by_likelihood(
+    task: OrderTask, templates: Sequence[Template], most: int, shapes: Sequence[Template] = ()
+) -> list[Proposal]:
     """Orderings under a model that judges the collection, distinct, those after the first likeliest first.
 
     The first is what the model expects to agree best with the true order, where it expects anything; the likeliest
     comes next, or first. Others lean towards a template: its squared deviations, each side from its beginning to its
-    end, count against the likelihood. Positions count through all sides: what closes closes the last.
+    end, count against the likelihood. Positions count through all sides: what closes closes the last. Each is told by
+    the shape it follows, of those named or else of the templates.
     """
     likelihood = task.likelihood
     if likelihood is None:
         raise ValueError("no model judges this task")
-    likelihood = likelihood.under(task.constraints)
+    likelihood, shapes = likelihood.under(task.constraints), shapes or templates
     found: dict[bytes, Proposal] = {}
     if likelihood.expects and not task.likeliest:
         expected = agreement(likelihood.posterior)
         arranged = _arrange(task, _goal(expected), np.asarray(expected.flow), _FIRST)
-        _keep(found, task, templates, arranged)
+        _keep(found, task, shapes, arranged)
     leaning = templates[: max(0, 2 * (most - 1))] if len(task.essence) <= _MOST_LEANING else []
     for lean in [None, *leaning]:
         if len(found) == most:
@@ -265,7 +281,7 @@ def by_likelihood(task: OrderTask, templates: Sequence[Template], most: int) -> 
         _keep(
             found,
             task,
-            [lean] if lean is not None else templates,
+            shapes,
             arranged,
             likeliest=lean is None and likelihood.by_tables,
         )
@@ -297,9 +313,7 @@ def _keep(
     """Keep an ordering as a proposal, beside the template it is nearest to; one found before stays as it is."""
     key = arranged.ordering.tobytes()
     if key not in found:
-        template = nearest(task.essence[arranged.ordering], templates, arranged.sides)
-        if task.own_arc:
-            template = draw_own(task, template, arranged.ordering, arranged.sides)
+        template = find_shape(task.essence[arranged.ordering], templates, arranged.sides)
         found[key] = replace(_proposal(task, template, arranged), likeliest=likeliest)
     elif likeliest:
         found[key] = replace(found[key], likeliest=True)
@@ -326,9 +340,23 @@ def nearest(essence: Floats, templates: Sequence[Template], sides: Sequence[int]
     return min(templates, key=off)
 
 
-def draw_own(task: OrderTask, likest: Template, ordering: ArrayLike, sides: Sequence[int] = ()) -> Template:
-    """The arc of an ordering itself, smoothed, under the name of the template it is likest."""
-    return smooth_arc(_split(task.essence[np.asarray(ordering, dtype=np.intp)], sides), name=likest.name)
+def find_shape(essence: Floats, templates: Sequence[Template], sides: Sequence[int] = ()) -> Template:
+    """The template that an essence in order follows; where it follows none, its own course, which has no name."""
+    if essence.ndim > 1:
+        return nearest(essence, templates, sides)
+    parts = [part - part.mean() for part in _split(essence, sides)]
+
+    def along(template: Template) -> float:
+        goals = [template.samples(len(part)) for part in parts]
+        off = np.concatenate([goal - goal.mean() for goal in goals])
+        size = float(np.linalg.norm(off) * np.linalg.norm(np.concatenate(parts)))
+        return float(off @ np.concatenate(parts)) / size if size else 0.0
+
+    best = max(templates, key=along)
+    if along(best) >= _FOLLOWED:
+        return best
+    courses = [np.interp(PAPER_KNOTS, np.linspace(0, 1, len(part)), part) for part in parts if len(part) > 1]
+    return Template(PAPER_KNOTS, np.mean(courses, axis=0) if courses else np.zeros(len(PAPER_KNOTS)))
 
 
 def as_it_is(task: OrderTask, template: Template, ordering: ArrayLike, sides: Sequence[int] = ()) -> Proposal:
@@ -336,6 +364,35 @@ def as_it_is(task: OrderTask, template: Template, ordering: ArrayLike, sides: Se
     order = np.asarray(ordering, dtype=np.intp)
     left_out = np.setdiff1d(np.arange(len(task.essence)), order)
     return Proposal(lay_out(task, template, order, sides), None, tuple(sides), tuple(left_out.tolist()))
+
+
+def near_given(
+    task: OrderTask, templates: Sequence[Template], share: float, shapes: Sequence[Template] | None = None
+) -> Proposal:
+    """The best ordering in which that share of the items keeps its relative order, by the judge or a template."""
+    n, template = len(task.essence), templates[0]
+    energy = Energy(-_squares(task.essence, template, n)) if task.likelihood is None else task.likelihood.energy
+    if task.flow is not None:
+        energy = energy + Energy(flow=-task.flow)
+    costs = _forbid(task.constraints, n)
+    order = arrange_near(energy if costs is None else energy + costs, np.arange(n), share)
+    if task.constraints.broken(order):
+        rule = f"the wishes do not leave {share:.0%} of the order as it is"
+        raise InputError(f"{rule}: keep less, or wish for less", field="keep")
+    template = template if shapes is None else find_shape(task.essence[order], shapes)
+    fit = replace(lay_out(task, template, order), exact=n <= FEW)
+    return Proposal(fit, 0.0 if n <= FEW else None)
+
+
+def _forbid(constraints: Constraints, n: int) -> Energy | None:
+    """What fixed positions and neighbours that are to stay apart cost; None where nothing is asked for."""
+    allowed = positions_allowed(constraints, n)
+    positions = None if allowed is None or allowed.all() else np.where(allowed, 0.0, NEVER)
+    if constraints.apart is None:
+        return None if positions is None else Energy(positions)
+    same = np.array([[one is not None and one == other for other in constraints.apart] for one in constraints.apart])
+    flow = np.where(same, -_APART_SOFT if constraints.apart_soft else NEVER, 0.0)
+    return Energy(positions, flow)
 
 
 def lay_out(task: OrderTask, template: Template, ordering: ArrayLike, sides: Sequence[int] = ()) -> Fit:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from math import ceil, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -18,6 +19,7 @@ from fabula.core.solver.constraints import Constraints
 from fabula.core.template import Template, TemplateSet, replace_values, template
 from fabula.errors import ConflictError, ConstraintError, InputError
 from fabula.media.medium import Medium
+from fabula.models.titles import Series, find_closers, find_interludes, find_series
 
 if TYPE_CHECKING:
     from fabula.session.session import Session
@@ -141,6 +143,14 @@ class Request:
         How long to search for each ordering at most, where a search is needed; by default as long as it is worth.
     smooth_by
         The steps that count, by name, with their weights; by default those of the medium.
+    keep
+        The best order in which at least this share of the items, 0 to 1, keeps its relative order: the longest common
+        subsequence with the order given has as many.
+    matter
+        Whether what by its title stands before or behind all else, such as a title page and an index, is kept there.
+    series
+        Whether titles that count (*Part 1*, *Part 2*; movements; *No. 3*) keep their order, interludes stand apart and
+        no *Outro* opens, where a model that reads titles proposes the order and no other wish is against it.
 
     >>> Request(first="Intro", sides=2).sides
     2
@@ -170,6 +180,9 @@ class Request:
     smoothness: float = 0.0
     seconds: float | None = None
     smooth_by: Mapping[str, float] = field(default_factory=dict)
+    keep: float | None = None
+    matter: bool = True
+    series: bool = True
 
     def __post_init__(self) -> None:
         if self.template is not None and self.like is not None:
@@ -189,8 +202,20 @@ class Request:
             raise InputError(f"{self.apart!r} cannot be kept together and apart", field="together_by")
         if self.side_sizes and self.ordering is None:
             raise InputError("goes with an ordering", field="side_sizes")
+        if self.keep is not None:
+            self._check_keep()
         if self.side_limit is not None and self.sides < 2:
             raise InputError("goes with 2 sides or more", field="side_limit")
+
+    def _check_keep(self) -> None:
+        """Refuse a share that is none, and wishes that are not weighed while most of an order stays."""
+        if not 0 <= (self.keep or 0.0) <= 1:
+            raise InputError(f"must be from 0 to 1, such as 0.8; got {self.keep:g}", field="keep")
+        for name in ("together", "together_by", "before", "limit", "spreads", "ordering"):
+            if getattr(self, name):
+                raise InputError(f"goes without {name.replace('_', ' ')}", field="keep")
+        if self.sides > 1:
+            raise InputError("goes without sides", field="keep")
 
 
 # What a person types: the template or the item she means.
@@ -330,13 +355,30 @@ def _pins(request: Request, items: tuple[Item, ...]) -> dict[int, int]:
     return {(place - n if place == n - 1 and request.limit is not None else place): i for place, i in fixed.items()}
 
 
+def with_matter(request: Request, collection: Collection, medium: Medium) -> Request:
+    """The request with what stands before and behind all else fixed there, where it leaves two items and more.
+
+    What a person fixes goes first: with an opener of hers nothing is kept at the front, with a close of hers nothing at
+    the back, and where she gives positions of her own neither.
+    """
+    if not request.matter or request.sides > 1 or request.ordering is not None or request.at or request.spreads:
+        return request
+    front, back = medium.matter(collection)
+    front, back = front if request.first is None else [], back if request.last is None else []
+    if not (front or back) or len(collection) - len(front) - len(back) < 2:
+        return request
+    behind = {position - len(back): item for position, item in enumerate(back)}
+    return replace(request, at={**dict(enumerate(front)), **behind})
+
+
 def _ends(request: Request, items: tuple[Item, ...]) -> dict[tuple[int, int], int]:
     """(side, position on it) -> item, where openers and closes are named by side."""
     ends: dict[tuple[int, int], int] = {}
     for position, named, where in ((0, request.first, "first"), (-1, request.last, "last")):
         for side, which in named.items() if isinstance(named, Mapping) else ():
             if not 0 <= side < request.sides:
-                raise InputError(f"there are {request.sides} side(s); got side {side_name(side)}", field=where)
+                counted = "is 1 side" if request.sides == 1 else f"are {request.sides} sides"
+                raise InputError(f"there {counted}; got side {side_name(side)}", field=where)
             ends[side, position] = find_item(items, which, where)
     return ends
 
@@ -415,6 +457,50 @@ def explain_conflicts(collection: Collection, medium: Medium) -> Iterator[None]:
         who = ", ".join(repr(collection.items[i].label) for i in error.items[:6])
         places = ", ".join(str(position + 1) for position in error.places) or "none"
         raise InputError(f"the wishes cannot all hold: {who} may only take position(s) {places}") from error
+
+
+# What titles ask for by themselves: that what they count keeps its order.
+
+_IN_A_ROW, _SPREAD = 4.0, 6.0  # what it is worth that movements stand in a row, and that two interludes do not
+_MOST_SERIES = 200  # items, beyond which nobody counts
+
+
+@dataclass(frozen=True, eq=False)
+class TitleWishes:
+    """What the titles of n items ask for."""
+
+    series: tuple[Series, ...] = ()  # that keep the order of their numbers
+    costs: Floats | None = None  # (n, n): of one right before another; None where no two have anything to do
+    not_first: tuple[int, ...] = ()  # items that close by their titles
+
+    def add_to(self, constraints: Constraints) -> Constraints:
+        """The constraints with those of the titles."""
+        before = [pair for one in self.series for pair in pairwise(one.items)]
+        forbidden = [(item, 0) for item in self.not_first]
+        return replace(
+            constraints,
+            before=(*constraints.before, *before),
+            forbidden=(*constraints.forbidden, *forbidden),
+        )
+
+
+def find_title_wishes(collection: Collection, request: Request) -> TitleWishes | None:
+    """What the titles of a collection ask for beside a request; None where that is nothing, or is not to count."""
+    n = len(collection)
+    if not request.series or request.limit is not None or request.ordering is not None or not 2 < n <= _MOST_SERIES:
+        return None
+    if request.keep is not None:
+        return None
+    titles = collection.texts("title")
+    series, interludes, closers = find_series(titles), find_interludes(titles), find_closers(titles)
+    costs = np.zeros((n, n))
+    for one in series:
+        for first, second in pairwise(one.items) if one.follows else ():
+            costs[first, second] -= _IN_A_ROW
+    if 1 < len(interludes) <= n / 2:
+        costs[np.ix_(interludes, interludes)] += _SPREAD
+    wishes = TitleWishes(tuple(series), costs if costs.any() else None, tuple(closers if len(closers) < n else ()))
+    return wishes if series or wishes.costs is not None or wishes.not_first else None
 
 
 # Spreads: which items face each other on the pages of a book or a wall, as wishes to keep them together.

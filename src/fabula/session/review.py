@@ -20,6 +20,7 @@ from fabula.core.energy import Energy
 from fabula.core.moves import FEW, Move, best_moves, best_positions, move_gains
 from fabula.errors import InputError
 from fabula.models.order import MOST_EXPECTED
+from fabula.models.sureness import calibrate, calibration
 from fabula.session.explain import describe_threads, traits_by_feature
 from fabula.session.propose import judge
 
@@ -34,7 +35,9 @@ _MOST_WHOLE = 300  # items beyond which stretches are looked at, each by itself
 _STRETCH = 250
 _DRAWS = 2000  # random orders that the order is held against
 _CELLS = 1 << 20  # of orders scored at a time
-_LEAST_GAIN = 0.7  # natural logarithms of likelihood: below twice as likely no move is worth a word
+# Natural logarithms of likelihood that a move must gain to be told: of an order that is hardly better than random ones,
+# and of one that stands well, where most moves that gain little lead away from it.
+_LEAST_GAIN, _LEAST_OF_GOOD, _GOOD = 0.7, 2.0, 75.0
 _FEWEST = 4  # items
 _MOST_JOINS = 40  # that are told of very many, half of them weak
 _WINDOW = 120  # items whose steps are compared at a time
@@ -42,7 +45,7 @@ _FAR, _NEAR = 0.75, 0.25  # shares of the steps between all pairs, from which a 
 _UNIT_WORDS = ("deviations", "octaves", "of 1", "% apart")  # units that nobody counts in
 # An item is taken for one from elsewhere by how far it lies from all others: log odds, and how fast they rise with the
 # logarithm of its distance beside the median; fitted on albums and series of pictures into which one was put.
-_STRANGE, _STRANGER = -2.0, 3.8
+_STRANGE, _STRANGER = -2.5, 3.8
 _ALIKE = ("same ", "nearly the same ")  # how a medium begins to tell what two have in common
 _FEWEST_MEASURES = 3  # by which an item can be unlike others
 _SAY_ODD = 0.12  # how likely something is wrong with an item, to be told
@@ -188,9 +191,18 @@ class Review:
         return f"<Review {self.session.title}: {share}; {len(self.odd)} odd, {len(self.moves)} moves>"
 
 
-def review_session(session: Session, *, sides: int = 1) -> Review:
-    """Review the order that a session's items came in; ``sides`` cuts it where nothing else says where sides end."""
-    sizes = _sizes(session, sides)
+def review_session(
+    session: Session, ordering: Sequence[int] | None = None, *, sides: int = 1, side_sizes: Sequence[int] = ()
+) -> Review:
+    """Review the order that a session's items came in, or another ordering of them, all or some.
+
+    ``sides`` cuts it evenly where neither ``side_sizes`` nor the source says where sides end.
+    """
+    if ordering is not None:
+        session = _reorder(session, ordering)
+    sizes = tuple(side_sizes) if side_sizes or ordering is not None else _sizes(session, sides)
+    if sizes and (min(sizes) < 1 or sum(sizes) != len(session.collection)):
+        raise InputError(f"must be numbers above 0 that add up to {len(session.collection)}", field="side_sizes")
     parts = _stretches(session, sizes)
     silent = _silent(session, parts)
     notes = (*session.notes, *_name_order(session))
@@ -199,18 +211,18 @@ def review_session(session: Session, *, sides: int = 1) -> Review:
     if len(parts) > 1:
         about = f"more than {_MOST_WHOLE} {session.medium.words.items}: reviewed in stretches of {_STRETCH}"
         notes = (*notes, f"{about}, by their joins alone")
-    first = parts[0]
-    chances = _chances(session) if len(parts) == 1 and _knows_ends(first.energy) else None
+    chances = _chances(session)
     order = np.arange(len(session.collection))
-    moves, steps = _moves(session, parts)
+    percentile = round(_percentile(parts), 2)
+    moves, steps = _moves(session, parts, _LEAST_OF_GOOD if percentile >= _GOOD else _LEAST_GAIN)
     return Review(
         session,
-        round(_percentile(parts), 2),
+        percentile,
         _odd(session, parts),
         _joins(session, parts, sizes),
         moves,
-        () if chances is None else _likeliest(session, chances[0]),
-        () if chances is None else _likeliest(session, chances[1]),
+        () if chances is None else tuple(session.collection.items[i].id for i, _ in _likeliest(chances[0])),
+        () if chances is None else tuple(session.collection.items[i].id for i, _ in _likeliest(chances[1])),
         notes,
         {} if chances is None else _by_id(session, *chances),
         sizes,
@@ -234,6 +246,23 @@ class _Stretch:
     def order(self) -> Ints:
         """The order given."""
         return np.arange(self.energy.n)
+
+
+def _reorder(session: Session, ordering: Sequence[int]) -> Session:
+    """The session as if its items had come in this order; what a model said of them is not asked for again."""
+    rows, n, judged = np.asarray(ordering, dtype=np.intp).reshape(-1), len(session.collection), session.likelihood
+    if not len(rows) or len(np.unique(rows)) < len(rows) or rows.min() < 0 or rows.max() >= n:
+        raise InputError(
+            f"must hold indices from 0 to {n - 1}, none twice; got {list(ordering)[:12]}", field="ordering"
+        )
+    if judged is not None:
+        other = judge(judged.model, judged.collection.only(rows), judged.medium, judged.judged.only(rows))
+        if n <= _MOST_WHOLE and judged.energy.whole is None:
+            other.__dict__["energy"] = judged.energy.take(rows)
+        judged = other
+    stored = tuple(session.stored[row] for row in rows) if session.stored else ()
+    source = session.source.only(rows.tolist())
+    return replace(session, source=source, essence=session.essence[rows], likelihood=judged, stored=stored)
 
 
 def _sizes(session: Session, sides: int) -> tuple[int, ...]:
@@ -269,6 +298,10 @@ def _silent(session: Session, parts: Sequence[_Stretch]) -> str:
     if not parts:
         by = session.medium.shown(session.column) if session.column else "this"
         return f"nothing is known of how people order by {by}: a review needs a model that learned from their orders"
+    judged = session.likelihood
+    claims = judged is not None and n <= MOST_EXPECTED and calibration(judged.model) is not None
+    if judged is not None and claims and judged.sureness(np.arange(n)).order is None:
+        return f"nothing can be said: the {words.items} are unlike what the model has learned from"
     if all(np.ptp(_score_random(part, 60)) < 1e-9 for part in parts):
         return f"nothing can be said: the {words.items} are all alike to the model"
     return ""
@@ -391,13 +424,15 @@ def _place(collection: Collection, at: int, to: int) -> str:
     return f"would stand better between {rest[to - 1]} and {rest[to]}"
 
 
-def _moves(session: Session, parts: Sequence[_Stretch]) -> tuple[tuple[ProposedMove, ...], tuple[Move, ...]]:
+def _moves(
+    session: Session, parts: Sequence[_Stretch], least: float
+) -> tuple[tuple[ProposedMove, ...], tuple[Move, ...]]:
     """The few moves that gain most, never a reshuffle: as they are told, and as they are applied."""
     n = len(session.collection)
     most = min(MOST_MOVES, max(1, n // 3))
     found: list[Move] = []
     for part in parts:
-        own = best_moves(part.energy, part.order, most=most, least=_LEAST_GAIN, sides=part.sides)
+        own = best_moves(part.energy, part.order, most=most, least=least, sides=part.sides)
         found += [replace(move, at=part.start + move.at, to=part.start + move.to) for move in own]
     if len(parts) > 1:  # within one, each counts on those before it
         found = sorted(found, key=lambda move: -move.gain)[:most]
@@ -433,23 +468,31 @@ def _apply(order: Ints, moves: Sequence[Move]) -> Ints:
 # Openers and closes.
 
 
-def _knows_ends(energy: Energy) -> bool:
-    """Whether something is known of what opens and what closes."""
-    if energy.whole is not None or energy.n > MOST_EXPECTED:
-        return False
-    return energy.reach is not None or (energy.positions is not None and bool(np.ptp(energy.positions, axis=0).any()))
+def likely_ends(session: Session) -> tuple[list[tuple[int, float]], list[tuple[int, float]]]:
+    """The three likeliest openers and the three likeliest closes: items with their chances; none where not known."""
+    chances = _chances(session)
+    return ([], []) if chances is None else (_likeliest(chances[0]), _likeliest(chances[1]))
 
 
 def _chances(session: Session) -> tuple[Floats, Floats] | None:
-    """How likely each item opens, and closes: shape (n,) both."""
-    if session.likelihood is None:
+    """How likely each item opens, and closes: shape (n,) both; None where nothing is known of ends."""
+    judged, n = session.likelihood, len(session.collection)
+    if judged is None or not 2 <= n <= MOST_EXPECTED or judged.energy.whole is not None:
         return None
-    positions = session.likelihood.posterior.positions
-    return positions[:, 0], positions[:, -1]
+    places = judged.energy.positions
+    if judged.energy.reach is None and (places is None or not np.ptp(places, axis=0).any()):
+        return None
+    expected, known = judged.posterior.positions, calibration(judged.model)
+    first, last = expected[:, 0], expected[:, -1]
+    if known is None:
+        return first, last
+    put_right = [np.array([calibrate(known[claim], float(chance), n) for chance in chances])
+                 for claim, chances in (("opener", first), ("close", last))]  # fmt: skip
+    return put_right[0], put_right[1]
 
 
-def _likeliest(session: Session, chances: Floats) -> tuple[str, ...]:
-    return tuple(session.collection.items[i].id for i in np.argsort(-chances, kind="stable")[:_ENDS].tolist())
+def _likeliest(chances: Floats) -> list[tuple[int, float]]:
+    return [(int(i), float(chances[i])) for i in np.argsort(-chances, kind="stable")[:_ENDS]]
 
 
 def _by_id(session: Session, opens: Floats, closes: Floats) -> dict[str, tuple[float, float]]:

@@ -12,12 +12,13 @@ import numpy as np
 
 from fabula.core.arrays import Floats, normalise
 from fabula.core.collection import Collection, Item
-from fabula.core.template import PAPER_KNOTS, Template, from_arc
-from fabula.errors import InputError
+from fabula.core.template import PAPER_KNOTS, Template, from_arc, template_names
+from fabula.errors import ConflictError, ConstraintError, InputError
 from fabula.media.extraction import Measuring
 from fabula.media.facts import Axis
 from fabula.media.medium import Medium, Steps, Threads
-from fabula.media.registry import ITEMS, media
+from fabula.media.registry import ITEMS, media, medium_for
+from fabula.models.config import TITLES
 from fabula.models.model import Model, load_model
 from fabula.session import propose
 from fabula.session.explain import MOST_ITEMS
@@ -29,8 +30,10 @@ from fabula.session.request import (
     constraints_of,
     explain_conflicts,
     find_template,
+    find_title_wishes,
     keep_together,
     labels,
+    with_matter,
     with_spreads,
 )
 from fabula.sources.registry import Opening, SeveralCollectionsError, Source, open_source
@@ -151,8 +154,14 @@ class Session:
     @property
     def readable(self) -> Collection:
         """The items as they can be read: without files, where what they name is not to be opened."""
-        items = self.stored or tuple(replace(item, path="") for item in self.collection.items)
+        items = self.stored or tuple(self._without_files(item) for item in self.collection.items)
         return replace(self.collection, items=items)
+
+    def _without_files(self, item: Item) -> Item:
+        """An item that names no file."""
+        named = self.medium.places & set(item.details)
+        kept = {name: value for name, value in item.details.items() if name not in named}
+        return replace(item, path="", details=kept if named else item.details)
 
     def by(self, column: str | None = None, model: str | None = None, measuring: Measuring | None = None) -> Session:
         """The same collection with another essence: a column, or a model's; nothing is measured twice."""
@@ -162,7 +171,7 @@ class Session:
         kept = [rows[item.id] for item in made.collection.items]  # some may be left out when they are measured
         vectors = None if self.vectors is None else self.vectors[kept]
         return replace(
-            made, vectors=vectors, stored=made.stored or tuple(self.stored[row] for row in kept if self.stored)
+            made, vectors=vectors, stored=tuple(self.stored[row] for row in kept) if self.stored else made.stored
         )
 
     def order(self, request: Request | None = None, **wishes: Any) -> Ordered:
@@ -175,22 +184,23 @@ class Session:
             plain = self.order(replace(asked, spreads="", alternatives=1, choose=1)).ordering
             spread = with_spreads(asked, self.collection, self.medium, plain)
             return replace(self.order(spread), request=asked)
-        constraints = constraints_of(asked, self.collection, self.medium)
+        wished = with_matter(asked, self.collection, self.medium)
+        constraints = constraints_of(wished, self.collection, self.medium)
         steps = self._steps(asked) if asked.smoothness else None
         flow = asked.smoothness * steps.table if steps is not None and len(self.collection) > 1 else None
         judged = self.likelihood if asked.template is None and asked.like is None and not asked.flip else None
-        drawn = judged is not None and self.axis is not None
-        task = OrderTask(self.essence, constraints, flow, self.model, judged, asked.likeliest, asked.seconds, drawn)
-        with explain_conflicts(self.collection, self.medium):
-            found = self._proposals(task, asked) if asked.together_by is None else self._by_strands(task, asked)
+        task = OrderTask(self.essence, constraints, flow, self.model, judged, asked.likeliest, asked.seconds)
+        task, found = self._solve(task, asked)
         if asked.choose > len(found):
             raise InputError(f"there are {len(found)} proposals; got {asked.choose}", field="choose")
         return Ordered(self, asked, task, tuple(found), asked.choose - 1, steps)
 
-    def review(self, *, sides: int = 1) -> Review:
-        """Review the order that the items came in: what is good, what is weak, and the few moves that would help.
+    def review(
+        self, ordering: Sequence[int] | None = None, *, sides: int = 1, side_sizes: Sequence[int] = ()
+    ) -> Review:
+        """Review the order that the items came in, or another: what is good, what is weak, and the moves that help.
 
-        ``sides`` cuts it evenly where nothing else says where sides end.
+        ``sides`` cuts it evenly where nothing else says where sides end; ``side_sizes`` are items on each.
 
         >>> from fabula.session.open import demo_folder
         >>> review = open_session(demo_folder()).review()
@@ -199,7 +209,24 @@ class Session:
         """
         from fabula.session.review import review_session
 
-        return review_session(self, sides=sides)
+        return review_session(self, ordering, sides=sides, side_sizes=side_sizes)
+
+    def _solve(self, task: OrderTask, asked: Request) -> tuple[OrderTask, list[Proposal]]:
+        """What was solved, and what came out: with what titles ask for, unless other wishes are against it."""
+
+        def solve(task: OrderTask) -> list[Proposal]:
+            return self._proposals(task, asked) if asked.together_by is None else self._by_strands(task, asked)
+
+        reads = task.likelihood is not None and TITLES in task.likelihood.model.reads
+        wishes = find_title_wishes(self.collection, asked) if reads else None
+        if wishes is not None:
+            try:
+                counted = task.under(wishes)
+                return counted, solve(counted)
+            except (ConflictError, ConstraintError):
+                task = replace(task, against_titles=True)
+        with explain_conflicts(self.collection, self.medium):
+            return task, solve(task)
 
     def preset(self, name: str, request: Request, measuring: Measuring | None = None) -> tuple[Session, Request]:
         """The session and the request of a preset of the medium; what the request already says is kept."""
@@ -223,16 +250,18 @@ class Session:
         templates = self._find_templates(asked)
         if asked.ordering is not None:
             sides = _check_sides(asked, asked.ordering, task)
-            known = (templates or self.templates)[0]
-            if templates is None and task.own_arc:
-                likest = propose.nearest(task.essence[list(asked.ordering)], self.templates, sides)
-                known = propose.draw_own(task, likest, asked.ordering, sides)
-            return [propose.as_it_is(task, known, asked.ordering, sides)]
+            along = templates[0] if templates else self.templates[0]
+            if templates is None and task.likelihood is not None:
+                along = propose.find_shape(self.essence[list(asked.ordering)], _named_shapes(), sides)
+            return [propose.as_it_is(task, along, asked.ordering, sides)]
+        if asked.keep is not None:
+            shapes = None if templates is not None or task.likelihood is None else _named_shapes()
+            return [propose.near_given(task, templates or self.templates, asked.keep, shapes)]
         if task.likelihood is not None:
             drawn = list(dict.fromkeys([*self.templates, *map(_on_knots, _SHAPES)]))
-            return propose.by_likelihood(task, drawn, asked.alternatives)
+            return propose.by_likelihood(task, drawn, asked.alternatives, _named_shapes())
         if templates is None and not asked.flip and self.model is not None and self.model.arcs is not None:
-            return propose.along_arcs(task, asked.alternatives)
+            return [_call_by_name(one) for one in propose.along_arcs(task, asked.alternatives)]
         own = templates or self.templates
         return propose.distinct(
             [propose.along_template(task, one.flipped() if asked.flip else one) for one in own], asked.alternatives
@@ -278,11 +307,26 @@ class Session:
             raise InputError(error.message, field="like") from error
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
 def _on_knots(name: str) -> Template:
     """A built-in template on the paper's knots, so that a person can bend it there."""
     named = find_template(name)
     return Template(PAPER_KNOTS, named.at(PAPER_KNOTS), named.name, named.description)
+
+
+def _named_shapes() -> list[Template]:
+    """The built-in templates that have a name of their own, no number, on the paper's knots."""
+    return [_on_knots(name) for name in template_names() if not name[-1].isdecimal()]
+
+
+def _call_by_name(proposal: Proposal) -> Proposal:
+    """A proposal along an arc of a model, which is called as the built-in template that it follows."""
+    arc = proposal.fit.template
+    if arc.values.ndim > 1:
+        return proposal
+    known = propose.find_shape(arc.samples(21), _named_shapes())
+    named = Template(arc.knots, arc.values, known.name, known.description, arc.interpolation)
+    return replace(proposal, fit=replace(proposal.fit, template=named))
 
 
 def template_by_name(text: str, known: Sequence[Template]) -> Template:
@@ -341,19 +385,29 @@ def open_session(
     opening: Opening | None = None,
     measuring: Measuring | None = None,
     embedding: str | None = None,
+    occasion: str | None = None,
 ) -> Session:
     """Open a collection: read it, measure its items where they are files, find their essence.
 
     The paths are a folder, files, a playlist, a table or an address; the essence is a column (``by``), or what a model
     makes of the items, by default the one that knows most of what there is. ``embedding`` are vectors of the user's
-    own: a column of lists in a table, or an ONNX model (``.onnx``) that reads what items say.
+    own: a column of lists in a table, or an ONNX model (``.onnx``) that reads what items say. ``occasion`` is what the
+    order is for, where the medium knows of several: it names the model.
     """
     named = [paths] if isinstance(paths, str | Path) else list(paths)
-    source = open_source(named, opening).with_lengths()
+    how = measuring or Measuring()
+    source = open_source(named, replace(opening or Opening(), progress=how.progress, stop=how.stop)).with_lengths()
     known: dict[str, Floats] = {}
     if embedding is not None:
         source, known = embed(source, embedding)
-    session = _session(find_essence(source, measuring or Measuring(), by=by, model=model), Asked(by, model))
+    note = ""
+    if occasion is not None:
+        if by is not None or model is not None:
+            raise InputError("goes with neither a column nor a model", field="occasion")
+        source = replace(source, medium=medium_for(occasion, source.medium))
+        model, note = source.medium.occasions[occasion](source.collection)
+    session = _session(find_essence(source, how, by=by, model=model), Asked(by, model))
+    session = replace(session, notes=(*session.notes, note)) if note else session
     if not known:
         return session
     return replace(session, vectors=np.stack([known[item.id] for item in session.collection.items]))
@@ -373,8 +427,8 @@ def source_session(source: Source, measuring: Measuring, asked: Asked, *, guess:
 
 
 def _session(found: Essence, asked: Asked) -> Session:
-    notes = found.source.notes + found.notes
-    stored = found.source.collection.items if found.source.files else ()
+    notes = found.source.tell() + found.notes
+    stored = found.source.collection.items if found.source.files or found.source.cut else ()
     return Session(
         found.source,
         found.values,

@@ -15,14 +15,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fabula.core.collection import Collection, Item
-from fabula.errors import FileError, shown
-from fabula.media.medium import Medium
-from fabula.media.registry import media
+from fabula.core.display import name_some
+from fabula.core.files import is_guarded, open_file
+from fabula.errors import FabulaError, FileError, shown
+from fabula.media.children import call_all, stopping
+from fabula.media.medium import Cutting, Medium, Stopped
+from fabula.media.registry import item_endings, media
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS
 from fabula.sources.registry import Opening, Reader, Source
 
 _VERSION = re.compile(r"\.~\d+~$")  # of a file that was replaced, kept beside it
 _LOOP = "is a link that leads back to itself"
+_TWICE = "is the same file as one before it"
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,7 @@ class FolderReading:
     skipped: tuple[tuple[str, str], ...] = ()  # (path, reason) of files that are not among them
     title: str = ""  # what all items share, such as their album, else the name of the folder
     numbered: bool = False  # whether the items of every folder stand by number; else the order need not be anybody's
+    notes: tuple[str, ...] = ()  # what the user should know besides
 
 
 def read_folder(
@@ -44,9 +49,10 @@ def read_folder(
 ) -> FolderReading:
     """Read the files of folders, or files named one by one.
 
-    Companions (beside music: pictures, playlists, texts) and hidden files inside a folder are passed over in silence;
-    anything else of another kind is reported. A file that is reached twice, also by a link, is listed once. Links
-    must not lead out of the folders ``within``; by default they may lead anywhere.
+    Companions (beside music: pictures, playlists, texts) and hidden files inside a folder are passed over, with a note
+    where they may be what somebody wanted; anything else of another kind is reported. A file that is reached twice,
+    also by a link, is listed once, and a folder of numbered copies of what lies above it is left out. Links must not
+    lead out of the folders ``within``; by default they may lead anywhere.
     """
     names = [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
     if not all(names):
@@ -54,19 +60,108 @@ def read_folder(
     skipped: list[tuple[str, str]] = []
     items: list[Item] = []
     seen: set[str] = set()
+    beside: list[str] = []
     numbered = True
-    for name in names:
-        for folder, files in _folders(name, recursive=recursive, skipped=skipped, within=within):
-            usable = _usable(files, medium, seen, skipped, named=folder is None)
-            found, by_number = _in_order([medium.read_item(file) for file in usable], medium)
-            numbered = numbered and folder is not None and (by_number or not found)
-            items.extend(found)
+    groups = [(n, *g) for n in names for g in _folders(n, recursive=recursive, skipped=skipped, within=within)]
+    copies = _find_copies([(folder, files) for _, folder, files in groups if folder is not None], names, medium)
+    count = dict.fromkeys(names, 0)
+    for name, folder, files in groups:
+        if folder in copies:
+            continue
+        usable = _usable(files, medium, seen, skipped, beside if folder is not None else None)
+        found, by_number = _in_order(_read_items(usable, medium, skipped), medium)
+        numbered = numbered and folder is not None and (by_number or not found)
+        items.extend(found)
+        count[name] += len(found)
     if not items:
         raise FileError(_nothing(names, skipped, medium))
     title = medium.title(items)
     if not title and len(names) == 1 and _is_folder(names[0]):
         title = shown(Path(os.path.realpath(names[0])).name)
-    return FolderReading(tuple(items), tuple(skipped), title, numbered)
+    bare = [shown(name) for name, n in count.items() if not n and _is_folder(name)]
+    notes = [f"{name}: has no {medium.words.files} in it, and was left out" for name in bare]
+    notes += [f"left out: {shown(folder)} holds numbered copies of {medium.words.files} above it" for folder in copies]
+    if told := _worth_a_word(beside, items):
+        notes.append(f"no {medium.words.items}, and left alone: {name_some(told)}")
+    return FolderReading(tuple(items), tuple(skipped), title, numbered, tuple(notes))
+
+
+def _read_items(files: Iterable[str], medium: Medium, skipped: list[tuple[str, str]]) -> list[Item]:
+    """The items of files, in a child where they are parsed or guarded; one at which the medium fails is skipped."""
+    known = list(files)
+    apart = [file for file in known if is_guarded() or medium.parsed(file)]
+    found: dict[str, Item] = {}
+    for file, item in zip(apart, call_all(medium.read_item, apart), strict=True):
+        named = Item(file, shown(Path(file).stem), file)
+        found[file] = named if isinstance(item, FileError) else item  # it is told when it is measured
+    for file in known:
+        try:
+            found[file] = found[file] if file in found else medium.read_item(file)
+        except FabulaError:
+            raise
+        except Exception as error:  # of a medium that another package brings
+            skipped.append((file, f"cannot be read ({type(error).__name__}: {shown(' '.join(str(error).split()))})"))
+    return [found[file] for file in known if file in found]
+
+
+# What usually lies beside items: covers, booklets, notes.
+_USUAL = """
+    cover folder front back album albumart artwork booklet inlay disc cd thumb thumbnail scan poster readme license
+    licence copying notice credits notes info lyrics liner index contents toc changelog captions
+"""
+_COMMON_NAMES = frozenset(_USUAL.split())
+
+
+def _worth_a_word(beside: Sequence[str], items: Sequence[Item]) -> list[str]:
+    """Of files beside the items, the names of those that could be items of another medium, and belong to none here."""
+    endings = item_endings()
+    stems = {Path(item.path).stem.casefold() for item in items} | _COMMON_NAMES
+    files = [Path(file) for file in beside if Path(file).suffix.lower() in endings]
+    return [shown(file.name) for file in files if re.split(r"[-_. (\d]", file.stem.casefold())[0] not in _COMMON_NAMES
+            and file.stem.casefold() not in stems]  # fmt: skip
+
+
+# Copies that were written into a folder within the one they came from, in their order.
+
+_COPY = re.compile(r"([A-Z]{0,2})(\d+) .")
+_TAIL = 4096  # bytes at the end of a file, by which a copy is known whose tags were written
+
+
+def _find_copies(
+    groups: Sequence[tuple[str, Sequence[str]]], named: Sequence[str], medium: Medium
+) -> dict[str, Sequence[str]]:
+    """Folders, of those nobody named, that hold nothing but numbered copies of files in folders above them."""
+    inside = {folder: [f for f in files if Path(f).suffix.lower() in medium.endings] for folder, files in groups}
+    found: dict[str, Sequence[str]] = {}
+    for folder, files in inside.items():
+        if folder in named or not _are_numbered(files):
+            continue
+        above = [f for other, o in inside.items() if Path(other) in Path(folder).parents for f in o]
+        if len(above) >= len(files) and {_end_of(f) for f in files} <= {_end_of(f) for f in above}:
+            found[folder] = files
+    return found
+
+
+def _are_numbered(files: Sequence[str]) -> bool:
+    """Whether files are called as numbered copies are: by every number from 1, on every side."""
+    sides: dict[str, list[int]] = {}
+    for match in (_COPY.match(Path(file).name) for file in files):
+        if match is None:
+            return False
+        sides.setdefault(match[1], []).append(int(match[2]))
+    return len(files) > 1 and all(sorted(numbers) == list(range(1, len(numbers) + 1)) for numbers in sides.values())
+
+
+def _end_of(file: str) -> tuple[str, bytes]:
+    """The ending of a file's name, and the last bytes of it; another each time where it cannot be read."""
+    try:
+        with open_file(file) as opened:
+            if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
+                return file, b""
+            opened.seek(max(0, opened.seek(0, os.SEEK_END) - _TAIL))
+            return Path(file).suffix.lower(), opened.read(_TAIL)
+    except (OSError, ValueError):
+        return file, b""
 
 
 def files_of(paths: Sequence[str], *, recursive: bool = True, within: Sequence[Path] | None = None) -> Iterator[str]:
@@ -128,18 +223,19 @@ def _is_folder(path: str) -> bool:
 
 
 def _usable(
-    files: Iterable[str], medium: Medium, seen: set[str], skipped: list[tuple[str, str]], *, named: bool
+    files: Iterable[str], medium: Medium, seen: set[str], skipped: list[tuple[str, str]], beside: list[str] | None
 ) -> Iterator[str]:
-    """The files that can be items; the others go to `skipped`, but for companions nobody named."""
+    """The files that can be items; the others go to `skipped`, companions nobody named (None: all are) to `beside`."""
     for file in files:
         ending = Path(file).suffix.lower()
-        beside = ending in medium.companions or ending in PLAYLIST_ENDINGS
-        if not named and (beside or _VERSION.search(file)):
+        companion = ending in medium.companions or ending in PLAYLIST_ENDINGS
+        if beside is not None and (companion or _VERSION.search(file)):
+            beside.append(file)
             continue
         reason = _reason(file, "" if ending in medium.endings else f"does not have the ending of {medium.words.file}")
         real = os.path.realpath(file)
         if not reason and real in seen:
-            reason = "is the same file as one before it"
+            reason = _TWICE
         if reason:
             skipped.append((file, reason))
         else:
@@ -196,16 +292,31 @@ def open_files(paths: Sequence[str], opening: Opening) -> Source:
     """Open folders and files: those of the medium that has most of them. One file alone may hold several items."""
     medium = medium_of(paths, opening)
     alone = len(paths) == 1 and Path(paths[0]).is_file() and Path(paths[0]).suffix.lower() in medium.endings
-    parts = medium.parts(paths[0]) if alone else None
+    cutting = Cutting(opening.progress or Cutting().tell, opening.stop)
+    parts = _cut(paths[0], medium, cutting) if alone else None
     if parts is not None:
         note = f"{shown(paths[0])} was cut into {len(parts)} {medium.words.items}"
-        return Source(Path(paths[0]), parts, medium, Path(paths[0]).parent, notes=(note,))
+        found = (note, *cutting.notes)
+        return Source(Path(paths[0]), parts, medium, Path(paths[0]).parent, cut=True, notes=found)
     reading = read_folder(paths, medium, recursive=opening.recursive, within=opening.within)
-    notes = tuple(f"skipped: {shown(path)}: {reason}" for path, reason in reading.skipped)
+    twice = [f"skipped: {shown(path)}: {reason}" for path, reason in reading.skipped if reason == _TWICE]
+    left = tuple((shown(Path(path).name), reason) for path, reason in reading.skipped if reason != _TWICE)
     title = reading.title or Path(paths[0]).name
     items = [replace(item, path=os.path.normpath(item.path)) for item in reading.items]
     collection = Collection(title, items, title=title, ordered=reading.numbered)
-    return Source(Path(paths[0]), collection, medium, files=True, notes=notes)
+    return Source(Path(paths[0]), collection, medium, files=True, notes=(*twice, *reading.notes), left_out=left)
+
+
+def _cut(path: str, medium: Medium, cutting: Cutting) -> Collection | None:
+    """The items in a file, or None where it is one; a FileError where the medium fails at it, for whatever reason."""
+    try:
+        with stopping(cutting.stop):
+            return medium.parts(path, cutting)
+    except (FabulaError, Stopped):
+        raise
+    except Exception as error:  # of a medium that another package brings
+        why = f"{type(error).__name__}: {shown(' '.join(str(error).split()))}"
+        raise FileError(f"{shown(path)}: cannot be read ({why})") from error
 
 
 def medium_of(paths: Sequence[str], opening: Opening) -> Medium:

@@ -13,7 +13,7 @@ import numpy as np
 
 from fabula.core.collection import Collection
 from fabula.errors import FileError, InputError, shown
-from fabula.media.medium import Medium, load, load_points
+from fabula.media.medium import Medium, Stop, load, load_points
 
 if TYPE_CHECKING:
     from fabula.sources.playlists.entries import Playlist
@@ -40,6 +40,9 @@ class SeveralCollectionsError(InputError):
         super().__init__(message, field="collection")
 
 
+_TOLD = 8  # files that were not opened, in one line
+
+
 @dataclass(frozen=True, eq=False)
 class Source:
     """A collection and where it came from."""
@@ -49,12 +52,15 @@ class Source:
     medium: Medium  # The kind of media they are
     folder: Path = Path()  # Where the items' relative paths start from
     files: bool = False  # Whether the items are files, which can be measured
+    cut: bool = False  # Whether the items are parts of the file at the path
     # playlist, table: Kept where the items come from one, so that writing it back changes nothing but the order
     playlist: Playlist | None = None
     table: SourceTable | None = None
     # For each item its entry of the playlist or row of the table; empty where there is neither
     rows: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()  # What the user should know of the reading
+    # (name, why) of files that are not among the items, though they were meant to be
+    left_out: tuple[tuple[str, str], ...] = ()
 
     @property
     def title(self) -> str:
@@ -69,6 +75,22 @@ class Source:
     def with_notes(self, *notes: str) -> Source:
         """The same with more to tell."""
         return replace(self, notes=(*self.notes, *notes))
+
+    def tell(self) -> tuple[str, ...]:
+        """The notes, and before them in one line how many of how many files were opened, where some were not.
+
+        Those that do not fit into that line have one each.
+        """
+        if not self.left_out:
+            return self.notes
+        done, what = (
+            len(self.collection),
+            "left out" if self.playlist is None else "kept where they stand, not measured",
+        )
+        named = "; ".join(f"{name}: {why}" for name, why in self.left_out[:_TOLD])
+        rest = tuple(f"{what}: {name}: {why}" for name, why in self.left_out[_TOLD:])
+        more = f"; and {len(rest)} more" if rest else ""
+        return (f"{done} of {done + len(self.left_out)} opened; {what}: {named}{more}", *rest, *self.notes)
 
     def with_lengths(self) -> Source:
         """The same, with what its medium makes of its features: those that follow from others, and lengths."""
@@ -131,6 +153,9 @@ class Opening:
     recursive: bool = True  # Whether to go into folders within folders
     # Folders that links inside a folder must not lead out of; None where they may lead anywhere
     within: tuple[Path, ...] | None = None
+    # What is told how far it is, with (done, total, name), and asked whether to give up, where one file is cut
+    progress: Callable[[int, int, str], None] | None = None
+    stop: Stop = lambda: False
 
     def may_read(self, path: str) -> bool:
         """Whether there is such a file, and it may be read: below the folders named, where some are."""

@@ -29,8 +29,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from fabula.core.collection import Item
+from fabula.core.files import guard_files
 from fabula.session.session import session_of
 from fabula.version import __version__
+from fabula.web.file_access import refuse_file
 from fabula.web.http_errors import add_error_handlers, error_response, unforeseen_response
 from fabula.web.open_jobs import OpenJobs
 from fabula.web.page_workspace import Workspaces, data_folder
@@ -173,7 +175,8 @@ class SafetyMiddleware:
                 await answer(scope, receive, send_safely)
                 return
             limited = receive if scope["path"] == UPLOADS else self._limit(receive)
-            await self.app(scope, limited, send_safely)
+            with guard_files(refuse_file):
+                await self.app(scope, limited, send_safely)
         except Exception as error:  # what no handler of the app has answered
             if begun:
                 raise

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
+import errno
 import os
 import re
 import stat
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -16,10 +15,13 @@ from fastapi.responses import Response, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.types import Receive, Scope, Send
 
-from fabula.errors import FabulaError, FileError, import_extra, shown
+from fabula.core.files import Opener, open_file
+from fabula.errors import FileError, shown
+from fabula.media.children import call
 from fabula.media.registry import item_endings
 from fabula.sources.folders import natural_key
 from fabula.sources.registry import list_endings
+from fabula.sources.tables.storage import ENDING as PARQUET, count_parquet
 from fabula.web.http_errors import StatusError
 
 # Folders: what was named at start and nothing else
@@ -91,21 +93,18 @@ class ItemFile:
     def open(self) -> BinaryIO:
         """The file, open for reading; no link is followed on the way to it, and no other stands in its place."""
         try:
-            file = os.fdopen(_open_inside(self.root, self.path), "rb")
+            return self.hand_out()
         except OSError as error:
             raise StatusError(404, f"the file is not here any more ({error.strerror})") from error
+
+    def hand_out(self) -> BinaryIO:
+        """The same, for a guard: an OSError where it is not here."""
+        file = os.fdopen(_open_inside(self.root, self.path), "rb")
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode) or (status.st_dev, status.st_ino) != (self.device, self.inode):
             file.close()
-            raise StatusError(404, "another file stands where this one was; open the collection again")
+            raise PermissionError(errno.EACCES, "another file stands in its place; open the collection again")
         return file
-
-    @contextlib.contextmanager
-    def as_path(self) -> Iterator[str]:
-        """A path that leads to this very file, for those who read by path."""
-        with self.open() as file:
-            yield f"/proc/self/fd/{file.fileno()}" if sys.platform == "linux" else str(self.path)
-            self.open().close()  # still the same
 
     @property
     def there(self) -> bool:
@@ -128,6 +127,37 @@ def find_file(path: str | os.PathLike[str], roots: Sequence[Path]) -> ItemFile |
     except OSError:
         return None
     return ItemFile(real, root, status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
+
+
+# Guards: what `core/files.py: open_file` opens while they stand, in this process and for its children
+
+
+def refuse_file(path: str) -> BinaryIO:
+    """The guard that opens nothing: it stands before every request."""
+    raise PermissionError(errno.EACCES, "may not be read by this page", path)
+
+
+def guard_below(roots: Sequence[Path]) -> Opener:
+    """A guard that opens what lies in one of the roots, links followed as long as they stay there."""
+
+    def open_below(path: str) -> BinaryIO:
+        file = find_file(path, roots)
+        return refuse_file(path) if file is None else file.hand_out()
+
+    return open_below
+
+
+def guard_known(known: Mapping[str, ItemFile]) -> Opener:
+    """A guard that opens files by where they lie, as they were known, and what lies beside them below their root."""
+    folders = {Path(path).parent: file.root for path, file in known.items()}
+
+    def open_known(path: str) -> BinaryIO:
+        file, root = known.get(path), folders.get(Path(path).parent)
+        if file is None and root is not None:
+            file = find_file(path, [root])
+        return refuse_file(path) if file is None else file.hand_out()
+
+    return open_known
 
 
 def _open_inside(root: Path, path: Path) -> int:
@@ -163,7 +193,7 @@ def check_list(path: Path) -> None:
     size = path.stat().st_size
     if size > MOST_BYTES:
         raise _too_large(path, f"it has {size:,} bytes", f"{MOST_BYTES:,} bytes")
-    rows, cells = _count_parquet(path) if path.suffix.lower() == ".parquet" else _count_text(path)
+    rows, cells = _count_parquet(path) if path.suffix.lower() == PARQUET else _count_text(path)
     for count, most, what in ((rows, MOST_ROWS, "rows"), (cells, MOST_CELLS, "cells")):
         if count > most:
             raise _too_large(path, f"it has more than {most:,} {what}", f"{most:,} {what}")
@@ -176,7 +206,7 @@ def _too_large(path: Path, has: str, may: str) -> FileError:
 def _count_text(path: Path) -> tuple[int, int]:
     """About how many rows and cells a text has: ends of lines or objects, and separators."""
     rows = cells = 0
-    with path.open("rb") as file:
+    with open_file(path) as file:
         while (block := file.read(_BLOCK)) and rows <= MOST_ROWS and cells <= MOST_CELLS:
             rows += len(_ROW.findall(block.replace(b"\r\n", b"\n")))
             cells += len(_CELL.findall(block))
@@ -186,16 +216,12 @@ def _count_text(path: Path) -> tuple[int, int]:
 def _count_parquet(path: Path) -> tuple[int, int]:
     """Rows and cells as a Parquet file says them; what it says of a broken one is for its reader to tell."""
     try:
-        parquet = import_extra("pyarrow.parquet", extra="tables", purpose="reading Parquet tables")
-        metadata = parquet.ParquetFile(path).metadata
-        unpacked = sum(metadata.row_group(k).total_byte_size for k in range(metadata.num_row_groups))
-    except FabulaError:
-        raise
-    except Exception:
+        rows, columns, unpacked = call(count_parquet, str(path))
+    except FileError:
         return 0, 0
     if unpacked > 8 * MOST_BYTES:
         raise _too_large(path, f"it unpacks to {unpacked:,} bytes", f"{8 * MOST_BYTES:,} bytes")
-    return int(metadata.num_rows), int(metadata.num_rows) * int(metadata.num_columns)
+    return rows, rows * columns
 
 
 # A file as an answer, whole or one range of it, read from a handle that is open already

@@ -14,6 +14,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 
 from fabula.core.collection import Item
+from fabula.core.display import name_some
+from fabula.core.files import guard_files
 from fabula.errors import FabulaError, FileError, InputError, shown
 from fabula.media.extraction import Measuring
 from fabula.media.registry import item_endings
@@ -22,7 +24,7 @@ from fabula.session.session import Asked, Session, source_session
 from fabula.sources.folders import natural_key
 from fabula.sources.playlists.entries import Playlist, is_address, is_relative, resolve
 from fabula.sources.registry import Opening, SeveralCollectionsError, Source, list_endings, open_source
-from fabula.web.file_access import ItemFile, check_list, find_file, resolve_below
+from fabula.web.file_access import ItemFile, check_list, find_file, guard_below, resolve_below
 from fabula.web.http_errors import StatusError
 from fabula.web.open_jobs import JobProgress
 from fabula.web.page_workspace import PageWorkspace
@@ -42,8 +44,8 @@ class Received:
     name: str  # what it was called, folders in front, without anything that leads out of them
 
 
-async def receive(request: Request, store: ServerStore) -> tuple[str, list[Received]]:
-    """Store the files of a multipart request, but for what is neither an item nor a list: its id and its files.
+async def receive(request: Request, store: ServerStore) -> tuple[str, list[Received], tuple[str, ...]]:
+    """Store the files of a multipart request, but for what is neither an item nor a list: its id, its files, and notes.
 
     Nothing of it stays when it is too large, has too many files, or breaks off.
     """
@@ -70,7 +72,7 @@ async def receive(request: Request, store: ServerStore) -> tuple[str, list[Recei
         if isinstance(error, ClientDisconnect):
             raise StatusError(400, "the upload broke off") from error
         raise
-    return upload, receiving.files
+    return upload, receiving.files, receiving.notes()
 
 
 class _Receiving:
@@ -79,6 +81,8 @@ class _Receiving:
     def __init__(self, store: ServerStore, upload: str, folder: Path) -> None:
         self.store, self.upload, self.folder = store, upload, folder
         self.files: list[Received] = []
+        self.others: list[str] = []  # names of what is of no known kind
+        self.cut: list[str] = []  # and of what is called at too great length
         self.whole = False
         self._field, self._value, self._disposition = b"", b"", b""
         self._file: IO[bytes] | None = None
@@ -95,6 +99,12 @@ class _Receiving:
             "on_part_end": self.close,
             "on_end": self._end,
         }
+
+    def notes(self) -> tuple[str, ...]:
+        """What is to be told of files that were not taken, or not under their whole names."""
+        others = f"of no known kind, and left out: {name_some(self.others)}" if self.others else ""
+        cut = f"called at more than {_LONGEST} characters, shown cut: {name_some(self.cut, 3)}" if self.cut else ""
+        return tuple(filter(None, (others, cut)))
 
     def close(self) -> None:
         if self._file is not None:
@@ -120,10 +130,13 @@ class _Receiving:
 
     def _open(self) -> None:
         _, options = parse_options_header(self._disposition)
-        name = clean_name(options.get(b"filename", b"").decode("utf-8", "replace"))
+        given = options.get(b"filename", b"").decode("utf-8", "replace")
+        name = clean_name(given)
         ending = Path(name).suffix.lower()
         if ending not in item_endings() and ending not in list_endings():
+            self.others += [Path(name).name] if given else []
             return
+        self.cut += [Path(name).name] if _CUT in name else []
         if len(self.files) >= self.store.settings.most_files:
             raise StatusError(413, f"an upload may have {self.store.settings.most_files} files at most")
         path = self.folder / f"{len(self.files) + 1:05d}{ending}"
@@ -145,6 +158,10 @@ class _Receiving:
         self.whole = True
 
 
+_LONGEST = 120  # characters of a name
+_CUT = "[…]"  # stands for the rest of a longer one
+
+
 def clean_name(name: str) -> str:
     r"""A name that came from elsewhere, without what leads out of a folder; for people, never for opening a file.
 
@@ -152,8 +169,14 @@ def clean_name(name: str) -> str:
     ('x.mp3', 'x/a\\nb.ogg', 'unnamed')
     """
     parts = [part.strip() for part in re.split(r"[\\/]", name)]
-    kept = [shown(part)[:120] for part in parts if part.strip(".") and not re.fullmatch(r"[A-Za-z]:", part)]
+    kept = [_cut_name(shown(part)) for part in parts if part.strip(".") and not re.fullmatch(r"[A-Za-z]:", part)]
     return "/".join(kept[-4:]) or "unnamed"
+
+
+def _cut_name(name: str) -> str:
+    """A name of at most so many characters, the ending, which says what it is, among them."""
+    ending = Path(name).suffix if len(Path(name).suffix) <= 12 else ""
+    return name if len(name) <= _LONGEST else name[: _LONGEST - len(_CUT) - len(ending)] + _CUT + ending
 
 
 def open_paths(
@@ -165,11 +188,12 @@ def open_paths(
     by: str | None = None,
 ) -> str:
     """Open a folder, a playlist or a table of this machine, and no file outside the roots: the collection's id."""
-    for path in paths:
-        if path.suffix.lower() in list_endings():
-            check_list(path)
-    opening = Opening(origin.collection, within=tuple(roots))
-    session = open_within(store, open_source(paths, opening), roots, progress, by)
+    with guard_files(guard_below(roots)):
+        for path in paths:
+            if path.suffix.lower() in list_endings():
+                check_list(path)
+        opening = Opening(origin.collection, within=tuple(roots), progress=progress, stop=progress.stopped)
+        session = open_within(store, open_source(paths, opening), roots, progress, by)
     source = session.source
     files = find_files(source.collection.items, source.folder, roots)
     pairs = zip(source.collection.items, files, strict=True)
@@ -177,7 +201,8 @@ def open_paths(
     playlist = None if source.playlist is None else _with_absolute_locations(source.playlist)
     placed = replace(source, collection=replace(source.collection, items=items), playlist=playlist)
     opened = replace(session, source=placed)
-    return store.add(OpenCollection(collection_id(opened, origin), opened, files, origin))
+    whole = find_file(source.path, roots) if source.cut else None
+    return store.add(OpenCollection(collection_id(opened, origin), opened, files, origin, whole=whole))
 
 
 def open_within(
@@ -216,10 +241,10 @@ def limit_source(source: Source, roots: Sequence[Path]) -> Source:
     inside = [i for i, item in enumerate(items) if item.path and resolve_below(item.path, roots)] if roots else []
     if not inside:
         raise FileError(f"{source.path.name}: none of the {len(items)} files it names may be read by this page")
-    start = "left out" if source.playlist is None else "keeps its position, not measured"
     outside = [item for i, item in enumerate(items) if i not in set(inside)]
     names = [shown(Path(item.path).name or item.label) for item in outside]
-    return source.only(inside).with_notes(*(f"{start}: {name}: may not be read by this page" for name in names))
+    left = ((name, "may not be read by this page") for name in names)
+    return replace(source.only(inside), left_out=(*source.left_out, *left))
 
 
 def _with_absolute_locations(playlist: Playlist) -> Playlist:
@@ -248,8 +273,12 @@ def open_upload(
     progress: JobProgress,
     origin: Origin,
     by: str | None = None,
+    notes: Sequence[str] = (),
 ) -> str:
-    """Open files that were uploaded, items or one list with or without the files it names: the collection's id."""
+    """Open files that were uploaded, items or one list with or without the files it names: the collection's id.
+
+    `notes` are what is to be told of what came with them.
+    """
     names = {str(file.path): Path(file.name) for file in files}
     folder = (store.folder / upload).resolve()
 
@@ -257,8 +286,10 @@ def open_upload(
         progress(done, total, str(names.get(file, file)))
 
     try:
-        source = _open_files(files, Opening(origin.collection, within=(folder.resolve(),)))
-        session = open_within(store, source, [folder], JobProgress(report, progress.stopped), by)
+        opening = Opening(origin.collection, within=(folder.resolve(),), progress=report, stop=progress.stopped)
+        with guard_files(guard_below([folder])):
+            source = _open_files(files, opening).with_notes(*notes)
+            session = open_within(store, source, [folder], JobProgress(report, progress.stopped), by)
     except BaseException as error:
         store.drop_upload(upload)
         if isinstance(error, SeveralCollectionsError):
@@ -267,9 +298,10 @@ def open_upload(
             raise FileError(_rename(str(error), names)) from error
         raise
     stored = find_files(session.collection.items, Path(), [folder])
+    whole = find_file(source.path, [folder]) if source.cut else None
     notes = tuple(_rename(note, names) for note in session.notes)
     opened = replace(session, source=_with_names(session.source, names), notes=notes)
-    return store.add(OpenCollection(collection_id(opened, origin), opened, stored, origin, upload))
+    return store.add(OpenCollection(collection_id(opened, origin), opened, stored, origin, upload, whole))
 
 
 def _open_files(files: Sequence[Received], opening: Opening) -> Source:
@@ -314,10 +346,17 @@ def _with_titles(source: Source, files: Sequence[Received]) -> Source:
 
 def _with_names(source: Source, names: Names) -> Source:
     """The source with the names files came with in place of where they are stored."""
-    items = [replace(i, path=str(names[i.path])) if i.path in names else i for i in source.collection.items]
+    items = [_with_name(item, source.medium.places, names) for item in source.collection.items]
     changed = _with_items(source, items, source.collection.title)
     notes = tuple(_rename(note, names) for note in source.notes)
     return replace(changed, path=names.get(str(source.path), Path(source.path.name)), notes=notes)
+
+
+def _with_name(item: Item, places: frozenset[str], names: Names) -> Item:
+    """An item with names in place of where it is stored."""
+    named = {place: str(names[str(item.details[place])]) for place in places if item.details.get(place) in names}
+    changed = replace(item, details={**item.details, **named}) if named else item
+    return replace(changed, path=str(names[item.path])) if item.path in names else changed
 
 
 def _with_items(source: Source, items: list[Item], title: str) -> Source:

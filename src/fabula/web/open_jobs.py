@@ -9,9 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from fabula.core.files import guard_files
 from fabula.errors import FabulaError
+from fabula.media.children import stopping
 from fabula.media.medium import Stopped
 from fabula.sources.registry import Choice, SeveralCollectionsError
+from fabula.web.file_access import refuse_file
 from fabula.web.http_errors import StatusError, one_line
 from fabula.web.server_store import new_id
 
@@ -110,7 +113,8 @@ class OpenJobs:
             self._set(name, done=done, total=total, file=Path(file).name)
 
         try:
-            collection = work(JobProgress(report, stop.is_set))
+            with guard_files(refuse_file), stopping(stop.is_set):
+                collection = work(JobProgress(report, stop.is_set))
             self._set(name, state="done", collection=collection)
         except (Cancelled, Stopped):
             self._set(name, state="cancelled")

@@ -14,9 +14,10 @@ from fabula.core.template import Template
 from fabula.errors import ConflictError, ConstraintError, FabulaError, InputError, ModelError
 from fabula.session.ordered import Ordered
 from fabula.session.request import Request, find_item, find_template
+from fabula.session.review import Review
 from fabula.session.session import Session, session_of
 from fabula.web.http_errors import StatusError
-from fabula.web.requests import ItemBody, OrderRequest, TemplateBody, Which
+from fabula.web.requests import ItemBody, OrderRequest, ReviewRequest, TemplateBody, Which
 from fabula.web.server_store import OpenCollection, ServerStore
 
 _MADE = ("template", "like", "alternatives")  # in another way than by taking what the request says
@@ -40,6 +41,13 @@ def order(store: ServerStore, asked: OrderRequest) -> tuple[Ordered, str | None]
             wishes = list(find_wishes(error, field, asked, session.collection.items))
             raise StatusError(400, str(InputError(error.message, field=field)), field=field, wishes=wishes) from error
     return ordered, None if opened is None else store.add_result(opened.id, ordered)
+
+
+def review(store: ServerStore, collection: str, asked: ReviewRequest) -> Review:
+    """The review of an order of an open collection."""
+    session = _retitle(store.get(collection).session, asked.titles)
+    with store.searching.turn():
+        return session.review(asked.ordering, side_sizes=asked.side_sizes)
 
 
 def _retitle(session: Session, titles: Mapping[int, str]) -> Session:

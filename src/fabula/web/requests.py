@@ -78,12 +78,21 @@ class OrderRequest(_Body):
     smooth_by: dict[Text, Number] = Field(
         {}, max_length=20, description="The steps that count, by name, with their weights; by default the medium's."
     )
+    series: bool = Field(default=True, description="Keep what titles count in order, and interludes apart.")
     titles: dict[int, Text] = Field({}, description="Item, counted from 0, to what it is to be called in the answer.")
     explain: bool = Field(default=True, description="Say of each item why it stands where it stands.")
     budget_ms: int | None = Field(
         None, ge=10, le=10_000, description="Search no longer than this, for the chosen proposal alone: a first answer."
     )
     sequence: int | None = Field(None, ge=0, le=2**53, description="Answered as it is, to tell a late answer by.")
+
+
+class ReviewRequest(_Body):
+    """Review an order of an open collection as it stands."""
+
+    ordering: list[int] | None = Field(None, min_length=1, max_length=5000, description="By default as it was opened.")
+    side_sizes: list[int] = Field([], max_length=26, description="With an ordering: how many items each side has.")
+    titles: dict[int, Text] = Field({}, description="Item, counted from 0, to what it is to be called in the answer.")
 
 
 class OpenRequest(_Body):

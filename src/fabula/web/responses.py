@@ -20,13 +20,15 @@ import numpy as np
 from fastapi.responses import Response
 
 from fabula.core.template import template, template_names
-from fabula.errors import FileError, InputError
+from fabula.errors import FileError, InputError, shown
 from fabula.media.facts import total
 from fabula.media.medium import Medium, Wave
 from fabula.report.page import write_page
 from fabula.report.pictures import write_picture
+from fabula.report.reviews import name_outlook, verdict
 from fabula.session.export import number_names, write_ordered
 from fabula.session.ordered import Ordered, input_order_name
+from fabula.session.review import Review
 from fabula.session.session import Session
 from fabula.web.file_access import ItemFile
 from fabula.web.page_workspace import PageWorkspace
@@ -163,6 +165,12 @@ def order_body(ordered: Ordered, result: str | None, *, explain: bool) -> dict[s
     }
 
 
+def review_body(review: Review) -> dict[str, Any]:
+    """A review as every surface has it, with its verdict in words."""
+    words = {"verdict": verdict(review), "outlook": name_outlook(review), "weakest": len(review.weakest)}
+    return {**review.to_json(), **words, "clear_odd": len(review.clear_odd)}
+
+
 def workspace_body(found: PageWorkspace) -> dict[str, Any]:
     """What is kept of a collection: the page's state, and its revision."""
     state, saved = (None, None) if found.kept is None else (found.kept.state, found.kept.saved)
@@ -204,15 +212,30 @@ _WRITERS: dict[str, Callable[[Ordered, Path], Path]] = {"html": write_page, "svg
 
 
 def export(ordered: Ordered, form: str, scratch: Path, *, gap: float = 0.0) -> tuple[str, bytes]:
-    """A result as a file of some format, with a gap between items where that says when each begins: name and bytes."""
+    """A result as a file of some format, with a gap between items where that says when each begins: name and bytes.
+
+    Errors name files as people know them, never where they are stored.
+    """
     with tempfile.TemporaryDirectory(prefix="export-", dir=scratch) as folder:
         target = Path(folder) / f"{file_name(ordered.session.title) or 'order'}.{form}"
         try:
             write = _WRITERS.get(form, partial(write_ordered, gap=gap))
             write(_from_folder(ordered, Path(folder)), target)
-        except FileError as error:
-            raise FileError(str(error).replace(f"{folder}{os.sep}", "")) from error
+        except (FileError, InputError) as error:
+            raise FileError(_without_places(str(error), ordered.session, folder)) from error
         return target.name, target.read_bytes()
+
+
+def _without_places(text: str, session: Session, folder: str) -> str:
+    """A message that tells nothing of where we store things."""
+    for item, stored in zip(session.collection.items, session.stored, strict=False):  # all of them, or none
+        places = {stored.path: item.path}
+        places |= {
+            str(stored.details[name]): str(item.details[name]) for name in session.medium.places & {*item.details}
+        }
+        for place, name in places.items():
+            text = text.replace(shown(place), shown(name)) if place else text
+    return text.replace(f"{folder}{os.sep}", "")
 
 
 def _from_folder(ordered: Ordered, folder: Path) -> Ordered:

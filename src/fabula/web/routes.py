@@ -11,16 +11,17 @@ from urllib.parse import quote
 from fastapi import APIRouter, Depends, Path as InPath, Query, Request
 from fastapi.responses import Response, StreamingResponse
 
-from fabula.errors import FileError
+from fabula.core.files import guard_files
+from fabula.errors import FileError, shown
 from fabula.media.registry import item_endings
 from fabula.session.open import demo_folder, dump_session, load_session
 from fabula.sources.registry import list_endings
 from fabula.web import requests, responses
-from fabula.web.file_access import ItemFile, check_below, file_response, list_folder
+from fabula.web.file_access import ItemFile, check_below, file_response, list_folder, refuse_file
 from fabula.web.http_errors import ERROR_RESPONSES, StatusError
 from fabula.web.open_collection import open_paths, open_saved_session, open_upload, receive, reopen
 from fabula.web.open_jobs import JobProgress, OpenJobs
-from fabula.web.orders import change_essence, is_final, knows_model, order
+from fabula.web.orders import change_essence, is_final, knows_model, order, review
 from fabula.web.page_workspace import Workspaces
 from fabula.web.responses import json_response
 from fabula.web.server_store import OpenCollection, Origin, ServerStore, collection_id
@@ -72,11 +73,11 @@ async def upload(
 ) -> Any:
     """Open files that are sent: items, or one playlist or table with the files it names; a job."""
     jobs.check()
-    name, files = await receive(request, store)
+    name, files, notes = await receive(request, store)
     origin = Origin("upload", collection=collection)
     try:
         work = f"{len(files)} file(s)"
-        return _start(jobs, work, lambda progress: open_upload(store, name, files, progress, origin, by))
+        return _start(jobs, work, lambda progress: open_upload(store, name, files, progress, origin, by, notes))
     except StatusError:
         store.drop_upload(name)
         raise
@@ -177,7 +178,8 @@ def forget(collection: str, store: StoreOf) -> Response:
 def essence(collection: str, asked: requests.EssenceRequest, store: StoreOf) -> Any:
     """Choose another essence: a column, or the model's."""
     opened = store.get(collection)
-    changed = replace(opened, session=change_essence(opened, asked.by, store.settings.model))
+    with guard_files(opened.guard):
+        changed = replace(opened, session=change_essence(opened, asked.by, store.settings.model))
     store.add(changed)
     return json_response(_describe(changed, store))
 
@@ -193,7 +195,8 @@ def ends(collection: str, item: int, store: StoreOf) -> Any:
     if not 0 <= item < len(items) or read is None:
         raise StatusError(404, f"item {item} has no beginning or end that could be read")
     file = opened.files[item]  # what the item itself names is not to be opened
-    found = read(replace(items[item], path=str(file.path) if file is not None and file.there else ""))
+    with guard_files(opened.guard):
+        found = read(replace(items[item], path="" if file is None else str(file.path)))
     if found is None:
         raise StatusError(404, f"item {item} has no beginning or end that could be read")
     return json_response({"first": found[0], "last": found[1]})
@@ -224,12 +227,13 @@ def wave(collection: str, item: int, store: StoreOf) -> Any:
     look = opened.session.medium.preview.wave
     if look is None:
         raise StatusError(404, f"{opened.session.medium.words.items} have no wave")
-    with store.looking.turn(), file.as_path() as path:
+    with store.looking.turn(), guard_files(opened.guard):
+        file.open().close()  # 404 where it is gone
         try:
-            return json_response(responses.wave_body(look(path, lambda: store.closed)))
+            return json_response(responses.wave_body(look(str(file.path), lambda: store.closed)))
         except FileError as error:
             label = opened.session.collection.items[item].label
-            raise FileError(str(error).replace(path, label)) from error
+            raise FileError(str(error).replace(shown(file.path), label)) from error
 
 
 @router.get("/collections/{collection}/items/{item}/cover", tags=["items"], response_class=Response)
@@ -237,8 +241,9 @@ def cover(collection: str, item: int, store: StoreOf, *, empty: bool = False, si
     """The picture that stands for an item; 404 where there is none, or 204 with `empty`."""
     opened, file = _find_item(store, collection, item)
     find = opened.session.medium.preview.cover
-    found = find(str(file.path), size) if find is not None and file.there else None
-    if found is None or not file.there:
+    with guard_files(opened.guard):
+        found = find(str(file.path), size) if find is not None and file.there else None
+    if found is None:
         if empty:
             return Response(status_code=204)
         raise StatusError(404, f"item {item} has no picture")
@@ -257,9 +262,16 @@ def templates() -> Any:
 @router.post("/order", tags=["order"])
 def order_collection(asked: requests.OrderRequest, store: StoreOf) -> Any:
     """Order a collection; answers what `fabula order --json` prints, and the id of the result."""
-    ordered, result = order(store, asked)
-    more = {"sequence": asked.sequence, "final": is_final(asked, ordered)}
-    return json_response({**responses.order_body(ordered, result, explain=asked.explain), **more})
+    with guard_files(refuse_file if asked.collection is None else store.get(asked.collection).guard):
+        ordered, result = order(store, asked)
+        more = {"sequence": asked.sequence, "final": is_final(asked, ordered)}
+        return json_response({**responses.order_body(ordered, result, explain=asked.explain), **more})
+
+
+@router.post("/collections/{collection}/review", tags=["order"])
+def review_collection(collection: str, asked: requests.ReviewRequest, store: StoreOf) -> Any:
+    """Review an order as it stands; answers what `fabula review` prints as JSON, and the same in words."""
+    return json_response(responses.review_body(review(store, collection, asked)))
 
 
 @router.post("/collections/{collection}/export", tags=["order"], response_class=Response)
@@ -271,7 +283,8 @@ def export(collection: str, asked: requests.ExportRequest, store: StoreOf) -> Re
         name = f"{responses.file_name(ordered.session.title) or 'order'}.zip"
         chunks = responses.zip_copies(opened, ordered, store.folder)
         return StreamingResponse(chunks, media_type="application/zip", headers=_attach(name))
-    name, data = responses.export(ordered, asked.format, store.folder, gap=asked.gap_s)
+    with guard_files(opened.guard):
+        name, data = responses.export(ordered, asked.format, store.folder, gap=asked.gap_s)
     return Response(data, media_type="application/octet-stream", headers=_attach(name))
 
 

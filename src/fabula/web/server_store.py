@@ -20,11 +20,11 @@ from typing import Literal
 
 import numpy as np
 
-from fabula.core.files import take
+from fabula.core.files import Opener, take
 from fabula.errors import FileError, shown
 from fabula.session.ordered import Ordered
 from fabula.session.session import Session
-from fabula.web.file_access import ItemFile
+from fabula.web.file_access import ItemFile, guard_known
 from fabula.web.http_errors import StatusError
 
 # What the server may do, and how much of it.
@@ -77,7 +77,19 @@ class OpenCollection:
     files: tuple[ItemFile | None, ...]  # n files that may be fetched; None where an item has none here
     origin: Origin
     upload: str = ""  # its files belong to
+    whole: ItemFile | None = None  # the file that was cut into its items
     silent: str = ""  # why none of its files is here, where there should be some
+
+    @property
+    def guard(self) -> Opener:
+        """What opens the files of its items, and nothing else."""
+        known = {str(file.path): file for file in self.files if file is not None}
+        for item, file in zip(self.session.stored, self.files, strict=False):  # all of them, or none
+            known |= {item.path: file} if file is not None else {}
+            if self.whole is not None:
+                places = self.session.medium.places & set(item.details)
+                known |= {str(item.details[name]): self.whole for name in places}
+        return guard_known(known)
 
 
 class Turns:

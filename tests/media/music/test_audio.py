@@ -14,6 +14,7 @@ import soundfile
 from fabula.errors import FileError
 from fabula.media.medium import Stopped
 from fabula.media.music.audio import measure
+from fabula.session.open import demo_folder
 
 Sounds = Callable[..., Path]
 RATE = 22050
@@ -185,3 +186,35 @@ def test_loudness_as_ffmpeg_has_it(tmp_path: Path, ending: str, channels: int) -
 def test_stop_gives_up(sound: Sounds) -> None:
     with pytest.raises(Stopped):
         measure(sound(), stop=lambda: True)
+
+
+@needs_ffmpeg
+@pytest.mark.parametrize("name", ["01 Embers.ogg", "03 Small Hours.ogg"])
+def test_opus_files_that_soundfile_fails_at_are_heard_by_ffmpeg(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 24 kHz, for example: libsndfile breaks off somewhere in them."""
+    source, path = demo_folder() / name, tmp_path / "a.opus"
+    command = ["ffmpeg", "-nostdin", "-loglevel", "error", "-i", str(source), "-ar", "24000", "-c:a", "libopus"]
+    subprocess.run([*command, str(path)], check=True, timeout=60)
+    with pytest.raises((RuntimeError, soundfile.SoundFileError)):
+        soundfile.read(path)
+    heard, true = measure(path), measure(source)
+    assert heard.duration_ms == pytest.approx(true.duration_ms, abs=30)
+    assert heard.loudness == pytest.approx(true.loudness, abs=0.7)
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2 : len(data) // 2 + 4000] = bytes(4000)
+    path.write_bytes(data)
+    with pytest.raises(FileError, match="is broken or cut off"):  # ffmpeg passes over what is broken
+        measure(path)
+    monkeypatch.setattr("fabula.media.music.audio.shutil.which", lambda _: None)
+    with pytest.raises(FileError, match="ffmpeg, which decodes some that are whole and odd, is not installed"):
+        measure(path)
+
+
+@needs_ffmpeg
+def test_streams_that_follow_each_other_are_heard_to_the_end(sound: Sounds, tmp_path: Path) -> None:
+    parts = [sound(f"{k}.ogg", seconds=seconds).read_bytes() for k, seconds in enumerate((1.0, 2.0))]
+    path = tmp_path / "both.ogg"
+    path.write_bytes(b"".join(parts))
+    assert measure(path).duration_ms == pytest.approx(3000, abs=60)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from fabula.errors import FileError
+from fabula.media.medium import Cutting
 from fabula.media.text.documents import html_document, markdown_document, plain_document
 from fabula.media.text.heads import without_common_heads, without_heads
 from fabula.media.text.passages import text_of
@@ -54,7 +55,7 @@ def test_declarations_without_end_are_refused_at_once(tmp_path: Path) -> None:
         archive.writestr("word/document.xml", b"<!DOCTYPE" * 44_000)
     start = time.process_time()
     with pytest.raises(FileError, match="is broken"):
-        cut_file(str(path))
+        cut_file(str(path), Cutting())
     assert time.process_time() - start < SECONDS
 
 
@@ -65,7 +66,7 @@ def test_entities_of_a_file_are_refused_in_every_encoding(tmp_path: Path, encodi
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("word/document.xml", xml.encode(encoding))
     with pytest.raises(FileError, match="entities"):
-        cut_file(str(path))
+        cut_file(str(path), Cutting())
 
 
 def test_marks_of_an_ordinary_text_still_go(tmp_path: Path) -> None:

@@ -10,12 +10,14 @@ import subprocess
 import sys
 import textwrap
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 import soundfile
 
+from fabula.media import children
 from fabula.media.medium import Stopped
 from fabula.media.music import audio as ffmpeg
 from fabula.media.music.audio import DEMUXERS, demuxer_of, measure
@@ -93,7 +95,7 @@ def test_any_bytes_are_probed(rng, tmp_path, size):
 STUCK = """\
     #!{python}
     import os, struct, sys, time
-    open({pid!r}, "w").write(str(os.getpid()))
+    os.symlink(str(os.getpid()), {pid!r})  # who is started by a child can write no file
     sys.stdout.buffer.write(b".snd" + struct.pack(">5I", 24, 0xFFFFFFFF, 6, 8000, 1))
     sys.stdout.flush()
     time.sleep(60)
@@ -101,21 +103,23 @@ STUCK = """\
 
 
 @pytest.fixture
-def stuck(tmp_path, monkeypatch) -> Path:
-    """An ffmpeg from which nothing comes any more; it leaves its number in a file."""
+def stuck(tmp_path, monkeypatch) -> Iterator[Path]:
+    """An ffmpeg from which nothing comes any more; it leaves its number in a link."""
     (tmp_path / "bin").mkdir()
     program = tmp_path / "bin" / "ffmpeg"
     program.write_text(textwrap.dedent(STUCK.format(python=sys.executable, pid=str(tmp_path / "pid"))))
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
-    return tmp_path / "pid"
+    children._pool.close()  # new ones find it
+    yield tmp_path / "pid"
+    children._pool.close()
 
 
 def gone(pid: Path, seconds: float = 5) -> bool:
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         with contextlib.suppress(ValueError, FileNotFoundError):
-            number = int(pid.read_text())
+            number = int(pid.readlink().name)
             try:
                 os.kill(number, 0)
             except ProcessLookupError:
@@ -126,7 +130,7 @@ def gone(pid: Path, seconds: float = 5) -> bool:
 
 def began(pid: Path) -> None:
     until = time.monotonic() + 20
-    while not (pid.exists() and pid.read_text()):
+    while not pid.is_symlink():
         assert time.monotonic() < until
         time.sleep(0.02)
 

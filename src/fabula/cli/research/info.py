@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from fabula.cli.printing import console
+from fabula.cli.printing import console, print_json
 
 
 @click.command("info")
@@ -21,8 +21,6 @@ def command(*, model: str | None, as_json: bool) -> None:
       fabula info albums
       fabula info mine.safetensors --json
     """
-    import json
-
     from fabula.models.file import card_lines, describe_training
     from fabula.models.model import load_model, shipped_models
 
@@ -37,7 +35,7 @@ def command(*, model: str | None, as_json: bool) -> None:
         training = {**loaded.training, "seen": describe_training(loaded.training)["seen"]}
         whole = {"features": loaded.feature_names, "dimensions": loaded.dimensions, "config": loaded.config,
                  "training": training, "card": loaded.card}  # fmt: skip
-        click.echo(json.dumps(whole, ensure_ascii=False))
+        print_json(whole)
         return
     lines = card_lines(loaded)
     width = min(max(len(label) for label, _ in lines), 32)

@@ -149,10 +149,11 @@ def _too_short(constraints: Constraints, shortest: float, verb: str) -> Conflict
             if not budget.over and feasible(lighter):
                 kept = {(p.word, p.text, p.items) for p in lighter.phrases()}
                 against += [p for p in known if (p.word, p.text, p.items) not in kept]
-    start = f"{constraints.sides} side(s) of at most {{length0}} cannot be made: {verb} {{length1}}"
+    counted = "1 side" if constraints.sides == 1 else f"{constraints.sides} sides"
+    start = f"it does not fit on {counted} of {{length0}}, by {{length1}}: {verb} {{length2}}"
     limit = constraints.side_limit or 0.0
     start += "; it would work without any one of: " if against else ""
-    error = list_phrases(start, against, "", (limit, shortest), constraints)
+    error = list_phrases(start, against, "", (limit, shortest - limit, shortest), constraints)
     words = list(dict.fromkeys([*error.options, "side_limit"]))
     return ConflictError(error.pattern, error.items, words, error.lengths)
 

@@ -9,7 +9,14 @@ from pathlib import Path
 from fabula.core.collection import Collection
 from fabula.core.files import write_whole
 from fabula.media.facts import Telling
-from fabula.media.images.picture_files import COMPANION_ENDINGS, PICTURE_ENDINGS, read_item, sidecar_path, write_numbers
+from fabula.media.images.picture_files import (
+    COMPANION_ENDINGS,
+    PDF,
+    PICTURE_ENDINGS,
+    read_item,
+    sidecar_path,
+    write_numbers,
+)
 from fabula.media.medium import Medium, Preview, Words, lazy, load
 
 _TRAITS = {  # feature: (much, little)
@@ -64,6 +71,8 @@ MEDIUM = Medium(
     proposer="pictures",
     neighbours=True,
     columns=_COLUMNS,
+    parsed=lambda path: True,
+    places=frozenset((PDF,)),
     codes=frozenset(("hash_a", "hash_b", "duplicates", *(f"palette_{k}" for k in range(1, 6)))),
     preview=Preview("picture", _SHOWN, cover=lazy("fabula.media.images.prints:thumbnail")),
     facing=lazy("fabula.media.images.picture_measures:facing_pages"),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
 from io import BytesIO
 from pathlib import Path
@@ -15,9 +16,13 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 from xml.sax.saxutils import escape
 
+import numpy as np
+from numpy.typing import NDArray
+
 from fabula.core.collection import Item
-from fabula.core.files import write_whole
+from fabula.core.files import open_file, write_whole
 from fabula.errors import FileError, import_extra, shown
+from fabula.media.children import call
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -51,7 +56,16 @@ def open_picture(path: str | os.PathLike[str], size: int) -> Image:
     Of an animation the first frame, of a camera's raw file the preview inside it. A FileError, one line, where it is
     no picture, is broken or claims to be huge.
     """
-    name = os.fspath(path)
+    return _image(call(decode_picture, os.fspath(path), size))
+
+
+def _image(pixels: NDArray[np.uint8]) -> Image:
+    picture: Image = pillow().fromarray(pixels)
+    return picture
+
+
+def decode_picture(name: str, size: int) -> NDArray[np.uint8]:
+    """The pixels of :func:`open_picture`, shape (height, width, 3): what a child is asked for."""
     with _readable(name), _open_picture(name) as picture:
         _check_size(name, picture.size)
         picture.draft("RGB", (size, size))  # JPEG: decoded at a half, a quarter or an eighth
@@ -60,7 +74,7 @@ def open_picture(path: str | os.PathLike[str], size: int) -> Image:
             picture.seek(0)
         upright = _plain(picture, size)
         upright.thumbnail((size, size), pillow().Resampling.BOX, reducing_gap=2.0)
-        return upright
+        return np.asarray(upright)
 
 
 @contextmanager
@@ -72,11 +86,11 @@ def _open_picture(name: str) -> Iterator[Image]:
             yield preview
         return
     if ending == ".pdf":
-        yield open_page(name, 1, _PAGE)
+        yield _image(render_page(name, 1, _PAGE))
         return
     if ending in _HEIF:
         import_extra("pillow_heif", extra="images", purpose="reading HEIC pictures").register_heif_opener()
-    with Path(name).open("rb") as file, module.open(file, formats=_formats()) as picture:
+    with open_file(name) as file, module.open(file, formats=_formats()) as picture:
         yield picture
 
 
@@ -91,7 +105,7 @@ def _raw_preview(name: str) -> Any:
     """The JPEG inside a camera's raw file, as a file in memory."""
     rawpy = import_extra("rawpy", extra="raw", purpose="reading the preview in a camera's raw file")
     try:
-        with rawpy.imread(name) as raw:
+        with open_file(name) as file, rawpy.imread(file) as raw:
             thumb = raw.extract_thumb()
     except rawpy.LibRawError as error:
         raise FileError(f"{shown(name)}: has no preview that can be read ({shown(str(error))})") from error
@@ -157,8 +171,6 @@ def _plain(picture: Image, size: int) -> Image:
 def _rgb(picture: Image) -> Image:
     module = pillow()
     if picture.mode.startswith("I") or picture.mode == "F":  # Pillow would cut 16 bits off at 255
-        import numpy as np
-
         width, height = picture.size
         rows = [(0, top, width, min(top + _ROWS, height)) for top in range(0, height, _ROWS)]
         most = 65535.0
@@ -189,11 +201,10 @@ def sidecar_of(path: str | Path) -> bytes | None:
     """What lies in the sidecar of a picture (``a.xmp`` or ``a.jpg.xmp``); None where there is none, or too much."""
     file = Path(path)
     for beside in (file.with_suffix(".xmp"), file.with_name(file.name + ".xmp")):
-        try:
-            if beside.is_file() and beside.stat().st_size <= _MOST:
-                return beside.read_bytes()
-        except OSError:
-            continue
+        with suppress(OSError, ValueError), open_file(beside) as opened:
+            status = os.fstat(opened.fileno())
+            if stat.S_ISREG(status.st_mode) and status.st_size <= _MOST:
+                return opened.read(_MOST)
     return None
 
 
@@ -275,8 +286,16 @@ def read_item(path: str) -> Item:
     ``details`` has ``captured`` (seconds since 1970, local time) and ``rating`` (0 to 5). What a sidecar beside the
     file says wins over what is in the file.
     """
+    try:
+        item: Item = call(_item_of, path)
+    except FileError:  # told when it is measured
+        return Item(path, title=shown(Path(path).stem), path=path)
+    return item
+
+
+def _item_of(path: str) -> Item:
     said: dict[str, Any] = {}
-    with suppress(Exception), pillow().open(path, formats=_formats()) as picture:  # told when it is measured
+    with suppress(Exception), open_file(path) as file, pillow().open(file, formats=_formats()) as picture:
         said |= _exif(picture)
         packet = picture.info.get("xmp") or picture.info.get("XML:com.adobe.xmp")
         said |= read_packet(packet) if packet else {}
@@ -325,18 +344,28 @@ def _moment(text: str) -> float | None:
 PDF, PAGE = "pdf", "page"  # details of an item that is a page: the file, and which page, counted from 1
 
 
-def render_pages(path: str, size: int, most: int) -> Iterator[Image]:
-    """Each page of a PDF as a picture, one at a time, its longer side of ``size`` pixels; refused beyond ``most``."""
+def render_pages(path: str, size: int, most: int) -> Iterator[tuple[int, Image]]:
+    """How many pages a PDF has, refused beyond ``most``, and each as a picture of at most ``size`` pixels a side.
+
+    Where it is asked for in a child.
+    """
     with _document(path) as document:
         if len(document) > most:
             raise FileError(f"{shown(path)}: has {len(document)} pages; at most {most} can be ordered")
-        yield from (_render_page(document[k], size) for k in range(len(document)))
+        yield from ((len(document), _render_page(document[k], size)) for k in range(len(document)))
 
 
 def open_page(path: str, page: int, size: int) -> Image:
     """One page as a picture, its longer side of ``size`` pixels; pages count from 1."""
+    return _image(call(render_page, path, page, size))
+
+
+def render_page(path: str, page: int, size: int) -> NDArray[np.uint8]:
+    """The pixels of :func:`open_page`, shape (height, width, 3): what a child is asked for."""
     with _document(path) as document:
-        return _render_page(document[page - 1], size)
+        if not 1 <= page <= len(document):
+            raise FileError(f"{shown(path)}: has {len(document)} pages; there is no page {page}")
+        return np.asarray(_render_page(document[page - 1], size))
 
 
 def source_of(items: Sequence[Item]) -> str | None:
@@ -350,16 +379,30 @@ def write_pages(items: Sequence[Item], target: Path) -> Path:
     source = source_of(items)
     if source is None:
         raise FileError(f"{shown(target)}: the items are not pages of one PDF")
-    pdfium = _pdfium()
-    with _document(source) as document:
-        made = pdfium.PdfDocument.new()
+    return write_whole(target, call(arrange_pages, source, [page_of(item) for item in items]))
+
+
+def page_of(item: Item) -> int:
+    """Which page of its PDF an item is; a FileError where it does not say."""
+    try:
+        return int(item.details[PAGE])
+    except (KeyError, TypeError, ValueError):
+        raise FileError(f"{item.label!r} does not say which page of a PDF it is") from None
+
+
+def arrange_pages(path: str, pages: list[int]) -> bytes:
+    """The bytes of a PDF with the pages of another, counted from 1, in this order: what a child is asked for."""
+    with _document(path) as document:
+        if not all(1 <= page <= len(document) for page in pages):
+            raise FileError(f"{shown(path)}: has {len(document)} pages; others were asked for")
+        made = _pdfium().PdfDocument.new()
         try:
-            made.import_pages(document, [int(item.details[PAGE]) - 1 for item in items])
+            made.import_pages(document, [page - 1 for page in pages])
             content = BytesIO()
             made.save(content)
         finally:
             made.close()
-    return write_whole(target, content.getvalue())
+    return content.getvalue()
 
 
 def _pdfium() -> Any:
@@ -369,16 +412,16 @@ def _pdfium() -> Any:
 @contextmanager
 def _document(path: str) -> Iterator[Any]:
     pdfium = _pdfium()
-    try:
-        document = pdfium.PdfDocument(Path(path))
-    except (pdfium.PdfiumError, OSError) as error:
-        raise FileError(f"{shown(path)}: is no PDF that can be read ({shown(str(error))})") from error
-    try:
-        yield document
-    except pdfium.PdfiumError as error:
-        raise FileError(f"{shown(path)}: a page cannot be read ({shown(str(error))})") from error
-    finally:
-        document.close()
+    with ExitStack() as stack:
+        try:
+            document = pdfium.PdfDocument(stack.enter_context(open_file(path)))
+        except (pdfium.PdfiumError, OSError) as error:
+            raise FileError(f"{shown(path)}: is no PDF that can be read ({shown(str(error))})") from error
+        stack.callback(document.close)
+        try:
+            yield document
+        except pdfium.PdfiumError as error:
+            raise FileError(f"{shown(path)}: a page cannot be read ({shown(str(error))})") from error
 
 
 def _render_page(page: Any, size: int) -> Image:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -18,9 +18,10 @@ from scipy.spatial.distance import cdist
 from fabula.core.arrays import Floats
 from fabula.core.collection import Collection, Item
 from fabula.errors import shown
+from fabula.media.children import stream
 from fabula.media.facts import Fact
 from fabula.media.images.picture_files import PAGE, PDF, open_picture, pillow, render_pages
-from fabula.media.medium import Facing, Spec, Step, Steps, Stop, Stopped, column, essence_steps
+from fabula.media.medium import Cutting, Facing, Spec, Step, Steps, Stop, Stopped, column, essence_steps
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -276,7 +277,7 @@ def _difference_hash(picture: Image) -> tuple[float, float]:
     return float(first), float(second)
 
 
-SPEC = Spec("images", 2, MEASURES, measure_picture, (len(MEASURES),), prepare=pillow)
+SPEC = Spec("images", 2, MEASURES, measure_picture, (len(MEASURES),), prepare=pillow, parsed=lambda path: True)
 
 
 # One PDF cut into its pages, as measured items.
@@ -284,11 +285,21 @@ SPEC = Spec("images", 2, MEASURES, measure_picture, (len(MEASURES),), prepare=pi
 _MOST = 5000  # pages
 
 
-def cut_pages(path: str) -> Collection | None:
+def measure_pages(path: str) -> Iterator[tuple[int, Floats]]:
+    """How many pages a PDF has, and the :data:`MEASURES` of each: what a child is asked for."""
+    yield from ((total, measures_of(page)) for total, page in render_pages(path, SIZE, _MOST))
+
+
+def cut_pages(path: str, cutting: Cutting) -> Collection | None:
     """The pages of a PDF, 5,000 at most, as measured items; None for another file, or a PDF of one page."""
     if Path(path).suffix.lower() != ".pdf":
         return None
-    rows = [measures_of(page) for page in render_pages(path, SIZE, _MOST)]
+    rows: list[Floats] = []
+    for total, row in stream(measure_pages, path):
+        if cutting.stop():
+            raise Stopped
+        rows.append(row)
+        cutting.tell(len(rows), total, f"page {len(rows)}")
     if len(rows) < 2:
         return None
     items = [Item(str(k), title=f"Page {k}", details={PDF: str(path), PAGE: k}) for k in range(1, len(rows) + 1)]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from fabula.core.collection import Collection, Item
 from fabula.core.files import write_whole
 from fabula.errors import FabulaError, FileError, shown
-from fabula.media.images.picture_files import PAGE, PDF, open_page, open_picture, pillow, source_of, write_pages
+from fabula.media.images.picture_files import PDF, open_page, open_picture, page_of, pillow, source_of, write_pages
 from fabula.media.images.picture_measures import WIDE
 from fabula.media.medium import Cover, column
 
@@ -31,7 +31,7 @@ _MOST_HIGH = 60000  # pixels: what PNG readers take
 def picture_of(item: Item, size: int) -> Image:
     """The picture of an item, its longer side at most ``size`` pixels: of its file, or the page that it is."""
     if PDF in item.details:
-        return open_page(str(item.details[PDF]), int(item.details[PAGE]), size)
+        return open_page(str(item.details[PDF]), page_of(item), size)
     if not item.path:
         raise FileError(f"{item.label!r} has no picture that could be shown")
     return open_picture(item.path, size)

@@ -81,6 +81,16 @@ def level_gains(collection: Collection) -> Floats:
     return np.asarray(np.minimum(0.0, target - loudness))
 
 
+def for_concert(collection: Collection) -> tuple[str, str]:
+    """The model that proposes the order of a concert, and what is to be said of it.
+
+    Programmes of several composers have been learned; bands differ too much for one to tell of another.
+    """
+    if len(set(filter(None, collection.creators))) > 1:
+        return "concerts", ""
+    return "music", "no two bands build their concerts alike: ordered as an album is, with its openers and closes"
+
+
 MEDIUM = Medium(
     "music",
     Words("track", "tracks", "album", "artist", _TRAITS, _NAMES, "an audio file", "audio files"),
@@ -101,6 +111,7 @@ MEDIUM = Medium(
     axis_name="energy",
     models=("albums", "audio"),
     proposer="music",
+    occasions={"album": lambda collection: ("music", ""), "concert": for_concert},
     columns=tuple(_COLUMNS.split()),
     preview=Preview(
         "sound",

@@ -12,15 +12,16 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, BinaryIO, cast
+from typing import IO, TYPE_CHECKING, BinaryIO, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.arrays import Floats
+from fabula.core.files import open_file
 from fabula.errors import FileError, InputError, shown
 from fabula.media.medium import Spec, Stop, Stopped
 from fabula.media.music.heard import HEARD, Excerpts, hear
@@ -61,18 +62,44 @@ class Sound:
     vorbis: bool = False
 
 
-@contextlib.contextmanager
-def open_sound(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> Iterator[Sound]:
-    """Open a sound file for reading in chunks; each chunk may overwrite the one before.
+T = TypeVar("T")
 
-    The file is opened once; what it is goes by its content. Nothing else is read, whatever it names. ``stop`` is asked
+
+class BrokenOpusError(FileError):
+    """An Opus file cannot be decoded by soundfile, which fails at whole ones too; ``seconds`` is what it promises."""
+
+    def __init__(self, message: str, seconds: float) -> None:
+        self.seconds = seconds
+        super().__init__(message)
+
+
+def play(path: str | os.PathLike[str], listen: Callable[[Sound], T], *, stop: Stop = lambda: False) -> T:
+    """What a function makes of a sound, whose chunks it reads; each chunk may overwrite the one before.
+
+    The file is opened once; what it is goes by its content. Nothing else is read, whatever it names. Where soundfile
+    breaks off within an Opus file, ``listen`` is called once more with what ffmpeg makes of it. ``stop`` is asked
     before each chunk, and while none comes; True gives up with `Stopped`. A FileError, one line, where the file is
     missing, empty, not audio or breaks off, or needs ffmpeg.
     """
     name = os.fspath(path)
+    with _open_file(name) as file:
+        try:
+            with _open_sound(name, file, stop) as sound:
+                return listen(sound)
+        except BrokenOpusError as error:
+            if shutil.which("ffmpeg") is None:
+                more = "ffmpeg, which decodes some that are whole and odd, is not installed"
+                raise FileError(f"{error} ({more})") from error
+            with _open_sound(name, file, stop, promised=error.seconds) as sound:
+                return listen(sound)
+
+
+@contextlib.contextmanager
+def _open_sound(name: str, file: BinaryIO, stop: Stop, promised: float | None = None) -> Iterator[Sound]:
+    """An open file as a sound; by ffmpeg alone where so many seconds were promised that soundfile does not give."""
     with contextlib.ExitStack() as stack:
-        file = stack.enter_context(_open_file(name))
-        by_ffmpeg = Path(name).suffix.lower() in FFMPEG_ENDINGS
+        by_ffmpeg = promised is not None or Path(name).suffix.lower() in FFMPEG_ENDINGS
+        by_ffmpeg = by_ffmpeg or (_is_chained(file) and shutil.which("ffmpeg") is not None)
         known = None if by_ffmpeg else _open_soundfile(name, file)
         if known is not None:
             stack.enter_context(known)
@@ -80,6 +107,8 @@ def open_sound(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> I
             sound = Sound(known.samplerate, known.channels, chunks, vorbis=known.format == "OGG")
         else:
             sound = _open_ffmpeg(name, file, stop, stack)
+            if promised is not None:
+                sound = replace(sound, chunks=_all_chunks(name, sound, promised))
         if sound.rate < LOWEST_RATE:
             raise FileError(f"{shown(name)}: the sample rate must be at least {LOWEST_RATE} Hz; it is {sound.rate}")
         if not 1 <= sound.channels <= MOST_CHANNELS:
@@ -87,24 +116,31 @@ def open_sound(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> I
         yield replace(sound, chunks=_limit_chunks(name, sound, stop))
 
 
+def _all_chunks(name: str, sound: Sound, promised: float) -> Iterator[Samples]:
+    """The chunks, refused in the end where they are fewer seconds than promised: ffmpeg passes over what is broken."""
+    frames = 0
+    for chunk in sound.chunks:
+        frames += len(chunk)
+        yield chunk
+    if frames / sound.rate < promised - 0.01:
+        raise _breakage(name)
+
+
 def _open_file(name: str) -> BinaryIO:
     """The file, open for reading; refused where it is no file with something in it."""
     try:
-        # A pipe is not waited for.
-        file = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        file = open_file(name)
     except (OSError, ValueError) as error:
         reason = f"cannot be read ({getattr(error, 'strerror', None) or error})"
         if isinstance(error, FileNotFoundError) and Path(name).is_symlink():
             reason = "is a link to a file that does not exist"
-        if isinstance(error, PermissionError) and Path(name).is_dir():  # as Windows says it
+        if isinstance(error, PermissionError | IsADirectoryError) and Path(name).is_dir():  # the first by Windows
             reason = "is a folder, not an audio file"
         raise FileError(f"{shown(name)}: {reason}") from error
-    status = os.fstat(file)
+    status = os.fstat(file.fileno())
     if stat.S_ISREG(status.st_mode) and status.st_size:
-        return os.fdopen(file, "rb")
-    os.close(file)
-    if stat.S_ISDIR(status.st_mode):
-        raise FileError(f"{shown(name)}: is a folder, not an audio file")
+        return file
+    file.close()
     raise FileError(f"{shown(name)}: {'is empty' if stat.S_ISREG(status.st_mode) else 'is not a regular file'}")
 
 
@@ -122,6 +158,25 @@ def _limit_chunks(name: str, sound: Sound, stop: Stop) -> Iterator[Samples]:
         yield room[:, : len(chunk)].T
 
 
+_BEGIN = b"OggS\0\x02"  # a page that begins a stream
+
+
+def _is_chained(file: BinaryIO) -> bool:
+    """Whether Ogg streams follow each other in a file, of which soundfile reads the first alone."""
+    at, found, last = 0, False, b""
+    for _ in range(64):  # streams that go on side by side begin together
+        file.seek(at)
+        head = file.read(27)
+        if not head.startswith(_BEGIN) or len(head) < 27:
+            break
+        at += 27 + head[26] + sum(file.read(head[26]))
+    file.seek(at)
+    while at and not found and (block := file.read(1 << 20)):
+        found, last = _BEGIN in last + block, block[1 - len(_BEGIN) :]
+    file.seek(0)
+    return found
+
+
 def _open_soundfile(name: str, file: BinaryIO) -> SoundFile | None:
     """The file as soundfile sees it, None where it knows no such format."""
     import soundfile
@@ -129,6 +184,7 @@ def _open_soundfile(name: str, file: BinaryIO) -> SoundFile | None:
     if name.lower().endswith(".raw"):  # samples without a header: nothing says what they are
         return None
     try:
+        os.lseek(file.fileno(), 0, os.SEEK_SET)  # whatever was read of it, and whatever is kept of that
         return soundfile.SoundFile(name if os.name == "nt" else os.dup(file.fileno()))
     except (soundfile.SoundFileError, RuntimeError, TypeError, ValueError):
         return None
@@ -140,22 +196,25 @@ def _soundfile_chunks(name: str, file: SoundFile) -> Iterator[Samples]:
     size = chunk_frames(file.samplerate)
     room = np.empty((size, file.channels), np.float32)
     promised = 0 if file.format == "MP3" else file.frames  # MP3 files can only guess how long they are
+    known = promised if promised < MOST_HOURS * 3600 * file.samplerate else 0  # else it says that it does not know
+    seconds = known / file.samplerate if file.subtype == "OPUS" else None
     done = 0
     while True:
         try:
             chunk = file.read(out=room)
         except (soundfile.SoundFileError, RuntimeError) as error:
-            raise _breakage(name) from error
+            raise _breakage(name, seconds) from error
         if not len(chunk):
             break
         done += len(chunk)
         yield chunk
     if done < promised - file.samplerate // 100:
-        raise _breakage(name)
+        raise _breakage(name, seconds)
 
 
-def _breakage(name: str) -> FileError:
-    return FileError(f"{shown(name)}: is broken or cut off: it cannot be decoded to its end")
+def _breakage(name: str, seconds: float | None = None) -> FileError:
+    reason = f"{shown(name)}: is broken or cut off: it cannot be decoded to its end"
+    return FileError(reason) if seconds is None else BrokenOpusError(reason, seconds)
 
 
 def _open_ffmpeg(name: str, file: BinaryIO, stop: Stop, stack: contextlib.ExitStack) -> Sound:
@@ -395,7 +454,8 @@ def measure(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> Audi
     padding, up to 50 ms, may count as part of the sound). A FileError, one line, where it is no audio or broken.
     """
     name = os.fspath(path)
-    with open_sound(name, stop=stop) as sound:
+
+    def listen(sound: Sound) -> AudioFeatures:
         meter, ears = Meter(sound.rate, vorbis=sound.vorbis), Ears(sound.rate)
         chunk = None
         try:
@@ -406,7 +466,9 @@ def measure(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> Audi
         except InputError as error:
             reason = "has no samples in it" if chunk is None else str(error)
             raise FileError(f"{shown(name)}: {reason}") from error
-    return ears.result(meter.frames / sound.rate, loudness, meter.powers)
+        return ears.result(meter.frames / sound.rate, loudness, meter.powers)
+
+    return play(name, listen, stop=stop)
 
 
 class Ears:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fabula.core.arrays import Floats
 from fabula.errors import FileError, import_extra, shown
 from fabula.media.medium import Spec, Stop, Stopped
-from fabula.media.music.audio import open_sound
+from fabula.media.music.audio import play
 from fabula.media.music.loudness import Samples
 
 STATISTICS = ("mean", "std", "skew", "kurtosis", "median", "min", "max")  # the paper's order, Appendix A.1
@@ -66,11 +66,10 @@ def statistics(curves: NDArray[np.floating]) -> Floats:
 
 def _mono(name: str, stop: Stop) -> tuple[Samples, int]:
     """All samples, averaged over the channels, and their rate."""
-    with open_sound(name, stop=stop) as sound:
-        parts = [chunk.mean(axis=1) for chunk in sound.chunks]
+    parts, rate = play(name, lambda sound: ([c.mean(axis=1) for c in sound.chunks], sound.rate), stop=stop)
     if not parts:
         raise FileError(f"{shown(name)}: has no samples in it")
-    return np.concatenate(parts), sound.rate
+    return np.concatenate(parts), rate
 
 
 def _curves(librosa: ModuleType, mono: Samples, rate: int, stop: Stop) -> dict[str, NDArray[np.floating]]:

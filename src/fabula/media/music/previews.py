@@ -13,10 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.arrays import Floats
+from fabula.core.files import open_file
 from fabula.errors import FileError, shown
+from fabula.media.children import shield
 from fabula.media.extraction import extract_one
 from fabula.media.medium import Cover, Spec, Stop, Wave
-from fabula.media.music.audio import open_sound
+from fabula.media.music.audio import Sound, play
 from fabula.media.music.loudness import Samples
 
 PARTS = 400  # of a wave
@@ -35,18 +37,21 @@ def wave_of(path: str, stop: Stop = lambda: False) -> Wave:
 
 def _row(path: str, stop: Stop) -> NDArray[np.float64]:
     """Lows, highs, and begin, end and length in seconds: shape (2 PARTS + 3,)."""
+    return play(path, lambda sound: _draw(path, sound), stop=stop)
+
+
+def _draw(path: str, sound: Sound) -> NDArray[np.float64]:
     lows: list[Floats] = []
     highs: list[Floats] = []
     frames, first, last = 0, -1, -1
-    with open_sound(path, stop=stop) as sound:
-        for chunk in sound.chunks:
-            low, high = _extremes(chunk)
-            lows.append(low)
-            highs.append(high)
-            loud = np.flatnonzero(np.abs(chunk).max(axis=1) > SILENCE)
-            if len(loud):
-                first, last = frames + int(loud[0]) if first < 0 else first, frames + int(loud[-1])
-            frames += len(chunk)
+    for chunk in sound.chunks:
+        low, high = _extremes(chunk)
+        lows.append(low)
+        highs.append(high)
+        loud = np.flatnonzero(np.abs(chunk).max(axis=1) > SILENCE)
+        if len(loud):
+            first, last = frames + int(loud[0]) if first < 0 else first, frames + int(loud[-1])
+        frames += len(chunk)
     if not frames:
         raise FileError(f"{shown(path)}: has no samples in it")
     parts = _reduce(np.concatenate(lows), np.minimum), _reduce(np.concatenate(highs), np.maximum)
@@ -89,6 +94,11 @@ def cover_of(path: str, size: int = 0) -> Cover | None:
     What says it is a picture is believed by its first bytes alone: JPEG, PNG, GIF or WebP. Links beside the file are
     not followed.
     """
+    found: Cover | None = shield(_find_cover, path)
+    return found
+
+
+def _find_cover(path: str) -> Cover | None:
     return _from_tags(path) or _beside(Path(path))
 
 
@@ -107,7 +117,7 @@ def _from_tags(path: str) -> Cover | None:
     import tinytag
 
     try:
-        with Path(path).open("rb") as file:
+        with open_file(path) as file:
             bounded: Any = Bounded(file)
             tag = tinytag.TinyTag.get(file_obj=bounded, filename=path, duration=False, image=True)
         found: Any = tag.images.any
@@ -128,8 +138,9 @@ def _beside(path: Path) -> Cover | None:
 
 def _read(path: Path) -> bytes:
     """A file that is no link and not too large; nothing where it is."""
-    file = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-    with os.fdopen(file, "rb") as opened:
+    if path.is_symlink():
+        return b""
+    with open_file(path) as opened:
         status = os.fstat(opened.fileno())
         regular = stat.S_ISREG(status.st_mode) and status.st_size <= MOST_BYTES
         return opened.read(MOST_BYTES + 1) if regular else b""

@@ -13,8 +13,9 @@ from types import MappingProxyType
 from typing import Any
 
 from fabula.core.collection import Collection, Item
-from fabula.core.files import write_whole
+from fabula.core.files import open_file, write_whole
 from fabula.errors import FileError, InputError, import_extra, shown
+from fabula.media.children import shield
 from fabula.media.facts import as_clock
 from fabula.media.medium import column
 from fabula.media.music.tracks import track_gains
@@ -49,7 +50,11 @@ def read_item(path: str | os.PathLike[str]) -> Item:
     ``details`` has album, track, disc, duration_ms, tempo in beats per minute, key (0 for C to 11 for B), mode (1 for
     major, 0 for minor), replaygain in dB and musicbrainz (the recording's id), as far as the tags say them.
     """
-    file = os.fspath(path)
+    item: Item = shield(_item_of, os.fspath(path))
+    return item
+
+
+def _item_of(file: str) -> Item:
     tags = _tags(file)
     artist, title = tags.pop("artist", ""), tags.pop("title", "") or shown(Path(file).stem)
     return Item(id=file, title=title, path=file, artist=artist, details=MappingProxyType(tags))
@@ -97,7 +102,8 @@ def _tags(file: str) -> dict[str, Any]:
     import tinytag
 
     try:
-        tag = tinytag.TinyTag.get(os.fsencode(file) if os.name != "nt" else file)
+        with open_file(file) as opened:
+            tag = tinytag.TinyTag.get(file, file_obj=opened)
     except Exception:  # whatever a broken file does to the reader of tags, it only means that there are none
         return {}
     duration = 1000 * tag.duration if tag.duration else None

@@ -145,7 +145,7 @@ def _parts(collection: Collection) -> Iterator[Step]:
     (last, last_mode), (first, first_mode) = keys(collection, "end"), keys(collection, "start")
     if last.any:
         wheel = camelot_distance(*_usual(last, last_mode), *_usual(first, first_mode))
-        yield Step("key", "steps on the wheel of keys", wheel, certainty=_both(last, first))
+        yield Step("key", "Camelot steps", wheel, certainty=_both(last, first))
     end, start = (np.log2(np.maximum(30.0, column(collection, f"{edge}_brightness"))) for edge in ("end", "start"))
     if np.isfinite(end).any():
         yield _plain("brightness", "octaves", end, start)

@@ -5,9 +5,19 @@ from __future__ import annotations
 from fabula.core.arrays import Floats
 from fabula.core.collection import Collection
 from fabula.errors import InputError
-from fabula.media.facts import Unit, as_number
+from fabula.media.facts import Telling, Unit, as_number
 from fabula.media.medium import Medium, Preview, Words, column, lazy, load
-from fabula.media.text.passages import COMPANION_ENDINGS, TEXT_ENDINGS, ends_of, read_item, strip_number, text_of
+from fabula.media.text.passages import (
+    COMPANION_ENDINGS,
+    TEXT_ENDINGS,
+    ends_of,
+    is_packed,
+    matter_of,
+    read_item,
+    strip_number,
+    text_doubts,
+    text_of,
+)
 
 _TRAITS = {  # feature: (much, little)
     "words": ("long", "short"),
@@ -103,6 +113,8 @@ MEDIUM = Medium(
     companions=COMPANION_ENDINGS,
     read_item=read_item,
     called=strip_number,
+    parsed=is_packed,
+    telling=Telling(doubts=text_doubts),
     parts=lazy("fabula.media.text.text_measures:cut_file"),
     held=lazy("fabula.media.text.text_measures:measure_texts"),
     inner=lazy("fabula.media.text.text_measures:pieces_of"),
@@ -117,6 +129,7 @@ MEDIUM = Medium(
     look=lazy("fabula.media.text.pairs:text_look"),
     proposer="prose",
     columns=_COLUMNS,
+    matter=matter_of,
     preview=Preview("text", dict.fromkeys(_SHOWN, "text/plain"), ends=ends_of),
     outputs={
         ".md": lazy("fabula.media.text.passages:write_markdown"),

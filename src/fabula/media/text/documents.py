@@ -17,7 +17,7 @@ from urllib.parse import unquote
 from xml.etree import ElementTree as ET
 from xml.parsers import expat
 
-from fabula.core.files import find_mark, guess_encoding, try_decode
+from fabula.core.files import find_mark, guess_encoding, open_file, try_decode
 from fabula.errors import FileError, shown
 from fabula.media.text.heads import CHAPTER, without_heads
 
@@ -35,7 +35,7 @@ _LOOKED_AT = 65_536  # bytes or characters that tell what a file is
 def read_bytes(path: str) -> bytes:
     """All the bytes of a file; a FileError where it cannot be read, or holds more than 20 MB, too long for one text."""
     try:
-        with Path(path).open("rb") as file:
+        with open_file(path) as file:
             data = file.read(MOST + 1)
     except (OSError, ValueError) as error:
         raise FileError(f"{shown(path)}: cannot be read ({getattr(error, 'strerror', None) or error})") from error
@@ -45,7 +45,7 @@ def read_bytes(path: str) -> bytes:
 
 
 def decode(data: bytes, where: str, *, declared: bool = False) -> str:
-    """Bytes as text: by a byte order mark, by what a page declares, as UTF-8, else line by line as UTF-8 or cp1252.
+    """Bytes as text: by a byte order mark, by what a page declares, as UTF-8, by its letters, else by lines as cp1252.
 
     ``where`` is the file's name, for the FileError when it is no text; ``declared`` says whether the text may name its
     own encoding, as HTML and XML do.
@@ -53,7 +53,12 @@ def decode(data: bytes, where: str, *, declared: bool = False) -> str:
     >>> decode("Müller\\n".encode("cp1252") + "Müller".encode(), "x.txt")
     'Müller\\nMüller'
     """
-    text = _guess(data, declared=declared)
+    return decode_and_name(data, where, declared=declared)[0]
+
+
+def decode_and_name(data: bytes, where: str, *, declared: bool = False) -> tuple[str, str]:
+    """What :func:`decode` gives, and the encoding where that was guessed by the letters, else ""."""
+    text, encoding = _guess(data, declared=declared)
     if len(data.translate(None, _CONTROL_BYTES)) < len(data):  # else it holds none in any encoding
         start = text[:_LOOKED_AT]
         if 100 * len(_CONTROLS.findall(start)) > len(start):
@@ -61,14 +66,14 @@ def decode(data: bytes, where: str, *, declared: bool = False) -> str:
         text = _CONTROLS.sub("", text)
     for end in _LINE_ENDS:
         text = text.replace(end, "\n")
-    return text
+    return text, encoding
 
 
-def _guess(data: bytes, *, declared: bool) -> str:
-    """The text in the first encoding that can be its own."""
+def _guess(data: bytes, *, declared: bool) -> tuple[str, str]:
+    """The text in the first encoding that can be its own, which is named where it is not a usual one."""
     mark, encoding = find_mark(data)
     if encoding:
-        return data[len(mark) :].decode(encoding, "replace")
+        return data[len(mark) :].decode(encoding, "replace"), ""
     text = None
     if declared and (found := _DECLARED.search(data[:2048])):
         text = try_decode(data, found[1].decode("ascii"))
@@ -78,11 +83,10 @@ def _guess(data: bytes, *, declared: bool) -> str:
         text = try_decode(data, "utf-8")
     if text is None:
         lines, other = data.splitlines(keepends=True), guess_encoding(data)
-        if other == "cp1252":
-            text = "".join(try_decode(line, "utf-8") or line.decode(other, "replace") for line in lines)
-        else:
-            text = data.decode(other, "replace")
-    return text
+        if other != "cp1252":
+            return data.decode(other, "replace"), other
+        text = "".join(try_decode(line, "utf-8") or line.decode(other, "replace") for line in lines)
+    return text, ""
 
 
 def _decode_unmarked(data: bytes) -> str | None:
@@ -119,6 +123,7 @@ class Document:
     title: str = ""  # what it calls itself, which wins over its first heading
     name: str = ""  # what its file calls it, where there is no heading either
     author: str = ""  # who wrote it
+    encoding: str = ""  # of its file, where nothing but its letters told it
     # What else its front matter says in single lines, by name in small letters.
     fields: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
@@ -154,7 +159,7 @@ class Document:
 def cut(document: Document) -> list[Document]:
     """A document as its parts: by the highest headings of which there are several, else by its separators.
 
-    What stands before the first heading is a part where it has any text.
+    What stands before the first heading is a part where it has any text; what has a heading and nothing else is one.
     """
     levels = Counter(block.level for block in document.blocks)
     level = next((k for k in range(1, 7) if levels[k] > 1), SEPARATOR)
@@ -170,7 +175,8 @@ def cut(document: Document) -> list[Document]:
         while blocks and blocks[-1].level == SEPARATOR:
             blocks.pop()
     found = [Document(tuple(blocks), author=document.author) for blocks in parts]
-    return [replace(part, name=f"Part {number}") for number, part in enumerate((p for p in found if p.text), start=1)]
+    kept = [part for part in found if part.text or any(block.level > 0 for block in part.blocks)]
+    return [replace(part, name=f"Part {number}") for number, part in enumerate(kept, start=1)]
 
 
 # Plain text and Markdown as documents: front matter, headings, separators, paragraphs.
@@ -482,7 +488,7 @@ def read_packed(path: str) -> Document:
     """
     ending = Path(path).suffix.lower()
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_file(path) as file, zipfile.ZipFile(file) as archive:
             document = _READERS[ending](_Archive(archive, path))
     except OSError as error:
         raise FileError(f"{shown(path)}: cannot be read ({error.strerror or error})") from error

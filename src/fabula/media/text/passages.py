@@ -5,16 +5,19 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 from xml.sax.saxutils import escape
 
 from fabula.core.collection import Collection, Item
+from fabula.core.display import name_some
 from fabula.core.files import write_whole
 from fabula.errors import FileError, shown
+from fabula.media.children import call, shield
 from fabula.media.text.documents import (
     PACKED_ENDINGS,
     PARAGRAPH,
@@ -22,7 +25,7 @@ from fabula.media.text.documents import (
     Document,
     TextBlock,
     bare,
-    decode,
+    decode_and_name,
     html_document,
     markdown_document,
     plain_document,
@@ -39,19 +42,36 @@ _COMPANIONS = """
 COMPANION_ENDINGS = frozenset(_COMPANIONS.split())
 
 _NUMBERED = re.compile(r"^(?:\d{1,4}\s*[-._)]+\s*|\d{2,3}\s+)(?=\S*[^\W\d_])")
+ENCODING = (
+    "encoding"  # the detail that says in which encoding a file was taken to be, where nothing but its letters did
+)
 TEXT = "text"  # the detail of an item that holds its text itself
 _HELD = (TEXT, "body", "content", "passage", "story", "poem")  # the same, as tables call it
 
 
 def read_document(path: str) -> Document:
     """What a file says, by its ending: plain text, Markdown, HTML, .docx, .odt or .epub; refused if no text."""
+    document: Document = _apart(path)(_parse, path)
+    return document
+
+
+def is_packed(path: str) -> bool:
+    """Whether a file is one that holds others, which are unpacked and parsed: in a child."""
+    return Path(path).suffix.lower() in PACKED_ENDINGS
+
+
+def _apart(path: str) -> Callable[..., Any]:
+    return call if is_packed(path) else shield
+
+
+def _parse(path: str) -> Document:
     ending = Path(path).suffix.lower()
     if ending in PACKED_ENDINGS:
         return read_packed(path)
-    text = decode(read_bytes(path), path, declared=ending in _PAGES)
+    text, encoding = decode_and_name(read_bytes(path), path, declared=ending in _PAGES)
     if ending in _PAGES:
-        return html_document(text)
-    return markdown_document(text) if ending in _MARKDOWN else plain_document(text)
+        return replace(html_document(text), encoding=encoding)
+    return replace((markdown_document if ending in _MARKDOWN else plain_document)(text), encoding=encoding)
 
 
 def read_text(path: str) -> str:
@@ -62,12 +82,36 @@ def read_text(path: str) -> str:
 def read_item(path: str) -> Item:
     """The item of a file: its title from front matter, first heading or name, and who wrote it."""
     try:
-        document = read_document(path)
+        item: Item = _apart(path)(_item_of, path)
     except FileError:  # what is wrong with it is told when it is measured
         return Item(path, title=shown(strip_number(Path(path).stem)), path=path)
+    return item
+
+
+def _item_of(path: str) -> Item:
+    document = _parse(path)
     details = {name: shown(value) for name, value in document.fields.items() if name not in _HELD}
+    details |= {ENCODING: document.encoding} if document.encoding else {}
     title = document.heading or strip_number(Path(path).stem)
     return Item(path, shown(title), path, shown(document.author), MappingProxyType(details))
+
+
+def text_doubts(collection: Collection) -> tuple[str, ...]:
+    """Which texts were taken to be in encodings that only their letters told."""
+    found: dict[str, list[str]] = {}
+    for item in collection.items:
+        if ENCODING in item.details:
+            found.setdefault(str(item.details[ENCODING]), []).append(item.label)
+    return tuple(tell_encoding(encoding, labels) for encoding, labels in found.items())
+
+
+def tell_encoding(encoding: str, labels: Sequence[str]) -> str:
+    """A line on texts that were taken to be in an encoding.
+
+    >>> tell_encoding("koi8-r", ["Rain", "Snow"])
+    'read as KOI8-R text, by its letters: Rain, Snow'
+    """
+    return f"read as {encoding.upper()} text, by its letters: {name_some(labels)}"
 
 
 def strip_number(name: str) -> str:
@@ -331,3 +375,94 @@ def write_docx(collection: Collection, target: Path, sides: Sequence[int]) -> Pa
             blocks.append(TextBlock(-1, ""))
         blocks.extend(part.blocks)
     return write_whole(target, docx_bytes(blocks, title=found.title, author=found.author))
+
+
+# Front and back matter: what is known by its title to stand before or behind the text, in the languages that are read.
+
+_FRONT = """
+    cover; umschlag; couverture; cubierta; portada; obalka; omslag; copertina; capa /
+    half title; schmutztitel; faux titre; anteportada /
+    title page; title; titelblatt; titelseite; page de titre; pagina de titulo; titulni strana; titelside;
+        tittelside; frontespizio /
+    copyright; copyright page; imprint; impressum; mentions legales; creditos; tiraz; kolofonside /
+    dedication; widmung; dedicace; dedicatoria; venovani; tilegnelse; dedica; opdracht /
+    epigraph; epigraphe; epigrafe; motto /
+    contents; table of contents; inhalt; inhaltsverzeichnis; table des matieres; sommaire; indice de contenidos;
+        contenido; obsah; innhold; indhold; indice generale; sumario; inhoud /
+    list of illustrations; list of figures; verzeichnis der abbildungen; abbildungsverzeichnis; table des
+        illustrations /
+    foreword; geleitwort; avant propos; vorbemerkung; predmluva; forord; prologo del autor; advertencia;
+        avertissement; preambule /
+    preface; vorwort; prefacio; prefazione; preface de l auteur; preface by the author; author s preface; to the
+        reader; an den leser; au lecteur; al lector /
+    introduction; einleitung; einfuhrung; introduccion; uvod; innledning; indledning; introduzione; introducao;
+        inleiding; introductory /
+    prologue; prolog; prologo; vorspiel; proloog
+"""
+_BACK = """
+    epilogue; epilog; epilogo; nachspiel; epiloog; doslov /
+    conclusion; schluss; schluß; conclusao; zaver; slutning; avslutning; conclusione /
+    afterword; nachwort; postface; posfacio; etterord; efterord; postfazione; nawoord /
+    postscript; nachschrift; post scriptum; postscriptum; posdata /
+    appendix; anhang; appendice; apendice; dodatek; tillegg; tillaeg /
+    notes; endnotes; anmerkungen; notas; poznamky; noter; note; noten /
+    glossary; glossar; glossaire; glosario; slovnicek; ordliste; glossario /
+    bibliography; literatur; literaturverzeichnis; bibliographie; bibliografia; bibliografie; bibliografi;
+        references; sources; quellen /
+    acknowledgements; acknowledgments; danksagung; dank; remerciements; agradecimientos; podekovani; takk;
+        ringraziamenti; agradecimentos /
+    about the author; uber den autor; uber die autorin; a propos de l auteur; sobre el autor; sobre la autora; o
+        autorovi; om forfatteren /
+    index; register; sachregister; personenregister; index des noms; indice alfabetico; rejstrik; registro;
+        stikordsregister /
+    colophon; kolophon; kolofon; colofon
+"""
+
+
+def _ranks(table: str) -> dict[str, int]:
+    return {" ".join(name.split()): rank for rank, row in enumerate(table.split("/")) for name in row.split(";")}
+
+
+_MATTER = {-1: _ranks(_FRONT), 1: _ranks(_BACK)}
+_OF_VERSE = {
+    *((-1, _MATTER[-1][name]) for name in ("half title", "title page", "copyright", "contents", "list of figures")),
+    *((1, _MATTER[1][name]) for name in ("bibliography", "about the author", "index", "colophon")),
+}
+
+
+def matter_of(collection: Collection) -> tuple[list[int], list[int]]:
+    """Items that by their titles belong to the front and to the back of a book, each in the order of books.
+
+    A title counts where it is one of the names, alone or before a mark ("Epilogue: At Sea"), and no other item has
+    one of the same kind: books in parts have several prologues, which may stand anywhere. Of verse title page,
+    contents, index and their like count alone: a poem may be called Epilogue.
+
+    >>> titles = ["One", "Epilogue", "Contents", "Title Page", "Two", "Index."]
+    >>> matter_of(Collection("c", [Item(str(k), title) for k, title in enumerate(titles)]))
+    ([3, 2], [1, 5])
+    """
+    from fabula.models.titles import fold
+
+    found: dict[tuple[int, int], list[int]] = {}
+    for number, item in enumerate(collection.items):
+        title = fold(strip_number(item.label.rpartition(".")[0] if item.label == Path(item.path).name else item.label))
+        start = re.split(r"\s*(?:[.:;,–—(\[]|--|\s-\s)\s*", title, maxsplit=1)[0]
+        name = " ".join(re.sub(r"[^\w\s]", " ", start).split())
+        for side, ranks in _MATTER.items():
+            if name in ranks:
+                found.setdefault((side, ranks[name]), []).append(number)
+    alone = sorted((kind, numbers[0]) for kind, numbers in found.items() if len(numbers) == 1)
+    if alone and _is_verse(collection):
+        alone = [(kind, number) for kind, number in alone if kind in _OF_VERSE]
+    front, back = ([number for (at, _), number in alone if at == side] for side in (-1, 1))
+    return front, back
+
+
+def _is_verse(collection: Collection) -> bool:
+    """Whether most of the items, of those that say something, are written in short lines."""
+    short = []
+    for item in collection.items[:: max(1, len(collection) // 12)]:
+        words = sorted(len(line.split()) for line in text_of(item).splitlines() if line.strip())
+        if len(words) >= 4:
+            short.append(words[len(words) * 9 // 10] <= 14)
+    return sum(short) * 2 > len(short)

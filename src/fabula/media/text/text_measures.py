@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 
 from fabula.core.arrays import Floats
 from fabula.core.collection import Collection, Item
+from fabula.core.display import name_some
 from fabula.errors import FileError, shown
-from fabula.media.medium import Spec, Stop, Stopped
+from fabula.media.children import shield
+from fabula.media.medium import Cutting, Spec, Stop, Stopped
 from fabula.media.text.documents import Document, cut
 from fabula.media.text.language import (
     LANGUAGES,
@@ -30,7 +32,7 @@ from fabula.media.text.language import (
     starts_of,
     words_of,
 )
-from fabula.media.text.passages import TEXT, read_document, read_text, text_of
+from fabula.media.text.passages import TEXT, is_packed, read_document, read_text, tell_encoding, text_of
 
 MEASURES = (
     "words", "word_length", "variety", "commas", "semicolons", "dashes", "questions", "exclamations", "dialogue",
@@ -38,6 +40,12 @@ MEASURES = (
     "reading_ease", "valence", "intensity", "time_words", "past", "places",
 )  # fmt: skip
 
+_CONTENTS = re.compile(  # what a list of the parts is called
+    "(?:table of )?contents|inhalt(?:sverzeichnis)?|table des matières|sommaire|[íi]ndice|contenido|inhoud(?:sopgave)?|"
+    "innehåll|innhold|obsah|spis treści|оглавление|содержание|目录|目錄|目次|차례",
+    re.IGNORECASE,
+)
+_LISTED = 160  # characters of a line in it, at most
 _FIRST = 500  # words whose variety is measured: it falls with the length of a text
 _LONG = 6  # letters beyond which a word is long
 _QUOTED = re.compile(
@@ -146,7 +154,7 @@ def _row(path: str, stop: Stop) -> NDArray[np.float64]:
     return measured
 
 
-SPEC = Spec("text", version=3, feature_names=MEASURES, measure=_row, shape=(len(MEASURES),))
+SPEC = Spec("text", version=3, feature_names=MEASURES, measure=_row, shape=(len(MEASURES),), parsed=is_packed)
 
 
 # The inside of a text: pieces of it in their order, measured.
@@ -178,22 +186,41 @@ _FEW = 6  # words below which most cells of a column are names of things, no tex
 _SHOWN = 48  # characters of a part that stand for its title where it has none
 
 
-def cut_file(path: str) -> Collection | None:
+def cut_file(path: str, cutting: Cutting) -> Collection | None:
     """The parts of a file as measured items that hold their text; None where it cannot be cut.
 
     By its highest headings of which there are several, else by its separators (``***``, a rule, three empty lines, a
     new page of an .epub).
     """
-    document = read_document(path)
-    parts = [part for part in cut(document) if words_of(part.text)]
+    found, notes = shield(_cut_parts, path)
+    cutting.notes.extend(notes)
+    return found if isinstance(found, Collection) else None
+
+
+def _cut_parts(path: str) -> tuple[Collection | None, list[str]]:
+    """The parts, and what is to be told of them."""
+    document, notes = read_document(path), []
+    found = cut(document)
+    parts = [part for part in found if words_of(part.text) and not _lists_parts(part)]
     if len(parts) < 2:
-        return None
+        return None, []
+    if left := [repr(shown(_title(part))) for part in found if part not in parts]:
+        notes.append(f"left out: {name_some(left, 6)} (a list of parts, or a heading with nothing to read)")
+    if document.encoding:
+        notes.append(tell_encoding(document.encoding, [shown(Path(path).name)]))
     items = [
         Item(str(number), title=shown(_title(part)), artist=shown(document.author), details={TEXT: part.markup})
         for number, part in enumerate(parts, start=1)
     ]
     title = shown(document.title or document.name or Path(path).stem)
-    return Collection(title, items, np.stack([measure_text(part.text) for part in parts]), MEASURES, title=title)
+    features = np.stack([measure_text(part.text) for part in parts])
+    return Collection(title, items, features, MEASURES, title=title), notes
+
+
+def _lists_parts(part: Document) -> bool:
+    """Whether a part is the table of contents: called so, and of short lines alone."""
+    lines = part.text.split("\n")
+    return bool(_CONTENTS.fullmatch(part.heading.strip(" .:"))) and max(map(len, lines)) <= _LISTED
 
 
 def measure_texts(collection: Collection) -> Collection | None:

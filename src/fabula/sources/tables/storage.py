@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from fabula.core.arrays import Ints
 from fabula.core.collections import Cells, Lazy, Texts, as_objects
-from fabula.core.files import read_bytes, readable_file
+from fabula.core.files import is_guarded, open_file, read_bytes, readable_file
 from fabula.errors import FileError, InputError, import_extra
+from fabula.media.children import Limits, stream
 from fabula.media.registry import item_endings
 from fabula.sources.tables.source_table import Column, Numbers, SourceTable, table_of, text_of
 from fabula.sources.tables.text_tables import TEXT_READERS
@@ -222,7 +223,10 @@ ENDING = ".parquet"
 TABLE_ENDINGS = (*TEXT_READERS, ENDING)
 NAME = "table"  # what errors call it
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//?)(?=[^/]|$)")  # a Path keeps one slash of the two
-_AT_A_TIME = 100_000  # rows of a dataset that is read through
+_AT_A_TIME = 100_000  # rows of a table that is read through
+# Bytes that a Parquet file may unpack to: any; one that is larger, times its size; on the page; at an address.
+_MOST_UNPACKED, _TIMES, _MOST_GUARDED, _MOST_AWAY = 384 << 20, 100, 256 << 20, 64 << 30
+_WIDTHS = {"BOOLEAN": 0.125, "INT32": 4, "FLOAT": 4, "INT64": 8, "DOUBLE": 8, "INT96": 8, "BYTE_ARRAY": 4}  # bytes
 _INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls row labels without a name
 _Open = Callable[[], AbstractContextManager[Any]]
 
@@ -266,11 +270,11 @@ def _read_path(path: str | os.PathLike[str]) -> SourceTable:
         if ending == ENDING:
             return _table(address, [("", address, place.open)])
     elif parts := parts_of(path):
-        return _table(os.fspath(path), [(file.name, str(file), _local(file)) for file in parts])
+        return _table(os.fspath(path), [(file.name, str(file), None) for file in parts])
     elif ending == ENDING:
         if not readable_file(path).stat().st_size:
             raise FileError(f"{path}: the file is empty")
-        return _table(os.fspath(path), [("", os.fspath(path), _local(path))])
+        return _table(os.fspath(path), [("", os.fspath(path), None)])
     elif ending in TEXT_READERS:
         return TEXT_READERS[ending](path, read_bytes(path))
     else:
@@ -288,22 +292,83 @@ def parts_of(folder: str | os.PathLike[str]) -> list[Path]:
     return sorted(f for f in Path(folder).iterdir() if f.suffix.lower() == ENDING and f.is_file() and _is_part(f.name))
 
 
-def _local(path: str | os.PathLike[str]) -> _Open:
-    return lambda: _arrow().OSFile(os.fsencode(path))
+def count_parquet(path: str) -> tuple[int, int, int]:
+    """Rows, columns and bytes once unpacked, as a Parquet file says them: what a child is asked for."""
+    with _open_parquet(path, partial(open_file, path)) as file:
+        about = file.metadata
+        unpacked = sum(about.row_group(k).total_byte_size for k in range(about.num_row_groups))
+        return about.num_rows, about.num_columns, unpacked
 
 
-def _table(path: str, files: Sequence[tuple[str, str, _Open]]) -> SourceTable:
-    """The table of files, each with its name in the folder, its full name, and what opens it."""
+@contextmanager
+def _open_parquet(name: str, opener: _Open) -> Iterator[Any]:
+    """A Parquet file, open; one line for what is wrong with it."""
     arrow = _arrow()
     parquet = import_extra("pyarrow.parquet", extra="tables", purpose="reading Parquet tables")
+    try:
+        with opener() as data:
+            yield parquet.ParquetFile(data)
+    except MemoryError:  # of Arrow, too
+        raise FileError(f"{name}: needs more memory to be unpacked than it may take") from None
+    except (arrow.ArrowException, OSError) as error:
+        raise FileError(f"{name}: is not a Parquet file that can be read ({first_line(error)})") from error
+
+
+def unpack_parquet(path: str, most: int) -> Iterator[memoryview]:
+    """A Parquet file some rows at a time, each as a stream of Arrow, the first without rows: what a child is asked for.
+
+    Refused where it unpacks to more than ``most`` bytes: numbers are counted before anything is decoded.
+    """
+    arrow = _arrow()
+    with _open_parquet(path, partial(open_file, path)) as file:
+        for part in _unpack(file, path, most):
+            out = arrow.BufferOutputStream()
+            with arrow.ipc.new_stream(out, part.schema) as writer:
+                writer.write_table(part)
+            yield memoryview(out.getvalue())
+
+
+def _unpack(file: Any, name: str, most: int) -> Iterator[Any]:
+    """Tables of some rows each, the first of none; refused where they are too much together."""
+    about = file.metadata
+    chunks = [about.row_group(k).column(i) for k in range(about.num_row_groups) for i in range(about.num_columns)]
+    size = sum(one.num_values * _WIDTHS.get(one.physical_type, 1) for one in chunks)
+    _check_unpacked(name, size, most)
+    yield file.schema_arrow.empty_table()
+    size = 0
+    for batch in file.iter_batches(batch_size=_AT_A_TIME):
+        size += batch.nbytes
+        _check_unpacked(name, size, most)
+        yield _arrow().Table.from_batches([batch]).cast(file.schema_arrow)
+
+
+def _check_unpacked(name: str, size: int, most: int) -> None:
+    if size > most:
+        raise FileError(f"{name}: unpacks to {size >> 20:,} MB and more, and may to {most >> 20:,} MB")
+
+
+def _read_parquet(name: str, opener: _Open | None) -> Any:
+    """The whole table in a file: of this machine in a child, of an address here."""
+    arrow = _arrow()
+    if opener is not None:
+        with _open_parquet(name, opener) as file:
+            return arrow.concat_tables(_unpack(file, name, _MOST_AWAY))
+    size = readable_file(name).stat().st_size
+    most = _MOST_GUARDED if is_guarded() else max(_MOST_UNPACKED, _TIMES * size)
+    limits = Limits(memory=(512 << 20) + 2 * size)
+    return arrow.concat_tables(
+        arrow.ipc.open_stream(arrow.py_buffer(part)).read_all()
+        for part in stream(unpack_parquet, name, most, limits=limits)
+    )
+
+
+def _table(path: str, files: Sequence[tuple[str, str, _Open | None]]) -> SourceTable:
+    """The table of files, each with its name in the folder, its full name, and what opens it where it is elsewhere."""
+    arrow = _arrow()
     tables, parts, count = [], [], 0
-    for name, full, opened in files:
+    for name, full, opener in files:
         parts.append((name, count))
-        try:
-            with opened() as data:
-                tables.append(parquet.ParquetFile(data).read())
-        except (arrow.ArrowException, OSError) as error:
-            raise FileError(f"{full}: is not a Parquet file that can be read ({first_line(error)})") from error
+        tables.append(_read_parquet(full, opener))
         count += tables[-1].num_rows
     if len(tables) == 1:
         return table_of_arrow(path, tables[0], parts if parts[0][0] else ())

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fabula.core.collection import Collection
-from fabula.core.files import Script, write_whole
-from fabula.errors import FileError, InputError, import_extra
+from fabula.core.files import Script, json_text, refuse_odd_names, write_whole
+from fabula.errors import InputError, import_extra
 from fabula.sources.playlists.text_lines import elements, first_value, line_end, member, members
 from fabula.sources.tables.source_table import SourceTable, is_nested, numbers_of, text_of
 from fabula.sources.tables.text_tables import csv_text, guard, quote, records_of, split_cells
@@ -40,7 +40,8 @@ def write_table(
         raise InputError(f"{path}: a table is written as .csv, .json or .parquet; got {ending or 'no ending'}")
     columns = _columns(collection, extra or {})
     if ending == ".parquet":
-        return write_whole(path, _as_parquet(columns))
+        with refuse_odd_names(path):
+            return write_whole(path, _as_parquet(columns))
     rows = list(zip(*columns.values(), strict=True))
     text = csv_text(list(columns), rows) if ending == ".csv" else _as_json(list(columns), rows)
     return _write_text(path, text)
@@ -58,11 +59,8 @@ def feature_columns(collection: Collection) -> dict[str, NDArray[Any]]:
 
 def _write_text(path: str | os.PathLike[str], text: str, script: Script | None = None) -> Path:
     """Write the text of a table, whole or not at all; by default in UTF-8."""
-    try:
+    with refuse_odd_names(path):
         return write_whole(path, script.encode(text) if script else text.encode())
-    except UnicodeEncodeError as error:
-        around = error.object[max(error.start - 20, 0) : error.end]
-        raise FileError(f"{path}: cannot be written ({around!r} is no text)") from error
 
 
 def _columns(collection: Collection, extra: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
@@ -125,7 +123,7 @@ def _as_parquet(columns: Mapping[str, list[Any]], content: Any = None) -> bytes:
 
 def _as_json(names: Sequence[str], rows: Sequence[Sequence[Any]], *, lines: bool = False) -> str:
     """Rows as a JSON list of objects, or as JSON lines."""
-    objects = [json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False, default=str) for row in rows]
+    objects = [json_text(dict(zip(names, row, strict=True)), default=str) for row in rows]
     return _lay_objects(objects, lines=lines)
 
 
@@ -166,7 +164,8 @@ def write_rows(
         return write_whole(path, _as_parquet(added, kept.drop_columns([n for n in kept.column_names if n in added])))
     columns = _cells(table, order) | added
     if ending == ".parquet":
-        return write_whole(path, _as_parquet(columns))
+        with refuse_odd_names(path):
+            return write_whole(path, _as_parquet(columns))
     written = list(zip(*columns.values(), strict=True))
     if ending in (".json", ".jsonl"):
         return _write_text(path, _as_json(list(columns), written, lines=ending == ".jsonl"))

@@ -48,6 +48,13 @@ export function moveByHand(item, position) {
   commit({ hand: { ordering, sides: sizes.length > 1 ? [...sizes] : [] }, fixed, ends: { first: {}, last: {} } });
 }
 
+// Two items change places, all others as they are.
+export function swapByHand(one, other) {
+  const ordering = state.ordering.map((item) => (item === one ? other : item === other ? one : item)), sizes = sides();
+  const fixed = Object.fromEntries([...pins()].map((item) => [ordering.indexOf(item), item]).filter(([at]) => at >= 0));
+  commit({ hand: { ordering, sides: sizes.length > 1 ? [...sizes] : [] }, fixed, ends: { first: {}, last: {} } });
+}
+
 const without = (named, gone) => Object.fromEntries(Object.entries(named).filter(([, other]) => !gone.has(other)));
 const withoutEnds = (...items) => {
   const gone = new Set(items), { first, last } = state.wishes.ends;

@@ -118,8 +118,7 @@ export function showVerdict() {
 }
 
 function describeGap(gap) {
-  if (gap === null) return "; how close it is to the best is not known";
-  return gap > 0.0005 ? `; another order could be better by ${percent(gap)} at most` : "";
+  return gap === null || gap > 0.0005 ? "; not proven best" : "";
 }
 
 // What the model has to say, in a sentence; and what smoothness changed.
@@ -130,18 +129,11 @@ export function explainModel() {
   else if (model) {
     const knows = model.knows.length > 1 ? `${model.knows.slice(0, -1).join(", ")} and ${model.knows.at(-1)}` : model.knows[0];
     lines.push(`The model “${model.name}” knows the ${knows} of a ${medium.words.item} and nothing else.`);
-    if (answer?.likelier) lines.push(`It finds this order ${compareLikelihood(answer.likelier)} as ${answer.given_name}.`);
+    if (answer?.sure > 0.515) lines.push(`It is ${percent(answer.sure)} sure which of two ${medium.words.items} comes first.`);
   } else if (column) lines.push(`What rises and falls is ${column.label}; no model has a say in it.`);
   for (const { name, unit, mean } of answer?.changes || []) {
     lines.push(`Steps in ${name}: ${mean[0].toFixed(1)} ${unit} on average as given, ${mean[1].toFixed(1)} now.`);
   }
   const text = state.before ? "" : lines.join(" ");
   if ($("says").textContent !== text) $("says").textContent = text;
-}
-
-function compareLikelihood(likelier) {
-  if (likelier > 1e6) return "more than a million times as likely";
-  if (likelier >= 9.95) return `${Math.round(likelier).toLocaleString("en")} times as likely`;
-  if (likelier > 0.95 && likelier < 1.05) return "as likely";
-  return likelier >= 1 ? `${likelier.toFixed(1)} times as likely` : `only ${percent(likelier)} as likely`;
 }

@@ -15,6 +15,7 @@ import * as list from "./list.js";
 import * as open from "./open.js";
 import { ask, propose } from "./order.js";
 import * as player from "./player.js";
+import * as review from "./review.js";
 import * as save from "./save.js";
 import * as selection from "./selection.js";
 import { commit, emit, onChange, openCollection, redo, showScreen, state, undo } from "./state.js";
@@ -108,6 +109,7 @@ const on = {
     controls.showNotes(state.answer.notes);
     templates.render();
     autosave.saveSoon();
+    review.refresh();
   },
   chosen() {
     arc.render();
@@ -117,6 +119,7 @@ const on = {
   order() {
     arc.render({ fresh: true });
     list.render();
+    review.markJoins();
     player.refresh();
     controls.renderControls();
     controls.showVerdict();
@@ -154,6 +157,7 @@ function setBefore(before) {
   emit("order");
   controls.explainModel();
   inspector.drawOddsTable();
+  review.refresh();
   announce(before ? "The order as it was." : "The order as it is now.");
 }
 
@@ -222,7 +226,7 @@ function rememberFields() {
 }
 
 wireButtons();
-for (const part of [arc, arcInput, list, selection, itemInput, tiles, inspector, controls, player, save, autosave]) part.start();
+for (const part of [arc, arcInput, list, review, selection, itemInput, tiles, inspector, controls, player, save, autosave]) part.start();
 startKeys({ d: () => arcInput.setDrawing(!arcInput.isDrawing()), f: templates.flip, b: () => setBefore(!state.before), " ": player.toggle });
 showScreen("start");
 await Promise.all([templates.start(), open.start(openWorkspace)]);

@@ -56,17 +56,16 @@ function makeButton(name, values, title, chosen, action) {
 
 // How likely a proposal is beside the likeliest.
 function describeLikelihood(score) {
-  const best = Math.max(...state.proposals.map((one) => one.score ?? -Infinity));
-  const share = Math.round(100 * Math.exp((score ?? best) - best));
-  return share < 100 ? `, ${share < 1 ? "less than 1" : share} % as likely as the likeliest` : "";
+  const less = Math.max(...state.proposals.map((one) => one.score ?? -Infinity)) - (score ?? Infinity);
+  return less > 1.1 ? ", less likely" : less > 0.22 ? ", a little less likely" : "";
 }
 
 function makeProposals() {
-  const seen = {}, own = !state.wishes.template;
+  const own = !state.wishes.template;
   return state.proposals.map(({ template, score }, i) => {
-    const times = (seen[template.name] = (seen[template.name] || 0) + 1);
-    const title = `${i ? "Another proposal" : "What the model proposes"}: ${template.name}${i ? describeLikelihood(score) : ""}`;
-    return makeButton(times > 1 ? `${template.name} (${times})` : template.name, samples(template, 41), title, own && i === state.picked,
+    const name = template.name || (i ? "another order" : "proposed");
+    const title = `${i ? "Another proposal" : "What the model proposes"}${template.name ? `: ${name}` : ""}${i ? describeLikelihood(score) : ""}`;
+    return makeButton(name, samples(template, 41), title, own && i === state.picked,
       () => commit({ template: null, arc: template, pick: i }));
   });
 }
