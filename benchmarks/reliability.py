@@ -36,7 +36,7 @@ from fabula.session.propose import Likelihood, OrderTask, judge
 
 FOLDS, BINS = 5, 10
 RIDGE = 0.01  # on slopes and lengths, in units of the mean loss
-SILENT = 0.01  # logarithms of odds, below which a model says nothing
+LEAST = 3.0  # likelihood ratio beyond a coin, below which which comes first is not known, as of pictures and poems
 MODELS = {"music": "music", "novels": "prose", "poems": "poems", "pictures": "pictures"}
 ALBUMS = {"albums": 500, "albums-more": 250, "titles": 400, "titles-more": 300, "features-more2": 250}
 FOLDER = ("loudness", "duration_ms")  # what a folder of sound gives
@@ -133,17 +133,20 @@ def collect(data: Path, what: str) -> list[Row]:
 
 
 def fit(rows: Sequence[Row], claim: str) -> Floats:
-    """An offset, a slope and a number for the length by logistic regression, (3,)."""
+    """An offset, a slope and a number for the length by logistic regression, (3,); zeros where a coin does as well."""
     given, true = inputs(rows, claim), np.array([float(row["true"][claim]) for row in rows])
-    if np.median(np.abs(given[:, 1])) < SILENT:  # as of pictures: an order and its reverse are the same to the model
-        return np.zeros(3)
 
     def loss(numbers: Floats) -> float:
         at = given @ numbers
         held = (numbers[1] - 1) ** 2 + numbers[2] ** 2
         return float((np.logaddexp(0, at) - true * at).mean() + RIDGE * held)
 
-    return np.asarray(minimize(loss, [0.0, 1.0, 0.0]).x)
+    found = minimize(loss, [0.0, 1.0, 0.0])
+    if claim == "order":  # which of two comes first is known where it is known which end does
+        return np.asarray(found.x) if fit(rows, "direction").any() else np.zeros(3)
+    creators = len({row["creator"] for row in rows})
+    better = 2 * creators * (np.log(2) - found.fun)  # than a coin, as a likelihood ratio over creators
+    return np.zeros(3) if claim == "direction" and better < LEAST else np.asarray(found.x)
 
 
 def inputs(rows: Sequence[Row], claim: str) -> Floats:

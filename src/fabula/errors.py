@@ -15,7 +15,9 @@ where a model is measured on what it was trained on.
 import importlib
 import os
 from collections.abc import Callable, Sequence
+from numbers import Integral
 from types import ModuleType
+from typing import Any
 
 
 class FabulaError(Exception):
@@ -108,6 +110,31 @@ def import_extra(module: str, *, extra: str, purpose: str) -> ModuleType:
         raise MissingExtraError(
             f"{purpose} needs {package}, which is not installed: pip install 'fabula[{extra}]'"
         ) from error
+
+
+def check_kind(value: Any, kinds: type | tuple[type, ...], words: str, field: str) -> None:
+    """Refuse an argument of another kind: what it must be, in words, and what came. True is no number.
+
+    >>> check_kind("2", int, "a whole number", "sides")
+    Traceback (most recent call last):
+    fabula.errors.InputError: sides: must be a whole number; got '2'
+    """
+    among = kinds if isinstance(kinds, tuple) else (kinds,)
+    if not isinstance(value, among) or (isinstance(value, bool) and bool not in among):
+        raise InputError(f"must be {words}; got {brief(value)}", field=field)
+
+
+def check_count(value: Any, field: str, *, least: int = 1) -> None:
+    """Refuse what is no whole number of at least so much."""
+    check_kind(value, Integral, f"a whole number of at least {least}", field)
+    if value < least:
+        raise InputError(f"must be at least {least}; got {value}", field=field)
+
+
+def brief(value: Any) -> str:
+    """A value as Python writes it, in a few characters."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def shown(path: str | os.PathLike[str]) -> str:

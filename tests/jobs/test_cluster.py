@@ -86,3 +86,19 @@ def test_nobody_there_is_told(place, monkeypatch):
     monkeypatch.setattr("fabula.jobs.worker._ANSWER", "1s")
     with pytest.raises(FabulaError, match="no Dask scheduler answers there"):
         work_on_cluster(place.address, "tcp://127.0.0.1:1")
+
+
+def test_of_a_scheduler_that_is_lost_nothing_is_printed_but_one_line(place, cluster):
+    scheduler, _, address = cluster
+    place.set(3, "wait 1.5")
+    command = [sys.executable, "-m", "fabula", "job", "work", place.address, "--dask", address]
+    patience = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "1s"}
+    client = subprocess.Popen(command, env=os.environ | own_path() | patience, stderr=subprocess.PIPE, text=True)
+    until = time.monotonic() + 40
+    while place.begun()[3] < 1 and time.monotonic() < until:
+        time.sleep(0.05)
+    os.kill(scheduler.pid, signal.SIGKILL)
+    told = client.communicate(timeout=50)[1].splitlines()
+    assert client.returncode == 2
+    assert told[0].startswith("dashboard: ")
+    assert told[1:] == [f"fabula: {address}: the Dask scheduler is lost; what is done is kept: give the command again"]

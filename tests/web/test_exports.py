@@ -201,3 +201,13 @@ def test_previews_come_in_ranges(server, demo, sound):
     assert (tail.status_code, tail.content) == (206, data[-50:])
     assert server.client.get(address, headers={"Range": f"bytes={len(data)}-"}).status_code == 416
     assert server.client.get(address, headers={"Range": "bytes=x-y"}).status_code == 400
+
+
+def test_a_title_of_eighty_emoji_is_exported_under_a_name_that_fits(server):
+    rows = "".join(f"Track {k},0.{k}\n" for k in range(1, 6))
+    collection = server.opened(server.upload((f"{'😀' * 80}.csv", f"title,energy\n{rows}".encode())))
+    answer = server.order(collection=collection)
+    for form in ("csv", "json"):
+        done = export(server, collection, answer["result"], form)
+        assert done.status_code == 200, done.text
+        assert f".{form}" in done.headers["content-disposition"]

@@ -84,15 +84,15 @@ def test_without_roots_no_folder_is_shown():
 def slowly(monkeypatch):
     """Measuring that waits until it is let go."""
     going = threading.Event()
-    plain = extraction._outcome
+    plain = extraction._measure_all
 
-    def waiting(name, spec, stop, *, cache):
+    def waiting(names, spec, stop):
         while not going.wait(0.01):
             if stop():
                 break
-        return plain(name, spec, stop, cache=cache)
+        return plain(names, spec, stop)
 
-    monkeypatch.setattr(extraction, "_outcome", waiting)
+    monkeypatch.setattr(extraction, "_measure_all", waiting)
     yield going
     going.set()
 
@@ -191,3 +191,15 @@ def test_all_of_many_collections_of_a_file_here_are_told(tmp_path):
         assert [choice["id"] for choice in job["choices"]] == [f"c{k}" for k in range(50)]
         asked = {"path": str(tmp_path / "many.csv"), "collection": job["choices"][49]["id"]}
         assert served.opened(served.client.post("/api/collections", json=asked))
+
+
+def test_a_name_of_great_length_keeps_its_ending_and_is_told(server, sound):
+    long = "a" * 150
+    collection = server.opened(
+        server.upload((f"{long}.ogg", sound("01 Embers.ogg")), ("b.ogg", sound("04 Parade.ogg")), ("x.exe", b"MZ"))
+    )
+    told = server.client.get(f"/api/collections/{collection}").json()
+    assert len(told["items"]) == 2
+    assert any(item["path"].endswith("[…].ogg") and len(item["path"]) == 120 for item in told["items"])
+    assert any(note.startswith("called at more than 120 characters, shown cut: aaa") for note in told["notes"])
+    assert "of no known kind, and left out: x.exe" in told["notes"]

@@ -80,6 +80,7 @@ def print_ordered(
     if why:
         rows = zip(ordered.rows, ordered.reasons, strict=True)
         print_lines(*(f"{row.label:>3}  {row.item.label}: {reason}" for row, reason in rows))
+        print_lines(*filter(None, [ordered.reasons_untold]))
     print_lines(*_verdict(ordered), *(f"written: {path}" for path in written))
 
 

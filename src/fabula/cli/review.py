@@ -57,7 +57,8 @@ def command(*, paths: tuple[str, ...], moves: int | None, output: str | None, si
         opening = Opening(collection, as_columns(columns), recursive)
         measuring = Measuring(jobs, cache, progress)
         session = open_session(paths, model=model, opening=opening, measuring=measuring, occasion=occasion)
-    found = session.review(sides=sides)
+    with counting_bar("reviewing") as progress:
+        found = session.review(sides=sides, progress=progress)
     written = _write(found, len(found.steps) if moves is None else moves, output, report, plot)
     if as_json:
         click.echo(json.dumps(found.to_json(), ensure_ascii=False))
@@ -107,7 +108,7 @@ def _print(review: Review, moves: int | None) -> None:
     first, *rest = review_lines(review)
     console().print(first, style="bold", markup=False, soft_wrap=True)
     print_lines(*rest)
-    if moves:
-        done = min(moves, len(review.steps))
-        titles = review.apply(moves).titles
+    done = min(moves or 0, len(review.steps))
+    if done:
+        titles = review.apply(done).titles
         print_lines("", f"with {done} of the moves:", *(f"{k:>3}  {title}" for k, title in enumerate(titles, start=1)))

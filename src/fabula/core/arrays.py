@@ -12,11 +12,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fabula.errors import InputError
+from fabula.errors import InputError, brief, check_count
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 Bools = NDArray[np.bool_]
+
+
+def as_generator(seed: Any) -> np.random.Generator:
+    """The random numbers of a seed: a whole number of at least 0, or a generator, which is given back."""
+    if not isinstance(seed, np.random.Generator):
+        check_count(seed, "seed", least=0)
+    return np.random.default_rng(seed)
 
 
 def as_essence(essence: ArrayLike, *, name: str = "essence") -> Floats:
@@ -28,7 +35,7 @@ def as_essence(essence: ArrayLike, *, name: str = "essence") -> Floats:
     try:
         values = np.asarray(essence, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must be numbers, one row per item; got {_brief(essence)}") from error
+        raise InputError(f"{name} must be numbers, one row per item; got {brief(essence)}") from error
     if values.ndim not in (1, 2) or values.shape[-1] == 0:
         raise InputError(f"{name} must have shape (n,) or (n, d) with n and d at least 1; got {values.shape}")
     finite = np.isfinite(values)
@@ -55,11 +62,6 @@ def normalise(essence: ArrayLike) -> Floats:
     deviation = centred.std(axis=0)
     alike = deviation <= 1e-12
     return np.where(alike, 0.0, centred / np.where(alike, 1.0, deviation))
-
-
-def _brief(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def positions(n: int) -> NDArray[np.float64]:

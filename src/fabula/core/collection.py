@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fabula.core.arrays import Floats, as_ordering
 from fabula.core.display import name_some, number, table_html
-from fabula.errors import InputError
+from fabula.errors import InputError, brief, check_kind
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -95,10 +95,18 @@ class Collection:
         title: str = "",
     ) -> None:
         given = tuple(items)
+        named: Any = feature_names
+        if isinstance(named, str):
+            raise InputError(f"must be a list of names; got {brief(named)}", field="feature_names")
+        for item in given:
+            check_kind(item, Item, "a list of Items", "items")
         names = tuple(feature_names)
         array = np.asarray(np.empty((len(given), 0)) if features is None else features)
         if not np.issubdtype(array.dtype, np.floating):
-            array = array.astype(np.float64)
+            try:
+                array = array.astype(np.float64)
+            except (TypeError, ValueError):
+                raise InputError(f"must be numbers; got {brief(features)}", field="features") from None
         if not given:
             raise InputError(f"collection {id!r} must have at least one item")
         if array.ndim < 2 or array.shape[:2] != (len(given), len(names)):

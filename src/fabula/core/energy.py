@@ -21,6 +21,12 @@ FUNCTIONS = 12  # of the position
 KERNELS = 7  # functions of the distance
 NEAR, ALWAYS = 0, KERNELS - 1  # the function that is 1 at distance 1 alone, and the one that is 1 at every distance
 NEVER = -1e5  # score of what must not be
+MOST_WHOLE = 1000  # items that are read, held and ordered as one: of more, tables are in single precision
+
+
+def table_type(n: int) -> Any:
+    """The type of a table of n items by n: one of very many takes half the memory."""
+    return np.float64 if n <= MOST_WHOLE else np.float32
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from fabula.errors import FileError
+from fabula.errors import FileError, check_kind
 
 # Writing files so that each is complete or absent.
 
@@ -132,12 +132,24 @@ def sweep(parts: Iterable[Path]) -> int:
 
 def check_target(path: str | os.PathLike[str]) -> Path:
     """Refuse a place where no file can be written, before any work is done for it."""
+    check_kind(path, (str, os.PathLike), "the name of a file", "path")
     target = Path(path)
     if target.is_dir():
         raise FileError(f"{target}: is a folder; give the name of a file")
     if not target.parent.is_dir():
         raise FileError(f"{target}: the folder {target.parent} does not exist")
     return target
+
+
+def cut_name(text: str, most: int = 180) -> str:
+    """A text of at most so many bytes, as file systems count them, whole characters.
+
+    >>> cut_name("naïve", 3), cut_name("naïve")
+    ('na', 'naïve')
+    """
+    while len(text.encode("utf-8", "surrogateescape")) > most:
+        text = text[:-1]
+    return text
 
 
 def _mode(path: Path) -> int:

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from html import escape
+from types import NoneType
 from typing import Literal
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike
 from fabula.core.arrays import Bools, Floats, Ints, as_essence, as_item, as_ordering, as_position, distances, inverse
 from fabula.core.display import caption_html, curve_svg
 from fabula.core.template import Template
-from fabula.errors import ConstraintError, InputError
+from fabula.errors import ConstraintError, InputError, check_kind
 
 # Exact matching of items to positions: smallest largest deviation first, smallest sum of deviations second.
 
@@ -241,6 +242,8 @@ def fit(
     """
     values = as_essence(essence)
     n = len(values)
+    check_kind(template, Template, "a Template, such as fabula.template('icarus')", "template")
+    check_kind(fixed, (Mapping, NoneType), "items by position, such as {0: 7}", "fixed")
     if values.shape[1:] != template.values.shape[1:]:
         dimensions = 1 if values.ndim == 1 else values.shape[1]
         raise InputError(f"essence has {dimensions} dimension(s), template has {template.dimensions}: they must agree")

@@ -7,7 +7,7 @@ a time. Where all pairs count, it is a sum over pairs, for few items.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 from math import ceil
@@ -22,6 +22,7 @@ _CELLS = 1 << 20  # moves weighed at a time
 _LEAST = 1e-9  # less is rounding
 FEW = 8  # items up to which every ordering is looked at
 _BEAM, _BEAMED = 12, 60  # orderings kept side by side while some items may move; and items up to which so many are
+_LIKELY = 20  # moves that are looked at, best first, for one that is permitted
 _BATCHES = 12  # rounds in which the items of a long ordering move
 
 
@@ -79,19 +80,28 @@ def swap_gains(energy: Energy, ordering: Ints, at: Ints | None = None, sides: Se
 
 
 def best_moves(
-    energy: Energy, ordering: Ints, *, most: int = 5, least: float = 0.0, sides: Sequence[int] = ()
+    energy: Energy,
+    ordering: Ints,
+    *,
+    most: int = 5,
+    least: float = 0.0,
+    least_sure: float = 0.0,
+    sides: Sequence[int] = (),
+    permits: Callable[[Ints], bool] = lambda ordering: True,
 ) -> list[Move]:
     """The moves and swaps that gain most, one after the other, each at least ``least``; no item is moved twice.
 
+    Each is at least as sure as ``least_sure``.
     Positions of each are those in the ordering after the ones before it. Of a swap and a move that gain alike, the
-    move is taken.
+    move is taken; of the twenty that gain most, the first whose ordering is permitted.
     """
     here, found = np.asarray(ordering, dtype=np.intp), list[Move]()
     touched = np.zeros(len(here), dtype=bool)
     while len(found) < most and len(here) > 1:
-        free = ~touched[here]
-        move = _best(energy, here, free, sides)
-        if move is None or move.gain < max(least, _LEAST):
+        likely = _best(energy, here, ~touched[here], sides)
+        gaining = (one for one in likely if one.gain >= max(least, _LEAST) and one.sure >= least_sure)
+        move = next((one for one in gaining if permits(one.apply(here))), None)
+        if move is None:
             break
         touched[here[[move.at, move.to] if move.swap else [move.at]]] = True
         here = move.apply(here)
@@ -150,9 +160,9 @@ def _blocks(n: int) -> list[Ints]:
     return np.array_split(np.arange(n), max(1, ceil(n * n / _CELLS)))
 
 
-def _best(energy: Energy, ordering: Ints, free: np.ndarray, sides: Sequence[int]) -> Move | None:
-    """The move or swap of free positions that gains most; None where nothing is free."""
-    best: Move | None = None
+def _best(energy: Energy, ordering: Ints, free: np.ndarray, sides: Sequence[int]) -> list[Move]:
+    """The moves and swaps of free positions that gain most, best first."""
+    found: list[Move] = []
     weight = 0.0  # of all moves and swaps, beside 1 for each of them, which is what leaving all as it is has
     n = len(ordering)
     for rows in _blocks(n):
@@ -164,10 +174,11 @@ def _best(energy: Energy, ordering: Ints, free: np.ndarray, sides: Sequence[int]
                 gains[:, ~free] = -np.inf
                 gains[np.arange(n) < mine[:, np.newaxis] + 2] = -np.inf  # once each; next to each other it is a move
             weight += float(np.exp(np.minimum(gains, 300.0)).sum()) + float(np.isfinite(gains).sum())
-            k, to = np.unravel_index(int(gains.argmax()), gains.shape)
-            if best is None or gains[k, to] > best.gain + _LEAST:
-                best = Move(int(mine[k]), int(to), float(gains[k, to]), swap)
-    return None if best is None else replace(best, sure=float(np.exp(min(best.gain, 300.0)) / weight))
+            best = np.argsort(-gains, axis=None, kind="stable")[:_LIKELY]
+            for k, to in zip(*np.unravel_index(best, gains.shape), strict=True):
+                found.append(Move(int(mine[k]), int(to), float(gains[k, to]), swap))
+    found = sorted(found, key=lambda move: -round(move.gain, 9))[:_LIKELY]
+    return [replace(one, sure=float(np.exp(min(one.gain, 300.0)) / weight)) for one in found if np.isfinite(one.gain)]
 
 
 def _by_asking(energy: Energy, ordering: Ints, rows: Ints, sides: Sequence[int], *, swap: bool) -> Floats:

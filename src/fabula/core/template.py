@@ -27,7 +27,7 @@ from fabula.core.arrays import Floats, Ints, as_essence, normalise, positions as
 from fabula.core.display import caption_html, curve_svg, name_some
 from fabula.core.files import write_whole
 from fabula.core.fingerprints import Fingerprints
-from fabula.errors import FileError, InputError
+from fabula.errors import FileError, InputError, brief, check_kind
 
 CUBIC, MONOTONE = "cubic", "monotone"
 INTERPOLATIONS = (CUBIC, MONOTONE)
@@ -183,7 +183,10 @@ def basis(knots: ArrayLike, positions: ArrayLike) -> Floats:
 
 def as_positions(positions: ArrayLike) -> Floats:
     """Check positions: numbers in [0, 1]."""
-    u = np.asarray(positions, dtype=np.float64)
+    try:
+        u = np.asarray(positions, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"positions must be numbers in [0, 1]; got {brief(positions)}") from None
     inside = (u >= 0.0) & (u <= 1.0)
     if not inside.all():
         raise InputError(f"positions must lie in [0, 1]; got {u[~inside].flat[0]}")
@@ -347,9 +350,12 @@ class TemplateSet:
     seen: Fingerprints | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        check_kind(self.templates, Iterable, "a list of templates", "templates")
         object.__setattr__(self, "templates", list(self.templates))
         if not self.templates:
             raise InputError("a template set needs at least one template")
+        for template in self.templates:
+            check_kind(template, Template, "a list of templates", "templates")
 
     @property
     def values(self) -> Floats:

@@ -19,7 +19,7 @@ from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection
 from fabula.core.display import table_html
 from fabula.core.fingerprints import fingerprints_of
-from fabula.errors import InputError, SeenWarning
+from fabula.errors import InputError, SeenWarning, brief, check_count, check_kind
 from fabula.evaluation.intervals import Interval, mean_interval
 
 TablePair = tuple[Floats, Floats]
@@ -120,7 +120,14 @@ def mutual_information(
         The kind that scores; by default the most detailed one, a bilstm before arcs. Of a set model ``"arcs"``
         leaves flow out, and ``"flow"`` leaves arcs out.
     """
+    for name, count, least in (("negatives", negatives, 1), ("draws", draws, 1), ("seed", seed, 0)):
+        check_count(count, name, least=least)
+    if not isinstance(model, Tabled | Scoring):
+        raise InputError(f"must be a model, as fabula.load_model gives one; got {brief(model)}", field="model")
+    if not isinstance(collections, Sequence):
+        raise InputError(f"must be a list of collections; got {brief(collections)}", field="collections")
     for collection in collections:
+        check_kind(collection, Collection, "a list of collections", "collections")
         if not collection.ordered:
             raise InputError(f"collection {collection.id!r} is not ordered: its true order must be known")
     seen = count_seen(model, collections)

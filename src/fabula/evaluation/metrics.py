@@ -31,7 +31,7 @@ from fabula.core.arrays import Floats, Ints, as_essence, as_ordering, normalise
 from fabula.core.collection import Collection
 from fabula.core.fit import fit
 from fabula.core.template import Template
-from fabula.errors import InputError
+from fabula.errors import InputError, brief
 
 _SMALL = 64  # items compared pair by pair
 _AT_A_TIME = 2**22  # pairs
@@ -87,6 +87,8 @@ def evaluate(orderings: Iterable[ArrayLike]) -> Evaluation:
 
 def validate(orderings: Iterable[ArrayLike]) -> list[Ints]:
     """Check that each is a permutation of 0..n-1 with n at least 1, and that there is one."""
+    if not isinstance(orderings, Iterable):
+        raise InputError(f"must be a list of orderings; got {brief(orderings)}", field="orderings")
     checked = []
     for number, ordering in enumerate(orderings):
         try:

@@ -5,7 +5,9 @@ again. So a worker needs no farewell; on Ctrl-C and SIGTERM it only gives its cl
 """
 
 import contextlib
+import gc
 import json
+import logging
 import multiprocessing
 import os
 import signal
@@ -452,12 +454,28 @@ def _open_client(scheduler: str) -> Iterator[Any]:
     except (OSError, ValueError, TimeoutError) as error:
         raise FabulaError(f"{scheduler}: no Dask scheduler answers there ({error})") from error
     lost = (CancelledError, OSError, TimeoutError, distributed.client.ClosedClientError)
+    with _silence("distributed", "distributed.client", "distributed.core", "tornado.application", "asyncio"):
+        try:
+            yield client
+        except lost as error:
+            kept = "what is done is kept: give the command again"
+            raise FabulaError(f"{scheduler}: the Dask scheduler is lost; {kept}") from error
+        finally:
+            client.close(timeout=2)
+            if local is not None:
+                local.close(timeout=10)
+
+
+@contextmanager
+def _silence(*names: str) -> Iterator[None]:
+    """Let loggers print nothing: what befalls a cluster is told by us, in one line."""
+    loggers = [logging.getLogger(name) for name in names]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
     try:
-        yield client
-    except lost as error:
-        kept = "what is done is kept: give the command again"
-        raise FabulaError(f"{scheduler}: the Dask scheduler is lost; {kept}") from error
+        yield
     finally:
-        client.close(timeout=2)
-        if local is not None:
-            local.close(timeout=10)
+        gc.collect()  # tasks that nobody asks how they ended say so when they go
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)

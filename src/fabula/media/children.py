@@ -22,7 +22,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, is_dataclass
-from functools import partial
+from functools import lru_cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -37,8 +37,9 @@ _CODE = "import json, sys; sys.path[:] = json.loads(sys.argv[2]); from {} import
 _MOST = min(8, (os.cpu_count() or 1) + 1)  # children at a time
 _LOOK = 0.05  # seconds between two looks at whether to give up
 _START = 60.0  # seconds in which one must have started, or taken what is sent
-_SLOW = 3  # times its limit of computing that a child may take on a busy machine
+_SLOW = 12  # times its limit of computing that a child may take on a busy machine
 _ANSWER = 1 << 30  # bytes of one answer
+_BLOCK, _BLOCKS = 1 << 16, 1 << 22  # bytes that are received at a time: where few are due, and where many
 _ENVIRONMENT = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 _PLACE = re.compile(r"([A-Za-z_][\w.]*):[A-Za-z_]\w*")
@@ -242,6 +243,7 @@ class _Child:
     def __init__(self, pid: int, connection: socket.socket, nursery: _Nursery, loaded: frozenset[str]) -> None:
         self.pid, self.socket, self._nursery, self.loaded = pid, connection, nursery, loaded
         self.socket.settimeout(_LOOK)
+        self._came = bytearray()  # and is not asked for yet
 
     @property
     def lives(self) -> bool:
@@ -273,7 +275,7 @@ class _Child:
                 last = bool(answer.get("last"))
                 yield answer
         except TimeoutError as error:
-            raise FileError(f"{shown(name())}: takes more than {limits.seconds:g} s to be read") from error
+            raise FileError(f"{shown(name())}: takes more than {limits.seconds:.0f} s to be read") from error
         except (EOFError, OSError, ValueError) as error:
             raise FileError(f"{shown(name())}: {self._tell_end(limits)}") from error
 
@@ -281,7 +283,7 @@ class _Child:
         """How it ended."""
         code = self.kill()
         if code == -signal.SIGXCPU:
-            return f"takes more than {limits.seconds:g} s to be read"
+            return f"takes more than {limits.seconds:.0f} s to be read"
         return f"is broken: it breaks the program that reads it ({f'signal {-code}' if code < 0 else f'status {code}'})"
 
     def _hand_over(self, path: str) -> None:
@@ -295,21 +297,25 @@ class _Child:
 
     def _read(self, until: float, size: int) -> bytearray:
         """So many bytes; gives up when that is wanted, or too late."""
-        data, stop = bytearray(size), _stop.get()
-        view = memoryview(data)
-        while len(view):
+        stop = _stop.get()
+        while len(self._came) < size:
             try:
-                count = self.socket.recv_into(view)
+                data = self.socket.recv(max(_BLOCK, min(size - len(self._came), _BLOCKS)))
             except TimeoutError:
                 if stop():
                     raise Stopped from None
                 if time.monotonic() > until:
                     raise
                 continue
-            if not count:
+            if not data:
                 raise EOFError
-            view = view[count:]
-        return data
+            self._came += data
+        if len(self._came) == size:
+            found, self._came = self._came, bytearray()
+            return found
+        found = self._came[:size]
+        del self._came[:size]
+        return found
 
     def kill(self) -> int:
         """End it, and what it has started, and say how it had ended; nothing of it stays."""
@@ -471,7 +477,7 @@ def _answer(parent: socket.socket, asked: dict[str, Any]) -> None:
         for one in found:
             _send(parent, {"value": one})
             del one
-            _limit(asked["seconds"], asked["memory"])
+            _limit(asked["seconds"])
         _send(parent, {"last": True})
     except (BrokenPipeError, ConnectionError):
         raise
@@ -482,10 +488,12 @@ def _answer(parent: socket.socket, asked: dict[str, Any]) -> None:
         _send(parent, {"error": [type(error).__name__, words], "last": True})
 
 
-def _limit(seconds: float, memory: int) -> None:
+def _limit(seconds: float, memory: int | None = None) -> None:
     """Let the system end this process where it computes longer, or takes more memory, from now on."""
     used = os.times()
-    _bound(CPU=math.ceil(used.user + used.system + seconds), AS=_address_space() + memory)
+    _bound(CPU=math.ceil(used.user + used.system + seconds))
+    if memory is not None:
+        _bound(AS=_address_space() + memory)
 
 
 def _bound(**most: int) -> None:
@@ -575,6 +583,11 @@ def _pack(value: Any, blobs: list[Any]) -> Any:
     raise TypeError(f"{type(value).__name__} is no plain data")
 
 
+@lru_cache(maxsize=64)
+def _find_class(place: str) -> Any:
+    return load(place)
+
+
 def _unpack(value: Any, blobs: list[bytearray]) -> Any:
     """The way back; ``blobs`` are taken in their order."""
     if isinstance(value, dict):
@@ -587,7 +600,7 @@ def _unpack(value: Any, blobs: list[bytearray]) -> Any:
     if kind == "array":
         return np.frombuffer(blobs.pop(0), np.dtype(inner[0])).reshape(inner[1:])
     if kind == "object":
-        made = load(inner[0]) if inner[0].startswith("fabula.") else None
+        made = _find_class(inner[0]) if inner[0].startswith("fabula.") else None
         if not (isinstance(made, type) and is_dataclass(made)):
             raise ValueError(f"{inner[0]} is no plain data")
         return made(**_unpack(inner[1], blobs))

@@ -53,8 +53,11 @@ class Encoded(NamedTuple):
     """What an encoder makes of B collections of n items each."""
 
     essence: Array  # (B, n, d)
-    pairs: Array | None = None  # (B, n, n, p): what it makes of each two items; None where it looks at none
+    # (B, n, n, p): what it makes of each two items; None where it looks at none, or tells it some rows at a time
+    pairs: Array | None = None
     evidence: Evidence | None = None  # what was seen in the items of the one collection beside their features
+    # some rows and what it makes of their pairs with all items, (B, rows, n, p), until all have been
+    blocks: Callable[[], Iterator[tuple[slice, Array]]] | None = None
 
 
 class LoadedEncoder(Protocol):

@@ -1,5 +1,6 @@
 """A model: what is known of items goes in, and what it says of every ordering of them comes out; loaded by name."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import lru_cache
@@ -17,7 +18,7 @@ from fabula.core.collections import Collections
 from fabula.core.energy import Energy
 from fabula.core.files import write_whole
 from fabula.core.fit import Fit
-from fabula.errors import FabulaError, FileError, InputError, ModelError
+from fabula.errors import FabulaError, FileError, InputError, ModelError, check_kind
 from fabula.models.config import PAIRS, Array, Encoded, EncoderKind, LoadedEncoder, LoadedScorer, Tensors
 from fabula.models.encoders import encoder_kind
 from fabula.models.file import card_brief, card_html, check_tensors, model_bytes, plain, read_parts, tensor_shapes
@@ -533,6 +534,7 @@ _ENDING = ".safetensors"
 
 def load_model(name: str | Path) -> Model:
     """Load a model of any kind: a shipped one by name, or a file; it is an error if there is none, or it is damaged."""
+    check_kind(name, (str, os.PathLike), "the name of a model, or its file", "model")
     if isinstance(name, str) and name in shipped_models():
         model = copy(_load_shipped(name))  # the same weights with a card and a record of their own
         model.card, model.training = dict(model.card), dict(model.training)

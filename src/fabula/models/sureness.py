@@ -24,6 +24,9 @@ from fabula.core.arrays import Floats, Ints
 from fabula.core.posterior import Posterior
 
 if TYPE_CHECKING:
+    from scipy import sparse
+
+    from fabula.core.collection import Terms
     from fabula.models.model import Model
 
 CLAIMS = ("order", "direction", "opener", "close")
@@ -105,6 +108,47 @@ def _by_positions(chances: Floats) -> tuple[float, float]:
 
 def _centred(n: int) -> Floats:
     return np.arange(n, dtype=np.float64) - (n - 1) / 2
+
+
+# What a collection is like, to tell whether a model has learned from such.
+
+
+def measure_kin(features: Floats, terms: Terms, threads: Floats | None) -> Floats:
+    """What n texts are like together: shape (f + 5,).
+
+    The logarithm of their number; the mean of each of their features (n, f), as a model reads them; how much of their
+    wording they share, how alike the rates of their words are, how many of their words no other has; and how far their
+    three most widespread threads, (n, k) times each, reach.
+    """
+    counts, n = terms.counts.tocsr(), len(features)
+    texts = np.bincount(counts.indices, minlength=counts.shape[1])
+    weighed = counts.copy()
+    weighed.data = (1 + np.log(counts.data)) * np.log(n / np.maximum(texts, 1))[counts.indices]
+    wording = max(_mean_cosine(weighed), 1e-4)
+    single = float((texts[counts.indices] == 1).mean())
+    reach = np.zeros(0) if threads is None else np.sort((threads > 0).mean(axis=0))[::-1]
+    known = np.nan_to_num(np.nanmean(features, axis=0))
+    return np.array([np.log(n), *known, np.log(wording), _mean_cosine(counts), single, reach[:3].sum() / 3])
+
+
+def _mean_cosine(rows: sparse.csr_array) -> float:
+    """The mean cosine of every two rows."""
+    table = (rows @ rows.T).toarray()
+    size = np.sqrt(np.maximum(np.diag(table), 1e-18))
+    return float((table / np.outer(size, size))[np.triu_indices(len(table), 1)].mean())
+
+
+def is_far(kin: Mapping[str, Any], found: Floats) -> bool:
+    """Whether a collection is far from all that a model has learned from, by Mahalanobis' distance."""
+    off = np.clip((found[:-1] - kin["mean"]) / np.array(kin["deviation"]), -8, 8)
+    return bool(np.sqrt(off @ np.array(kin["precision"]) @ off / len(off)) > kin["far"])
+
+
+def is_scattered(kin: Mapping[str, Any], found: Floats) -> bool:
+    """Whether the texts of a collection have no more to do with each other than parts of different works."""
+    offset, reach, wording, number, single = kin["book"]
+    told = offset + reach * found[-1] + wording * found[-4] + number * found[0] + single * found[-2]
+    return bool(told < kin["least"])
 
 
 @cache

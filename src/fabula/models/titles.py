@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import chain, pairwise, permutations
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fabula.core.arrays import Ints
 from fabula.errors import ModelError
 
 # Numbers as titles write them: 7, 07, VII, seven; and what kind of number they are.
@@ -517,46 +518,54 @@ def title_pairs(titles: Sequence[Sequence[Title]]) -> NDArray[np.float32]:
     words are all in the column's, and the other way round; whether the column is the next part of the same thing, the
     part before, any later part. Zero on the diagonal and where a title is not known.
     """
-    n = len(titles[0])
-    table = np.zeros((len(titles), n, n, len(TITLE_PAIRS)), dtype=np.float32)
-    cells = [(b, i, k, related) for b, own in enumerate(titles) for i, k, related in _relations(own)]
-    if cells:
-        which = np.array([cell[:3] for cell in cells])
-        table[which[:, 0], which[:, 1], which[:, 2]] = [cell[3] for cell in cells]
+    count, n = len(titles), len(titles[0])
+    table = np.zeros((count, n, n, len(TITLE_PAIRS)), dtype=np.float32)
+    first, second, related = TitleRelations(titles).cells(slice(None), slice(None))
+    table[first // n, first % n, second % n] = related
     return table
 
 
-def _relations(titles: Sequence[Title]) -> Iterator[tuple[int, int, tuple[float, ...]]]:
-    """Every two items whose titles have a word in common, and what relates them."""
-    words = [frozenset(title.words) for title in titles]
-    shared = _sharing(words)
-    parts = _parts(titles) if shared else []
-    for i, k in shared:
-        common = len(words[i] & words[k]) / len(words[i] | words[k])
-        yield i, k, (common, words[i] <= words[k], words[k] <= words[i], *_steps(titles, parts, i, k))
+class TitleRelations:
+    """What relates the titles of B collections of n items each, for some of them at a time; items count through all."""
 
+    def __init__(self, titles: Sequence[Sequence[Title]]) -> None:
+        from scipy.sparse import csr_array
 
-def _sharing(words: Sequence[frozenset[str]]) -> set[tuple[int, int]]:
-    """Every two items that have a word in common, both ways round."""
-    having: dict[str, list[int]] = {}
-    for item, own in enumerate(words):
-        for word in own:
-            having.setdefault(word, []).append(item)
-    return {pair for items in having.values() if len(items) > 1 for pair in permutations(items, 2)}
+        numbers: dict[tuple[int, str], int] = {}  # of the words of each collection
+        words = [{(b, word) for word in title.words} for b, own in enumerate(titles) for title in own]
+        ids = [numbers.setdefault(word, len(numbers)) for own in words for word in own]
+        self._sizes = np.array([len(own) for own in words], dtype=np.intp)
+        starts = np.concatenate([[0], np.cumsum(self._sizes)])
+        self._words = csr_array((np.ones(len(ids)), ids, starts), shape=(len(words), max(len(numbers), 1)))
+        bases: dict[tuple[int, str], int] = {}
+        named = [(b, title.base) for b, own in enumerate(titles) for title in own]
+        self._bases = np.array([bases.setdefault(base, len(bases)) for base in named], dtype=np.intp)
+        self._parts = np.array([part for own in titles for part in _parts(own)], dtype=np.intp)
+
+    def cells(self, rows: slice | Ints, columns: slice | Ints) -> tuple[Ints, Ints, NDArray[np.float32]]:
+        """Every two items of some rows and some columns whose titles have a word in common, and what relates them.
+
+        The numbers of both among the rows and the columns, and (cells, len(TITLE_PAIRS)).
+        """
+        shared = (self._words[rows] @ self._words[columns].T).tocoo()
+        every = np.arange(len(self._sizes))
+        first, second = every[rows][shared.row], every[columns][shared.col]
+        other = first != second
+        common, first, second = shared.data[other], first[other], second[other]
+        sizes = self._sizes[first], self._sizes[second]
+        step = self._parts[second] - self._parts[first]
+        parts = (self._parts[first] > 0) & (self._parts[second] > 0) & (self._bases[first] == self._bases[second])
+        related = np.empty((len(common), len(TITLE_PAIRS)), dtype=np.float32)
+        related[:, 0] = common / (sizes[0] + sizes[1] - common)
+        related[:, 1], related[:, 2] = common == sizes[0], common == sizes[1]
+        related[:, 3], related[:, 4], related[:, 5] = parts & (step == 1), parts & (step == -1), parts & (step > 0)
+        return shared.row[other], shared.col[other], related
 
 
 def _parts(titles: Sequence[Title]) -> list[int]:
     """Parts, where a title that names none is the first of those that have its words and a number of 2 or more."""
     continued = {title.base for title in titles if title.part > 1}
     return [title.part or int(title.base in continued) for title in titles]
-
-
-def _steps(titles: Sequence[Title], parts: list[int], i: int, k: int) -> tuple[bool, bool, bool]:
-    """Whether k is the next part of what i is a part of, the part before, any later one."""
-    if not parts[i] or not parts[k] or titles[i].base != titles[k].base:
-        return False, False, False
-    step = parts[k] - parts[i]
-    return step == 1, step == -1, step > 0
 
 
 # The words, pairs of words, whole titles and pieces of words that a model knows.

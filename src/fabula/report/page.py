@@ -84,6 +84,7 @@ def order_page(ordered: Ordered) -> str:
         *_light_table(ordered),
         "<h2>The order</h2>",
         _table(ordered),
+        *([f'<p class="soft">{escape(ordered.reasons_untold)}</p>'] if ordered.reasons_untold else []),
         *_changes(ordered),
         *_ends(ordered),
         *_likes(ordered),
@@ -122,7 +123,7 @@ def _figures(ordered: Ordered) -> list[str]:
         labels = [items[i].label for i in fit.ordering]
         axis = ordered.session.axis
         caption = f"The arc {name}{f', {axis.name}' if axis is not None else ''}"
-        how = figures.Drawing(fit.template, ordered.sides, pinned, caption=caption, width=900)
+        how = figures.Drawing(ordered.shape_of(fit), ordered.sides, pinned, caption=caption, width=900)
         drawn.append(f"<figure>{figures.arc_figure(essence[fit.ordering], labels, how)}</figure>")
     return drawn
 
@@ -218,7 +219,7 @@ def _alternatives(ordered: Ordered) -> list[str]:
         listed = "".join(f'<li dir="auto">{escape(items[i].label)}</li>' for i in other.ordering)
         figure = ""
         if ordered.session.essence.ndim == 1:
-            how = figures.Drawing(other.template, proposal.sides, width=900, height=240)
+            how = figures.Drawing(ordered.shape_of(other), proposal.sides, width=900, height=240)
             labels = [items[i].label for i in other.ordering]
             figure = figures.arc_figure(ordered.session.essence[other.ordering], labels, how)
         parts.append(f"<details><summary>{number}. {escape(words)}</summary>{figure}<ol>{listed}</ol></details>")

@@ -48,7 +48,7 @@ def write_picture(ordered: Ordered, path: str | Path) -> Path:
     if target.suffix.lower() != ".svg":
         return write_whole(target, _plot(target, 4.2, [partial(_plot_order, ordered=ordered)]))
     caption = ordered.session.title + (f": {ordered.session.axis.name}" if ordered.session.axis is not None else "")
-    how = Drawing(ordered.fit.template, ordered.sides, ordered.pinned, caption, standalone=True)
+    how = Drawing(ordered.shape_of(ordered.fit), ordered.sides, ordered.pinned, caption, standalone=True)
     return write_whole(target, arc_figure(ordered.session.essence[ordered.ordering], ordered.titles, how) + "\n")
 
 
@@ -127,11 +127,11 @@ def _plot(target: Path, height: float, rows: Sequence[Callable[[Any], None]]) ->
 
 def _plot_order(axes: Any, ordered: Ordered) -> None:
     essence = ordered.session.essence[ordered.ordering]
-    numbers = np.arange(1, len(essence) + 1)
+    numbers, shape = np.arange(1, len(essence) + 1), ordered.shape_of(ordered.fit)
     for side, (start, stop) in enumerate(pairwise([0, *ordered.breaks, len(essence)])):
         along = start + 1 + positions(201) * max(stop - start - 1, 1e-9)
-        name = ordered.fit.template.name if side == 0 else None
-        axes.plot(along, ordered.fit.template.samples(201), color="#9aa7bd", label=name)
+        if shape is not None:
+            axes.plot(along, shape.samples(201), color="#9aa7bd", label=shape.name if side == 0 else None)
         axes.plot(numbers[start:stop], essence[start:stop], "o-", color="#2f6fde", linewidth=1)
         if start:
             axes.axvline(start + 0.5, color="#d7dbe2", linewidth=1)
@@ -147,7 +147,7 @@ def _plot_order(axes: Any, ordered: Ordered) -> None:
         marks = np.arange(0, 101, 20)
         axes.set_yticks((marks - axis.values.mean()) / spread, [f"{mark:g}" for mark in marks])
         axes.set_ylim(*limits(np.concatenate([essence, ordered.fit.template.samples(41)])))
-    if ordered.fit.template.name:
+    if shape is not None and shape.name:
         axes.legend(frameon=False)
 
 

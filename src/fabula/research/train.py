@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO, get_args
 
 from fabula.core.collection import Collection
 from fabula.core.files import check_target
-from fabula.errors import FileError, InputError, import_extra
+from fabula.errors import FileError, InputError, brief, import_extra
 from fabula.media.extraction import Measuring
 from fabula.models.encoders import item_encoders
 from fabula.models.model import Model, save_model
@@ -430,6 +430,8 @@ def _has_titles(table: Path | Given) -> bool:
 def _as_given(data: Data) -> Path | Given:
     if isinstance(data, str | Path):
         return Path(data)
+    if not isinstance(data, Iterable):
+        raise InputError(f"the data must be a table or a list of collections; got {brief(data)}")
     parts = list(data)
     if len(parts) == 2 and not any(isinstance(part, Collection) for part in parts):
         return Given(*(_collections(part) for part in parts))

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from fabula.session.propose import Likelihood
 
 MOST_ITEMS = 120  # of threads, beyond which nobody reads them
+MOST_CAUSES = 200  # rows of which it is told what of an item the model goes by: looking takes time for each
 _TOLD = 2  # names in a sentence
 _WORTH = 0.15  # natural logarithms of likelihood that something must add to be worth a word
 _SPEAKS, _SHARE = 0.05, 0.4  # natural logarithms of likelihood worth a word; and as a part of what speaks most
@@ -46,6 +47,14 @@ def reasons(ordered: Ordered) -> list[str]:
     return ["; ".join(filter(None, said)) for said in zip(_plain(ordered), joined, on, strict=True)]
 
 
+def rows_untold(ordered: Ordered) -> str:
+    """Of which rows it is not told what the model goes by; "" where it is told of all."""
+    n = len(ordered.ordering)
+    if n <= MOST_CAUSES or ordered.task.likelihood is None:
+        return ""
+    return f"what the model goes by is told of the first {MOST_CAUSES} of {n:,} rows"
+
+
 def _plain(ordered: Ordered) -> list[str]:
     session, fit = ordered.session, ordered.fit
     judged = ordered.task.likelihood
@@ -64,7 +73,7 @@ def _plain(ordered: Ordered) -> list[str]:
 def explain_expected(ordered: Ordered, likelihood: Likelihood) -> list[str]:
     """One sentence per position: what the item is like, how sure the model is of it there, and what it goes by."""
     traits = traits_by_feature(ordered.session.collection, ordered.session.features, ordered.session.medium)
-    teller = Teller(ordered, likelihood, likelihood.contributions(ordered.ordering), traits)
+    teller = Teller(ordered, likelihood, likelihood.contributions(ordered.ordering, MOST_CAUSES), traits)
     like = [" and ".join(list(traits[item].values())[:2]) for item in ordered.ordering.tolist()]
     return [f"{words}{': ' if words else ''}{teller.sentence(position)}" for position, words in enumerate(like)]
 
@@ -73,14 +82,15 @@ def explain_by_model(ordered: Ordered, likelihood: Likelihood) -> list[str]:
     """One sentence per position: what the item is like, where it stands, and what of it the model goes by."""
     collection, medium = ordered.session.collection, ordered.session.medium
     traits = traits_of(collection, ordered.session.features, medium)
-    found = likelihood.contributions(ordered.ordering)
+    found = likelihood.contributions(ordered.ordering, MOST_CAUSES)
     sentences = []
     for position, item in enumerate(ordered.ordering.tolist()):
         side, place = ordered.side_of(position)
         last = place == (ordered.sides[side] if ordered.sides else len(ordered.ordering)) - 1
         before = None if place == 0 else collection.items[ordered.ordering[position - 1]].label
         role = "opens" if place == 0 else "closes" if last else f"follows {before}"
-        causes = [] if found is None else _because(found, item, medium, followed=before is not None)
+        told = found if position < MOST_CAUSES else None
+        causes = [] if told is None else _because(told, item, medium, followed=before is not None)
         like = f"{' and '.join(traits[item])}: " if traits[item] else ""
         sentences.append(f"{like}{role}{f', by {_and(causes)}' if causes else ''}")
     return sentences
@@ -165,7 +175,8 @@ def doubts(ordered: Ordered) -> list[str]:
     if ordered.task.likelihood is None and not np.ptp(ordered.fit.template.samples(41), axis=0).any():
         found.append("the template is flat: any order follows it as well")
     if ordered.task.likelihood is not None and len(ordered.ordering) > 2 and ordered.request.ordering is None:
-        found += _hardly(ordered.task.beyond_chance(ordered.ordering, ordered.sides))
+        unfamiliar = ordered.task.likelihood.unfamiliar
+        found += [unfamiliar] if unfamiliar else _hardly(ordered.task.beyond_chance(ordered.ordering, ordered.sides))
         found += _claims(ordered)
     elif _along_arcs(ordered):
         found += _hardly(ordered.task.beyond_chance(ordered.ordering))

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabula.core.collection import Collection
-from fabula.core.files import check_target, json_text, write_whole
-from fabula.errors import FileError, InputError, shown
+from fabula.core.files import check_target, cut_name, json_text, write_whole
+from fabula.errors import FileError, InputError, check_kind, shown
 from fabula.media.facts import Levelling
 from fabula.media.registry import media
 from fabula.sources.playlists.entries import move_location
@@ -167,6 +167,7 @@ def copy_numbered(ordered: Ordered, folder: str | Path, copying: Copying | None 
     in it. All files are written, or none when anything fails.
     """
     how = copying or Copying()
+    check_kind(folder, (str, os.PathLike), "a folder", "copy_to")
     if not str(folder).strip():
         raise InputError("name a folder for the copies", field="copy_to")
     if how.link and (how.numbers or how.gain):
@@ -246,9 +247,7 @@ def number_names(rows: list[Row], endings: list[str]) -> list[str]:
         title = row.item.label
         bare = title.removesuffix(ending) if ending else title
         bare = re.sub(r"^\d+\s*[-._ ]\s*(?=\S)", "", _UNSAFE.sub("_", bare)).strip(" .") or "item"
-        while len(bare.encode("utf-8", "surrogateescape")) > 180:
-            bare = bare[:-1]
-        names.append(f"{row.side}{row.number:0{digits}d} {bare}{ending}")
+        names.append(f"{row.side}{row.number:0{digits}d} {cut_name(bare)}{ending}")
     return names
 
 

@@ -246,15 +246,15 @@ def find_essence(
             note = f"ordered by {name}: another column may be chosen"
             return _essence_by_column(source, name, measuring, (note,))
     if model is None and source.medium.proposer is not None:
-        return _by_likelihood(source, load_model(source.medium.proposer), measuring, readable)
+        return _by_likelihood(source, None, measuring, readable)
     chosen = load_model(model) if model is not None else _default_model(source)
     if chosen.by_item:
         return _essence_by_model(source, chosen, measuring)
     return _by_likelihood(source, chosen, measuring, readable)
 
 
-def _by_likelihood(source: Source, model: Model, measuring: Measuring, readable: Sequence[Item]) -> Essence:
-    """A model proposes the order; the medium's axis, or a model of one dimension that knows the features, the arc."""
+def _by_likelihood(source: Source, model: Model | None, measuring: Measuring, readable: Sequence[Item]) -> Essence:
+    """A model proposes the order, by default the medium's; the medium's axis or a model of one dimension draws it."""
     files = source.files and any(item.path for item in source.collection.items)
     if find_models(source.medium, source.medium.measured if files else source.collection.feature_names):
         found = _essence_by_model(source, _default_model(source), measuring)
@@ -264,7 +264,9 @@ def _by_likelihood(source: Source, model: Model, measuring: Measuring, readable:
     judged = _near(found)
     if not source.files:  # a saved session may name any path
         judged = replace(judged, items=tuple(readable) or tuple(replace(item, path="") for item in judged.items))
-    likelihood = judge(model, found.source.collection, source.medium, judged)
+    special = source.medium.special(judged) if model is None else None
+    chosen = model or load_model(special or str(source.medium.proposer))
+    likelihood = replace(judge(chosen, found.source.collection, source.medium, judged), verse=special is not None)
     heard = likelihood.grounds()
     if not heard:
         raise _no_column(source)

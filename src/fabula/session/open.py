@@ -7,20 +7,20 @@ from dataclasses import replace
 from importlib.resources import as_file, files
 from itertools import pairwise
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, NoneType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fabula.core.collection import Collection, Item
 from fabula.core.files import check_target
-from fabula.errors import FileError, InputError, ModelError
+from fabula.errors import FileError, InputError, ModelError, check_kind
 from fabula.media.extraction import Measuring
 from fabula.media.registry import find_medium, medium_of_columns
 from fabula.session.measure import measure, usable_columns
 from fabula.session.ordered import Ordered
 from fabula.session.session import Asked, Session, open_session, source_session
-from fabula.sources.registry import Opening, Source, open_source
+from fabula.sources.registry import Opening, Source, as_paths, open_source
 
 if TYPE_CHECKING:
     from fabula.session.review import Review
@@ -65,6 +65,10 @@ def open(  # noqa: A001 - the verb of the design
     >>> len(session.collection), session.essence.shape, session.order(first="Parade").titles[0]
     (9, (9,), 'Parade')
     """
+    for field, value in {"by": by, "collection": collection, "embedding": embedding}.items():
+        check_kind(value, (str, NoneType), "a name", field)
+    check_kind(model, (str, Path, NoneType), "the name of a model, or its file", "model")
+    check_kind(recursive, bool, "True or False", "recursive")
     opening = Opening(collection=collection, recursive=recursive)
     return open_session(paths, by=by, model=model, opening=opening, embedding=embedding, occasion=occasion)
 
@@ -75,6 +79,8 @@ def order(
     by: str | None = None,
     model: str | None = None,
     collection: str | None = None,
+    recursive: bool = True,
+    embedding: str | None = None,
     occasion: str | None = None,
     **wishes: Any,
 ) -> Ordered:
@@ -82,7 +88,7 @@ def order(
 
     Parameters
     ----------
-    paths, by, model, collection, occasion
+    paths, by, model, collection, recursive, embedding, occasion
         As :func:`open` takes them.
     wishes
         As :class:`fabula.session.request.Request` has them: template, like, first, last, at, together, before, apart,
@@ -94,7 +100,16 @@ def order(
     >>> ordered.titles[-1], ordered.fit.template.name, ordered.gap
     ('Embers', 'icarus', 0.0)
     """
-    return open(paths, by=by, model=model, collection=collection, occasion=occasion).order(**wishes)
+    opened = open(
+        paths,
+        by=by,
+        model=model,
+        collection=collection,
+        recursive=recursive,
+        embedding=embedding,
+        occasion=occasion,
+    )
+    return opened.order(**wishes)
 
 
 def review(
@@ -138,7 +153,7 @@ def open_ordered(
     Sides are those that a playlist's comments or a column ``side`` tell. Without `measuring` nothing is known of files
     but what the source says.
     """
-    source = open_source([paths] if isinstance(paths, str | Path) else list(paths), opening)
+    source = open_source(as_paths(paths), opening)
     source = source.with_lengths() if measuring is None else measure(source, measuring)
     n, sides = len(source.collection), source.sides
     session = Session(source=source, essence=np.zeros(n), notes=source.tell())

@@ -78,7 +78,8 @@ def input_order_name(ordered: Ordered) -> str:
 
 def likely_text(ordered: Ordered) -> str:
     """That the order given is as good to the model, in words; "" where it is not, or where no model speaks."""
-    times = likelier(ordered.fit, ordered.given)
+    judged = ordered.task.likelihood
+    times = likelier(ordered.fit, ordered.given) if judged is None or not judged.unfamiliar else None
     moved = not np.array_equal(ordered.ordering, ordered.given.ordering)
     return f"no likelier than {input_order_name(ordered)}" if times is not None and times < 1.1 and moved else ""
 
@@ -207,6 +208,10 @@ class Ordered:
         """The ordering taken, lay_out on its template."""
         return self.proposal.fit
 
+    def shape_of(self, fit: Fit) -> Template | None:
+        """The template to draw behind a proposal; None where a model proposed an order that follows none."""
+        return fit.template if fit.template.name or self.task.likelihood is None else None
+
     @property
     def ordering(self) -> Ints:
         """Shape (m,), ``ordering[position] = item index``; without what was left out."""
@@ -292,6 +297,11 @@ class Ordered:
         return why.reasons(self)
 
     @property
+    def reasons_untold(self) -> str:
+        """Of which rows it is not told what the model goes by; "" where it is told of all."""
+        return why.rows_untold(self)
+
+    @property
     def changes(self) -> list[Change]:
         """What smoothness changed, part by part."""
         if self.steps is None:
@@ -355,7 +365,7 @@ class Ordered:
             "alternatives": [_summary(other) for other in self.alternatives],
             "changes": [{"name": c.name, "unit": c.unit, "mean": c.mean, "worst": c.worst} for c in self.changes],
             "likes": _likes(self) if explain else None,
-            "notes": list(self.notes),
+            "notes": [*self.notes, *([self.reasons_untold] if explain and self.reasons_untold else [])],
         }
 
     def save(self, path: str | Path) -> Path:

@@ -12,19 +12,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Evidence
-from fabula.core.energy import NEVER, Energy
+from fabula.core.energy import MOST_WHOLE, NEVER, Energy
 from fabula.core.fit import Fit, lay
 from fabula.core.moves import FEW, arrange_near
 from fabula.core.posterior import Posterior, agreement, posterior
 from fabula.core.solver.problem import positions_allowed
-from fabula.core.solver.solve import Arrangement, Constraints, Goal, arrange
+from fabula.core.solver.solve import Arrangement, Constraints, Goal, arrange, arrange_stretches
 from fabula.core.template import PAPER_KNOTS, Template
 from fabula.errors import InputError, ModelError
 from fabula.media.medium import Medium, find_evidence
 from fabula.models.config import PAIRS
+from fabula.models.encoders.measures import MeasuresEncoder
 from fabula.models.model import Model
 from fabula.models.order import MOST_EXPECTED, Contributions, explain, lean as lean_of
-from fabula.models.sureness import Sureness, claim
+from fabula.models.sureness import Sureness, calibration, claim, is_far, is_scattered, measure_kin
 from fabula.models.titles import Series
 from fabula.session.request import TitleWishes
 
@@ -48,6 +49,7 @@ class Likelihood:
     judged: Collection  # the same items as the model can judge them
     medium: Medium  # looks into the items where the model asks for that
     constraints: Constraints | None = None  # what orderings must keep that are drawn
+    verse: bool = False  # whether the model was taken because the items look like verse
 
     @cached_property
     def evidence(self) -> Evidence | None:
@@ -91,16 +93,38 @@ class Likelihood:
         if self.energy.solvable or not (c.fixed or c.forbidden or c.before) or c is self.constraints:
             return self
         other = replace(self, constraints=c)
-        other.__dict__.update(evidence=self.evidence, energy=self.energy)  # looked at once
+        known = {name: self.__dict__[name] for name in ("unfamiliar",) if name in self.__dict__}
+        other.__dict__.update(evidence=self.evidence, energy=self.energy, **known)  # looked at once
         return other
 
     def score(self, ordering: Ints, sides: Sequence[int] = ()) -> float:
         """How likely an ordering of some of the items is: positions count through all sides, neighbours within each."""
         return float(self.energy.score(ordering, sides))
 
+    @cached_property
+    def unfamiliar(self) -> str:
+        """Why nothing may be claimed, in words: the items are unlike what the model has learned from; else ""."""
+        items, encoder = self.medium.words.items, self.model.encoder
+        if self.verse:
+            return (
+                f"this looks like verse: the model {self.model.card.get('name')} knows what goes beside what, no more"
+            )
+        kin = (calibration(self.model) or {}).get("kin")
+        terms = None if self.evidence is None else self.evidence.terms
+        if kin is None or terms is None or not isinstance(encoder, MeasuresEncoder) or len(self.collection) < 3:
+            return ""
+        if terms.language not in encoder.words:
+            return "a guess: the model has not learned this language"
+        threads = self.medium.threads(self.judged)
+        found = measure_kin(encoder.read(self.judged), terms, None if threads is None else threads.counts)
+        if is_far(kin, found):
+            return f"a guess: these {items} are unlike those that the model has learned from"
+        return f"a guess: these {items} have little to do with each other" if is_scattered(kin, found) else ""
+
     def sureness(self, ordering: Ints) -> Sureness:
         """What may be claimed of an ordering of all items."""
-        return claim(self.model, self.posterior, ordering) if len(ordering) <= MOST_EXPECTED else Sureness()
+        silent = self.unfamiliar or len(ordering) > MOST_EXPECTED
+        return Sureness() if silent else claim(self.model, self.posterior, ordering)
 
     def beyond_chance(self, ordering: Ints, sides: Sequence[int] = ()) -> float:
         """How many times as likely an ordering is as a random order of its items, on average.
@@ -132,11 +156,11 @@ class Likelihood:
         """What is known of the items that the model takes; empty where it cannot judge."""
         return self.model.grounds(self.judged, self.evidence)
 
-    def contributions(self, ordering: Ints) -> Contributions | None:
-        """What speaks for each item's position; None where some items are left out."""
+    def contributions(self, ordering: Ints, first: int) -> Contributions | None:
+        """What speaks for each item's position, at the first so many at least; None where some items are left out."""
         if len(ordering) < len(self.collection) or len(ordering) < 2:
             return None
-        return explain(self.model, ordering, self.judged, self.evidence)
+        return explain(self.model, ordering, self.judged, self.evidence, first)
 
 
 def judge(model: Model, collection: Collection, medium: Medium, judged: Collection | None = None) -> Likelihood:
@@ -276,8 +300,7 @@ def by_likelihood(
     for lean in [None, *leaning]:
         if len(found) == most:
             break
-        goal = _goal(likelihood.tables, _leaning(task, lean))
-        arranged = _arrange(task, goal, likelihood.flow, _FIRST if lean is None else _OTHERS)
+        arranged = _arrange_leaning(task, likelihood, _leaning(task, lean), _FIRST if lean is None else _OTHERS)
         _keep(
             found,
             task,
@@ -287,6 +310,17 @@ def by_likelihood(
         )
     best, *others = found.values()
     return [best, *sorted(others, key=lambda proposal: -(proposal.fit.score or 0.0))]
+
+
+def _arrange_leaning(
+    task: OrderTask, likelihood: Likelihood, leaning: Callable[[int], Floats] | None, seconds: float
+) -> Arrangement:
+    """The best ordering by a model, less what leaning towards a template costs; of very many items by stretches."""
+    tables, n = likelihood.tables, len(task.essence)
+    if n <= MOST_WHOLE or tables.positions is None or tables.flow is None or not task.constraints.positions_only:
+        return _arrange(task, _goal(tables, leaning), likelihood.flow, seconds)
+    scores = tables.positions if leaning is None else tables.positions - leaning(n)
+    return arrange_stretches(scores, tables.flow, task.constraints, steps=task.flow, seconds=task.time_for(seconds))
 
 
 def _goal(energy: Energy, leaning: Callable[[int], Floats] | None = None) -> Goal:
@@ -420,7 +454,9 @@ def _split(rows: NDArray[Any], sides: Sequence[int]) -> list[NDArray[Any]]:
 
 def _proposal(task: OrderTask, template: Template, found: Arrangement) -> Proposal:
     fit = replace(lay_out(task, template, found.ordering, found.sides), exact=found.exact)
-    return Proposal(fit, found.gap, tuple(found.sides), tuple(int(i) for i in found.left_out))
+    return Proposal(
+        fit, None if np.isnan(found.gap) else found.gap, tuple(found.sides), tuple(int(i) for i in found.left_out)
+    )
 
 
 def _times(score: float, random: Floats) -> float:

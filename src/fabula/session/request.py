@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import ceil, isfinite
+from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from types import NoneType
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -17,7 +19,7 @@ from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Item
 from fabula.core.solver.constraints import Constraints
 from fabula.core.template import Template, TemplateSet, replace_values, template
-from fabula.errors import ConflictError, ConstraintError, InputError
+from fabula.errors import ConflictError, ConstraintError, InputError, brief, check_count, check_kind
 from fabula.media.medium import Medium
 from fabula.models.titles import Series, find_closers, find_interludes, find_series
 
@@ -185,11 +187,12 @@ class Request:
     series: bool = True
 
     def __post_init__(self) -> None:
+        _check_kinds(self)
+        for name in ("first", "last"):  # an index may be a number of NumPy's
+            given = getattr(self, name)
+            object.__setattr__(self, name, int(given) if isinstance(given, Integral) else given)
         if self.template is not None and self.like is not None:
             raise InputError("give either a template or like, not both")
-        for name in ("alternatives", "choose", "sides"):
-            if getattr(self, name) < 1:
-                raise InputError(f"must be at least 1; got {getattr(self, name)}", field=name)
         if not isfinite(self.smoothness):
             raise InputError(f"must be a finite number; got {self.smoothness}", field="smoothness")
         if self.seconds is not None and not 0 < self.seconds < float("inf"):
@@ -216,6 +219,54 @@ class Request:
                 raise InputError(f"goes without {name.replace('_', ' ')}", field="keep")
         if self.sides > 1:
             raise InputError("goes without sides", field="keep")
+
+
+# What wishes are made of: anything else is refused by name, and nothing is passed over.
+
+_WHICH = (Integral, str)
+_ITEM = "an item: its title, or its index"
+_KINDS: dict[str, tuple[tuple[type, ...], str]] = {
+    "template": ((str, Template, NoneType), "a template, or its name"),
+    **dict.fromkeys(("flip", "scaled", "likeliest", "apart_soft"), ((bool,), "True or False")),
+    **dict.fromkeys(("apart", "together_by"), ((str, NoneType), "the name of a column")),
+    **dict.fromkeys(("limit", "side_limit"), ((Real, str, NoneType), "a length, as a number or as text")),
+    "smoothness": ((Real,), "a number"),
+    "seconds": ((Real, NoneType), "a number"),
+    "at": ((Mapping,), "items by position, such as {0: 'Intro'}"),
+    "smooth_by": ((Mapping,), "weights by name, such as {'essence': 1}"),
+    **dict.fromkeys(("first", "last"), ((*_WHICH, Mapping, NoneType), f"{_ITEM}, or one for each side by number")),
+}
+
+
+def _check_kinds(asked: Request) -> None:
+    """Refuse what is of another kind than a wish takes, in one line that names the wish."""
+    for name, (kinds, words) in _KINDS.items():
+        check_kind(getattr(asked, name), kinds, words, name)
+    for name in ("alternatives", "choose", "sides"):
+        check_count(getattr(asked, name), name)
+    if not isinstance(asked.like, str | Path | NoneType) and not hasattr(asked.like, "essence"):
+        raise InputError(f"must be an open session, or a path; got {brief(asked.like)}", field="like")
+    for name in ("at", "first", "last"):
+        named = getattr(asked, name)
+        for position, which in named.items() if isinstance(named, Mapping) else ():
+            check_kind(position, Integral, "items by position, counted from 0", name)
+            check_kind(which, _WHICH, _ITEM, name)
+    for weight in asked.smooth_by.values():
+        check_kind(weight, Real, "weights by name, such as {'essence': 1}", "smooth_by")
+    for name, words in (("together", "lists of items, such as [['Intro', 'Dawn']]"), ("before", "pairs of items")):
+        for run in _as_list(getattr(asked, name), words, name):
+            for which in _as_list(run, words, name):
+                check_kind(which, _WHICH, words, name)
+    for name in ("ordering", "side_sizes"):
+        for number in _as_list(() if getattr(asked, name) is None else getattr(asked, name), "whole numbers", name):
+            check_kind(number, Integral, "whole numbers", name)
+
+
+def _as_list(value: Any, words: str, field: str) -> list[Any]:
+    """What several values are given as, which a text is not."""
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise InputError(f"must be {words}; got {brief(value)}", field=field)
+    return list(value)
 
 
 # What a person types: the template or the item she means.
@@ -272,7 +323,8 @@ def find_item(items: Sequence[Item], which: int | str, field: str) -> int:
 
     Refused, as what was given in `field`, when none or several fit; a near miss is told, never taken.
     """
-    if isinstance(which, int):
+    if not isinstance(which, str):
+        which = int(which)
         if not 0 <= which < len(items):
             raise InputError(f"there is no item {which}; items count from 0 to {len(items) - 1}", field=field)
         return which

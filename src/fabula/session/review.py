@@ -7,9 +7,11 @@ Of very many items stretches are looked at, each by itself and by its joins alon
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import permutations
+from itertools import pairwise, permutations
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,10 +19,11 @@ import numpy as np
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Item
 from fabula.core.energy import Energy
-from fabula.core.moves import FEW, Move, best_moves, best_positions, move_gains
+from fabula.core.moves import FEW, Move, best_moves, move_gains
 from fabula.errors import InputError
 from fabula.models.order import MOST_EXPECTED
 from fabula.models.sureness import calibrate, calibration
+from fabula.models.titles import find_series
 from fabula.session.explain import describe_threads, traits_by_feature
 from fabula.session.propose import judge
 
@@ -28,17 +31,20 @@ if TYPE_CHECKING:
     from fabula.session.ordered import Ordered
     from fabula.session.session import Session
 
+Progress = Callable[[int, int, str], None]  # how many of how many, and the name of the last
+
 MOST_MOVES = 5
 MOST_ODD = 5
 _ENDS = 3  # candidates for the opener and for the close
 _MOST_WHOLE = 300  # items beyond which stretches are looked at, each by itself
-_STRETCH = 250
+_STRETCH = 150
 _DRAWS = 2000  # random orders that the order is held against
 _CELLS = 1 << 20  # of orders scored at a time
-# Natural logarithms of likelihood that a move must gain to be told: of an order that is hardly better than random ones,
-# and of one that stands well, where most moves that gain little lead away from it.
-_LEAST_GAIN, _LEAST_OF_GOOD, _GOOD = 0.7, 2.0, 75.0
+_LEAST_GAIN = 0.7  # natural logarithms of likelihood: below twice as likely no move is worth a word
+# Of an order that stands better than so many of 100 random ones, most moves that are not as sure lead away from it.
+_GOOD, _LEAST_SURE = 75.0, 0.1
 _FEWEST = 4  # items
+_LEAST = 1e-9  # less is rounding
 _MOST_JOINS = 40  # that are told of very many, half of them weak
 _WINDOW = 120  # items whose steps are compared at a time
 _FAR, _NEAR = 0.75, 0.25  # shares of the steps between all pairs, from which a step is worth a word
@@ -192,18 +198,24 @@ class Review:
 
 
 def review_session(
-    session: Session, ordering: Sequence[int] | None = None, *, sides: int = 1, side_sizes: Sequence[int] = ()
+    session: Session,
+    ordering: Sequence[int] | None = None,
+    *,
+    sides: int = 1,
+    side_sizes: Sequence[int] = (),
+    progress: Progress | None = None,
 ) -> Review:
     """Review the order that a session's items came in, or another ordering of them, all or some.
 
-    ``sides`` cuts it evenly where neither ``side_sizes`` nor the source says where sides end.
+    ``sides`` cuts it evenly where neither ``side_sizes`` nor the source says where sides end; ``progress`` is told of
+    each stretch of very many.
     """
     if ordering is not None:
         session = _reorder(session, ordering)
     sizes = tuple(side_sizes) if side_sizes or ordering is not None else _sizes(session, sides)
     if sizes and (min(sizes) < 1 or sum(sizes) != len(session.collection)):
         raise InputError(f"must be numbers above 0 that add up to {len(session.collection)}", field="side_sizes")
-    parts = _stretches(session, sizes)
+    parts = _stretches(session, sizes, progress)
     silent = _silent(session, parts)
     notes = (*session.notes, *_name_order(session))
     if silent:
@@ -214,17 +226,19 @@ def review_session(
     chances = _chances(session)
     order = np.arange(len(session.collection))
     percentile = round(_percentile(parts), 2)
-    moves, steps = _moves(session, parts, _LEAST_OF_GOOD if percentile >= _GOOD else _LEAST_GAIN)
+    titles = _read_titles(session)
+    moves, steps = _moves(session, parts, _LEAST_SURE if percentile >= _GOOD else 0.0, titles)
+    openers, closers = likely_ends(session, chances, titles)
     return Review(
         session,
         percentile,
-        _odd(session, parts),
+        _odd(session, parts, titles),
         _joins(session, parts, sizes),
         moves,
-        () if chances is None else tuple(session.collection.items[i].id for i, _ in _likeliest(chances[0])),
-        () if chances is None else tuple(session.collection.items[i].id for i, _ in _likeliest(chances[1])),
+        tuple(session.collection.items[i].id for i, _ in openers),
+        tuple(session.collection.items[i].id for i, _ in closers),
         notes,
-        {} if chances is None else _by_id(session, *chances),
+        {} if chances is None else _by_id(session, *chances, [i for i, _ in openers + closers]),
         sizes,
         round(_percentile(parts, _apply(order, steps)), 2) if steps else None,
         steps,
@@ -272,7 +286,7 @@ def _sizes(session: Session, sides: int) -> tuple[int, ...]:
     return session.order(ordering=range(len(session.collection)), sides=sides, alternatives=1).sides
 
 
-def _stretches(session: Session, sides: tuple[int, ...]) -> list[_Stretch]:
+def _stretches(session: Session, sides: tuple[int, ...], progress: Progress | None) -> list[_Stretch]:
     """The energy of the order, or of stretches of it; empty where no model says anything."""
     n, judged, model = len(session.collection), session.likelihood, session.model
     if judged is None:
@@ -283,8 +297,10 @@ def _stretches(session: Session, sides: tuple[int, ...]) -> list[_Stretch]:
         return [_Stretch(0, asked)]
     if n <= _MOST_WHOLE:
         return [_Stretch(0, judged.energy, sides if judged.energy.reach is None else ())]
-    found = []
+    found: list[_Stretch] = []
     for rows in np.array_split(np.arange(n), -(-n // _STRETCH)):
+        if progress is not None:
+            progress(int(rows[0]), n, judged.collection.items[int(rows[0])].label)
         one = judge(judged.model, judged.collection.only(rows), judged.medium, judged.judged.only(rows))
         found.append(_Stretch(int(rows[0]), Energy(flow=_near_table(one.energy))))
     return found
@@ -304,13 +320,17 @@ def _silent(session: Session, parts: Sequence[_Stretch]) -> str:
         return f"nothing can be said: the {words.items} are unlike what the model has learned from"
     if all(np.ptp(_score_random(part, 60)) < 1e-9 for part in parts):
         return f"nothing can be said: the {words.items} are all alike to the model"
+    judged = session.likelihood
+    if judged is not None and judged.unfamiliar and not judged.verse:
+        return f"nothing can be said: {judged.unfamiliar.removeprefix('a guess: ')}"
     return ""
 
 
 def _name_order(session: Session) -> list[str]:
     """What order was reviewed, where it may not be one that somebody chose."""
     source = session.source
-    if source.files and source.playlist is None and not source.collection.ordered:
+    named = source.files and source.playlist is None and not source.collection.ordered
+    if named and not all(re.search(r"\d", Path(item.path).stem) for item in source.collection.items):
         return ["the files have no numbers: this is a review of the order of their names"]
     return []
 
@@ -344,30 +364,67 @@ def _score_random(part: _Stretch, draws: int) -> Floats:
     return np.concatenate(found)
 
 
-# What stands oddly, and the moves that help.
+# What stands oddly, and the moves that help. What titles say of the order, and the order has, no move undoes.
 
 
-def _odd(session: Session, parts: Sequence[_Stretch]) -> tuple[OddItem, ...]:
+@dataclass(frozen=True)
+class _Titles:
+    """What titles say of an order of items, as far as the order given has it."""
+
+    pairs: tuple[tuple[int, int], ...] = ()  # the first before the second, as in Part 1 and Part 2
+    fixed: tuple[tuple[int, int], ...] = ()  # position and item, such as a title page and an index
+
+    def permit(self, ordering: Ints) -> bool:
+        """Whether an ordering keeps it."""
+        place = np.argsort(ordering)
+        return all(place[a] < place[b] for a, b in self.pairs) and all(ordering[at] == i for at, i in self.fixed)
+
+    def open_to(self, place: int) -> Callable[[int], bool]:
+        """Whether an item may open (place 0) or close (-1)."""
+        taken = {b for _, b in self.pairs} if place == 0 else {a for a, _ in self.pairs}
+        return lambda item: item not in taken
+
+
+def _read_titles(session: Session) -> _Titles:
+    """What the titles say, where few enough read them."""
+    n = len(session.collection)
+    if n > _MOST_WHOLE:
+        return _Titles()
+    front, back = session.medium.matter(session.collection)
+    fixed = [(at, i) for at, i in enumerate(front) if at == i] + [
+        (n - len(back) + at, i) for at, i in enumerate(back) if n - len(back) + at == i
+    ]
+    pairs = [(a, b) for one in find_series(session.collection.texts("title")) for a, b in pairwise(one.items) if a < b]
+    return _Titles(tuple(pairs), tuple(fixed))
+
+
+def _odd(session: Session, parts: Sequence[_Stretch], titles: _Titles) -> tuple[OddItem, ...]:
     """The items that are likeliest to be wrong where they stand, or from elsewhere, worst first."""
     n = len(session.collection)
-    placed, strange, better = np.zeros(n), _STRANGE + _STRANGER * outlying(_measures(session)), np.arange(n)
-    for part in parts:
-        rows = slice(part.start, part.start + part.energy.n)
-        _, to = best_positions(part.energy, part.order, part.sides)
-        better[rows] = part.start + to
-        placed[rows] = _surprise(part)
+    strange = _STRANGE + _STRANGER * outlying(_measures(session))
+    placed = np.concatenate([_surprise(part) for part in parts])
     weight = np.exp(np.logaddexp(placed, strange))
     sure = weight / (n + weight.sum())
     traits = traits_by_feature(session.collection, session.features, session.medium)
     found = []
     for at in np.argsort(-weight, kind="stable")[:MOST_ODD].tolist():
+        better = _find_better(next(part for part in parts[::-1] if part.start <= at), at, titles)
         item, alien = session.collection.items[at], strange[at] > max(placed[at], 0.0)
         like = " and ".join(list(traits[at].values())[:2])
         words = f"unlike the others{f': {like}' if like else ''}" if alien else ""
-        stands = _place(session.collection, at, int(better[at]))
+        stands = _place(session.collection, at, better)
         why = "; ".join(filter(None, (words, stands))) or "fits nowhere much better"
-        found.append(OddItem(item.id, item.label, at + 1, int(better[at]) + 1, round(float(sure[at]), 4), why))
+        found.append(OddItem(item.id, item.label, at + 1, better + 1, round(float(sure[at]), 4), why))
     return tuple(found)
+
+
+def _find_better(part: _Stretch, at: int, titles: _Titles) -> int:
+    """Where an item would stand better, by its best move that titles permit; where it stands, if nowhere."""
+    gains = move_gains(part.energy, part.order, np.array([at - part.start]), part.sides)[0]
+    for to in np.argsort(-gains, kind="stable")[:_ENDS].tolist():
+        if gains[to] > _LEAST and titles.permit(Move(at - part.start, to, 0.0).apply(part.order)):
+            return int(part.start + to)
+    return at
 
 
 def _surprise(part: _Stretch) -> Floats:
@@ -425,14 +482,22 @@ def _place(collection: Collection, at: int, to: int) -> str:
 
 
 def _moves(
-    session: Session, parts: Sequence[_Stretch], least: float
+    session: Session, parts: Sequence[_Stretch], least_sure: float, titles: _Titles
 ) -> tuple[tuple[ProposedMove, ...], tuple[Move, ...]]:
     """The few moves that gain most, never a reshuffle: as they are told, and as they are applied."""
     n = len(session.collection)
     most = min(MOST_MOVES, max(1, n // 3))
     found: list[Move] = []
     for part in parts:
-        own = best_moves(part.energy, part.order, most=most, least=least, sides=part.sides)
+        own = best_moves(
+            part.energy,
+            part.order,
+            most=most,
+            least=_LEAST_GAIN,
+            least_sure=least_sure,
+            sides=part.sides,
+            permits=titles.permit,
+        )
         found += [replace(move, at=part.start + move.at, to=part.start + move.to) for move in own]
     if len(parts) > 1:  # within one, each counts on those before it
         found = sorted(found, key=lambda move: -move.gain)[:most]
@@ -468,10 +533,15 @@ def _apply(order: Ints, moves: Sequence[Move]) -> Ints:
 # Openers and closes.
 
 
-def likely_ends(session: Session) -> tuple[list[tuple[int, float]], list[tuple[int, float]]]:
+def likely_ends(
+    session: Session, chances: tuple[Floats, Floats] | None = None, titles: _Titles | None = None
+) -> tuple[list[tuple[int, float]], list[tuple[int, float]]]:
     """The three likeliest openers and the three likeliest closes: items with their chances; none where not known."""
-    chances = _chances(session)
-    return ([], []) if chances is None else (_likeliest(chances[0]), _likeliest(chances[1]))
+    known, said = chances or _chances(session), titles or _read_titles(session)
+    if known is None:
+        return [], []
+    first, last = (_likeliest(column, said.open_to(place)) for column, place in zip(known, (0, -1), strict=True))
+    return first, last
 
 
 def _chances(session: Session) -> tuple[Floats, Floats] | None:
@@ -491,15 +561,16 @@ def _chances(session: Session) -> tuple[Floats, Floats] | None:
     return put_right[0], put_right[1]
 
 
-def _likeliest(chances: Floats) -> list[tuple[int, float]]:
-    return [(int(i), float(chances[i])) for i in np.argsort(-chances, kind="stable")[:_ENDS]]
+def _likeliest(chances: Floats, permits: Callable[[int], bool]) -> list[tuple[int, float]]:
+    ranked = [i for i in np.argsort(-chances, kind="stable").tolist() if permits(i)]
+    return [(i, float(chances[i])) for i in ranked[:_ENDS]]
 
 
-def _by_id(session: Session, opens: Floats, closes: Floats) -> dict[str, tuple[float, float]]:
-    """Of the candidates, and of what opens and closes now, how likely they open and close."""
-    some = {0, len(opens) - 1, *np.argsort(-opens)[:_ENDS].tolist(), *np.argsort(-closes)[:_ENDS].tolist()}
+def _by_id(session: Session, opens: Floats, closes: Floats, some: list[int]) -> dict[str, tuple[float, float]]:
+    """Of candidates, and of what opens and closes now, how likely they open and close."""
     items = session.collection.items
-    return {items[i].id: (round(float(opens[i]), 4), round(float(closes[i]), 4)) for i in sorted(some)}
+    there = sorted({0, len(opens) - 1, *some})
+    return {items[i].id: (round(float(opens[i]), 4), round(float(closes[i]), 4)) for i in there}
 
 
 # Joins: how well each follows the one before it, and why.
@@ -592,7 +663,9 @@ def _steps_along(session: Session, wanted: set[int]) -> dict[int, tuple[str, str
 
 
 def _say_step(name: str, unit: str, step: float) -> str:
-    return name if unit in _UNIT_WORDS else f"{name} ({step:.0f} {unit})"
+    words = {"join": "how one ends and the next begins"}.get(name, name)
+    count = f"{step:.0f}"
+    return words if unit in _UNIT_WORDS else f"{words} ({count} {unit.removesuffix('s') if count == '1' else unit})"
 
 
 def _list(verb: str, names: Sequence[str]) -> str:

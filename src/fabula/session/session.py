@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import cached_property, lru_cache
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +15,7 @@ import numpy as np
 from fabula.core.arrays import Floats, normalise
 from fabula.core.collection import Collection, Item
 from fabula.core.template import PAPER_KNOTS, Template, from_arc, template_names
-from fabula.errors import ConflictError, ConstraintError, InputError
+from fabula.errors import ConflictError, ConstraintError, InputError, brief, check_kind
 from fabula.media.extraction import Measuring
 from fabula.media.facts import Axis
 from fabula.media.medium import Medium, Steps, Threads
@@ -36,7 +38,7 @@ from fabula.session.request import (
     with_matter,
     with_spreads,
 )
-from fabula.sources.registry import Opening, SeveralCollectionsError, Source, open_source
+from fabula.sources.registry import Opening, SeveralCollectionsError, Source, as_paths, open_source
 
 if TYPE_CHECKING:
     from fabula.session.review import Review
@@ -165,6 +167,7 @@ class Session:
 
     def by(self, column: str | None = None, model: str | None = None, measuring: Measuring | None = None) -> Session:
         """The same collection with another essence: a column, or a model's; nothing is measured twice."""
+        check_kind(column, (str, NoneType), "the name of a column", "by")
         found = find_essence(self.source, measuring or Measuring(), by=column, model=model, readable=self.stored)
         made = _session(found, Asked(column, model))
         rows = {item.id: row for row, item in enumerate(self.collection.items)}
@@ -196,7 +199,12 @@ class Session:
         return Ordered(self, asked, task, tuple(found), asked.choose - 1, steps)
 
     def review(
-        self, ordering: Sequence[int] | None = None, *, sides: int = 1, side_sizes: Sequence[int] = ()
+        self,
+        ordering: Sequence[int] | None = None,
+        *,
+        sides: int = 1,
+        side_sizes: Sequence[int] = (),
+        progress: Callable[[int, int, str], None] | None = None,
     ) -> Review:
         """Review the order that the items came in, or another: what is good, what is weak, and the moves that help.
 
@@ -209,7 +217,7 @@ class Session:
         """
         from fabula.session.review import review_session
 
-        return review_session(self, ordering, sides=sides, side_sizes=side_sizes)
+        return review_session(self, ordering, sides=sides, side_sizes=side_sizes, progress=progress)
 
     def _solve(self, task: OrderTask, asked: Request) -> tuple[OrderTask, list[Proposal]]:
         """What was solved, and what came out: with what titles ask for, unless other wishes are against it."""
@@ -345,11 +353,15 @@ def check_template(text: str, model: str | None = None) -> None:
 
 
 def _request(request: Request | None, wishes: dict[str, Any]) -> Request:
-    try:
-        return replace(request or Request(), **wishes)
-    except TypeError as error:
-        known = ", ".join(Request.__dataclass_fields__)
-        raise InputError(f"nothing is called {', '.join(map(repr, wishes))}; there are: {known}") from error
+    if not isinstance(request, Request | NoneType):
+        raise InputError(f"takes a Request, or wishes by name; got {brief(request)}")
+    known = Request.__dataclass_fields__
+    for name in wishes:
+        if name not in known:
+            near = ["smoothness"] if name == "smooth" else get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(known)}"
+            raise InputError(f"there is no wish {name!r}; {hint}")
+    return replace(request or Request(), **wishes)
 
 
 def _check_sides(asked: Request, ordering: Sequence[int], task: OrderTask) -> tuple[int, ...]:
@@ -394,7 +406,7 @@ def open_session(
     own: a column of lists in a table, or an ONNX model (``.onnx``) that reads what items say. ``occasion`` is what the
     order is for, where the medium knows of several: it names the model.
     """
-    named = [paths] if isinstance(paths, str | Path) else list(paths)
+    named = as_paths(paths)
     how = measuring or Measuring()
     source = open_source(named, replace(opening or Opening(), progress=how.progress, stop=how.stop)).with_lengths()
     known: dict[str, Floats] = {}

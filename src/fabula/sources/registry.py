@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fabula.core.collection import Collection
-from fabula.errors import FileError, InputError, shown
+from fabula.errors import FileError, InputError, brief, check_kind, shown
 from fabula.media.medium import Medium, Stop, load, load_points
 
 if TYPE_CHECKING:
@@ -189,6 +190,21 @@ def readers() -> tuple[Reader, ...]:
 def list_endings() -> tuple[str, ...]:
     """Endings of files that list items: tables, playlists and what other packages read."""
     return tuple(ending for reader in readers() for ending in reader.endings)
+
+
+def as_paths(paths: Any) -> list[str]:
+    """A path, or several, as a list of texts; an InputError for anything else.
+
+    >>> as_paths(Path("a")), as_paths(["a", "b"])
+    (['a'], ['a', 'b'])
+    """
+    several = [paths] if isinstance(paths, str | os.PathLike) else paths
+    if not isinstance(several, Iterable) or isinstance(several, bytes | Mapping):
+        raise InputError(f"must be a path, or several; got {brief(paths)}", field="paths")
+    named = list(several)
+    for path in named:
+        check_kind(path, (str, os.PathLike), "a path, or several", "paths")
+    return [os.fspath(path) for path in named]
 
 
 def open_source(paths: Sequence[str | Path], opening: Opening | None = None) -> Source:

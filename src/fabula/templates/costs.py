@@ -7,13 +7,14 @@ what remains of a cost is a matrix product.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fabula.core.arrays import Floats, Ints, positions as positions_of
 from fabula.core.template import PAPER_KNOTS, basis, join_essences
-from fabula.errors import InputError
+from fabula.errors import InputError, check_kind
 
 _CELLS = 1 << 19  # floats held at once: what a core's cache holds, and a bound on memory
 
@@ -158,6 +159,7 @@ def as_count(k: int, collections: int) -> int:
     """Check a number of templates: at least 1, at most one per collection."""
     if not collections:
         raise InputError("at least one collection is needed; got none")
+    check_kind(k, Integral, "a whole number", "k")
     if not 1 <= k <= collections:
         raise InputError(f"the number of templates must lie in 1..{collections}, one per collection at most; got {k}")
     return int(k)

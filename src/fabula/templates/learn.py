@@ -1,6 +1,6 @@
 """Learning templates: one door to the three methods, and the one by contrast."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fabula.core.arcs import Arcs
-from fabula.core.arrays import Floats
+from fabula.core.arrays import Floats, as_generator
 from fabula.core.template import PAPER_KNOTS, TemplateSet, basis, join_essences, name_templates, replace_values
-from fabula.errors import InputError
+from fabula.errors import InputError, brief
 from fabula.templates.costs import as_count, quadratic_costs
 from fabula.templates.refinement import EvolutionSettings, Progress, RefinementSettings, evolve, refine
 
@@ -265,8 +265,10 @@ def learn_templates(
     ['rise', 'fall']
     """
     _check_options(method, options)
+    if not isinstance(essences, Sized):
+        raise InputError(f"must be a list of arrays in true order; got {brief(essences)}", field="essences")
     as_count(k, len(essences))
-    rng = np.random.default_rng(seed)
+    rng = as_generator(seed)
     if method == "contrastive":
         how = ContrastSettings(knots, **options)
         arcs = learn_arcs(essences, k, rng=rng, positions=positions, settings=how, progress=progress)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from numbers import Integral, Real
 from typing import Any
 
 from fabula.core.template import PAPER_KNOTS
-from fabula.errors import InputError
+from fabula.errors import InputError, check_kind
 from fabula.media.music.tracks import LOGGED
 from fabula.models.config import PRESETS
 from fabula.models.encoders import encoder_kind, item_encoders
@@ -252,6 +253,9 @@ class SetRecipe:
     def __post_init__(self) -> None:
         object.__setattr__(self, "kept", tuple(tuple(group) for group in self.kept))
         object.__setattr__(self, "guessed", tuple(self.guessed))
+        for field in fields(self):
+            if field.type in ("int", "float"):
+                check_kind(getattr(self, field.name), Integral if field.type == "int" else Real, "a number", field.name)
         for name in ("epochs", "batch", "negatives"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be at least 1; got {getattr(self, name)}")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from fabula.core.collection import Item
+from fabula.core.files import guard_files
 from fabula.core.template import Template
 from fabula.errors import ConflictError, ConstraintError, FabulaError, InputError, ModelError
 from fabula.session.ordered import Ordered
@@ -45,8 +46,9 @@ def order(store: ServerStore, asked: OrderRequest) -> tuple[Ordered, str | None]
 
 def review(store: ServerStore, collection: str, asked: ReviewRequest) -> Review:
     """The review of an order of an open collection."""
-    session = _retitle(store.get(collection).session, asked.titles)
-    with store.searching.turn():
+    opened = store.get(collection)
+    session = _retitle(opened.session, asked.titles)
+    with store.searching.turn(), guard_files(opened.guard):
         return session.review(asked.ordering, side_sizes=asked.side_sizes)
 
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from fastapi.responses import Response
 
+from fabula.core.files import cut_name
 from fabula.core.template import template, template_names
 from fabula.errors import FileError, InputError, shown
 from fabula.media.facts import total
@@ -304,4 +305,4 @@ class _Stream(io.RawIOBase):
 def file_name(text: str) -> str:
     """A text as it can stand in the name of a file on any system."""
     plain = re.sub(r'[\x00-\x1f\x7f<>:"/\\|?*\ud800-\udfff]+', " ", text)
-    return " ".join(plain.split()).strip(" .")[:80]
+    return cut_name(" ".join(plain.split())[:80]).strip(" .")

@@ -296,7 +296,5 @@ def test_an_ordering_that_was_not_found_is_told():
 
 def test_a_side_limit_that_many_items_cannot_keep_comes_with_one_that_works():
     kept = Constraints(24, sides=2, side_limit=11.0)
-    with pytest.raises(
-        ConflictError, match=r"of at most 11 cannot be made: a side limit that was found to work is 1[23]"
-    ):
+    with pytest.raises(ConflictError, match=r"on 2 sides of 11, by [12]: a side limit that was found to work is 1[23]"):
         arrange(Goal.template(np.arange(24.0), HILL), constraints=kept, seconds=0.3)

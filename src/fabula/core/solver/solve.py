@@ -1,6 +1,6 @@
 """Arranging: the best ordering under constraints, on sides and within limits, or what contradicts what, by name."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, cast
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fabula.core.arrays import Bools, Floats, Ints
-from fabula.core.fit import fit
+from fabula.core.fit import assign_least, fit
 from fabula.core.solver.constraints import LIGHTEST_FIRST, SLACK, Constraints, Phrase
 from fabula.core.solver.exact import solve_exactly
 from fabula.core.solver.partition import MOST_UNITS, feasible, shortest_side
@@ -207,7 +207,16 @@ def _too_alike(constraints: Constraints, labels: Ints, parts: Units) -> bool:
     return False
 
 
-__all__ = ["ArrangedMany", "Arrangement", "Constraints", "Goal", "arrange", "arrange_many", "cost_of"]
+__all__ = [
+    "ArrangedMany",
+    "Arrangement",
+    "Constraints",
+    "Goal",
+    "arrange",
+    "arrange_many",
+    "arrange_stretches",
+    "cost_of",
+]
 
 
 def arrange(
@@ -280,6 +289,91 @@ def arrange(
         raise not_found(kept, _side_limit_that_works(kept, seed))
     ordering, sides, bounds = found
     return describe(whole, order[ordering], sides, bounds)
+
+
+# Very many items: an ordering by positions alone, then stretches of it, one after the other, by neighbours as well.
+
+_STRETCH = 400  # positions
+_FORBIDDEN = 1e9  # what a forbidden position costs
+
+
+def arrange_stretches(
+    scores: Floats, flow: Floats, constraints: Constraints, *, steps: Floats | None = None, seconds: float = 1.5
+) -> Arrangement:
+    """A good ordering of very many items by scores of positions and of neighbours, (n, n) each; higher is better.
+
+    ``constraints`` may fix and forbid items at positions alone; ``steps`` (n, n) are taken off the flow. Neither table
+    is copied: items are shared out over all positions, then each stretch of 400 is arranged, and again those that lie
+    across the joins. How far it is from the best is not known: ``gap`` is NaN.
+    """
+    n = len(scores)
+    check(constraints)
+    fixed = {position % n: item for position, item in constraints.fixed.items()}
+    ordering = _share_out(scores, fixed, constraints.forbidden)
+    rounds = [range(begin, n, _STRETCH) for begin in (0, _STRETCH // 2)]
+    each = seconds / sum(map(len, rounds))
+    for start in (start for starts in rounds for start in starts):
+        places = np.arange(start, min(start + _STRETCH, n))
+        ordering[places] = _arrange_stretch(ordering, places, (scores, flow, steps), constraints, fixed, each)
+    total = float(scores[ordering, np.arange(n)].sum(dtype=np.float64))
+    pairs = ordering[:-1], ordering[1:]
+    total += float(flow[pairs].sum(dtype=np.float64)) - (0.0 if steps is None else float(steps[pairs].sum()))
+    return Arrangement(ordering, np.empty(0, dtype=np.intp), (), None, None, -total, -np.inf, np.nan, exact=False)
+
+
+def _share_out(scores: Floats, fixed: dict[int, int], forbidden: Iterable[tuple[int, int]]) -> Ints:
+    """Items at positions by scores (n, n) alone, in parts that have items and positions from everywhere."""
+    n = len(scores)
+    ordering = np.full(n, -1, dtype=np.intp)
+    ordering[list(fixed)] = list(fixed.values())
+    places = np.flatnonzero(ordering < 0)
+    lean = np.asarray(scores @ np.linspace(-1, 1, n, dtype=scores.dtype))
+    items = np.setdiff1d(np.argsort(lean, kind="stable"), list(fixed.values()), assume_unique=True)
+    barred = {(item, position % n) for item, position in forbidden}
+    parts = -(-len(items) // _STRETCH)
+    for part in range(parts):
+        here, who = places[part::parts], items[part::parts]
+        cost = -scores[np.ix_(who, here)].astype(np.float64)
+        for item, position in barred:
+            cost[np.ix_(who == item, here == position)] = _FORBIDDEN
+        rows, columns = assign_least(cost)
+        ordering[here[columns]] = who[rows]
+    return ordering
+
+
+def _arrange_stretch(
+    ordering: Ints,
+    places: Ints,
+    tables: tuple[Floats, Floats, Floats | None],
+    constraints: Constraints,
+    fixed: dict[int, int],
+    seconds: float,
+) -> Ints:
+    """The items of some positions in a better order, their neighbours on both sides counted."""
+    (scores, flow, steps), items = tables, ordering[places]
+    links = -flow[np.ix_(items, items)].astype(np.float64)
+    cost = -scores[np.ix_(items, places)].astype(np.float64)
+    before, after = ordering[places[0] - 1 : places[0]], ordering[places[-1] + 1 : places[-1] + 2]
+    cost[:, 0] -= flow[before][:, items].sum(axis=0)
+    cost[:, -1] -= flow[items][:, after].sum(axis=1)
+    if steps is not None:
+        links += steps[np.ix_(items, items)]
+        cost[:, 0] += steps[before][:, items].sum(axis=0)
+        cost[:, -1] += steps[items][:, after].sum(axis=1)
+    number = {int(item): k for k, item in enumerate(items)}
+    start, n = int(places[0]), len(ordering)
+    kept = Constraints(
+        len(items),
+        fixed={place - start: number[item] for place, item in fixed.items() if item in number},
+        forbidden=[
+            (number[item], place % n - start)
+            for item, place in constraints.forbidden
+            if item in number and 0 <= place % n - start < len(items)
+        ],
+    )
+    found = arrange(Goal.table(cost), constraints=kept, flow=links, seconds=seconds)
+    old = np.arange(len(items))
+    return items[found.ordering] if found.objective <= cost.trace() + links[old[:-1], old[1:]].sum() else items
 
 
 def _side_limit_that_works(kept: Constraints, seed: int) -> float | None:

@@ -128,6 +128,7 @@ MEDIUM = Medium(
     threads=lazy("fabula.media.text.pairs:names_along"),
     look=lazy("fabula.media.text.pairs:text_look"),
     proposer="prose",
+    special=lazy("fabula.media.text.text_measures:choose_model"),
     columns=_COLUMNS,
     matter=matter_of,
     preview=Preview("text", dict.fromkeys(_SHOWN, "text/plain"), ends=ends_of),

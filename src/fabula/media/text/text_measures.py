@@ -329,3 +329,32 @@ def _share(ones: list[str], others: list[str]) -> float:
     """How many ends are alike."""
     alike = [one == other and one != "" for one, other in zip(ones, others, strict=False)]
     return sum(alike) / max(1, len(alike))
+
+
+# Verse: short lines of plain words, by which a model of its own is chosen.
+
+_SHORT, _LINE = 45, 60  # characters of a mean line of verse; and of one whose lines begin with capitals
+_PLAIN = frozenset(" \t\n.,;:!?'\"-()*—–’‘“”„«»…¡¿[]")  # what stands in verse beside letters; code has more
+_WORDY = 0.97  # share of such characters
+_MOSTLY = 0.6  # share of texts in verse, from which on all are taken for it
+
+
+def is_verse(text: str) -> bool:
+    """Whether a text is in verse: short lines of words, most of which begin with a capital unless they are very short.
+
+    >>> is_verse("The sea is wide\\nThe day is fair\\nI see the tide\\nAnd smell the air"), is_verse("The sea. " * 40)
+    (True, False)
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if len(lines) < 4 or sum(len(line) > 2 * _LINE for line in lines) > len(lines) / 10:
+        return False
+    mean = sum(map(len, lines)) / len(lines)
+    capitals = sum(line.lstrip("“„«\"'—–- ")[:1].isupper() for line in lines) / len(lines)
+    wordy = sum(c.isalpha() or c in _PLAIN for c in text) / len(text)
+    return wordy >= _WORDY and (mean <= _SHORT or (mean <= _LINE and capitals >= 0.5))
+
+
+def choose_model(collection: Collection) -> str | None:
+    """The model for what these texts are in place of the one for all: ``"poems"`` for verse, else None."""
+    texts = [text_of(item) for item in collection.items]
+    return "poems" if np.mean([is_verse(text) for text in texts]) >= _MOSTLY else None

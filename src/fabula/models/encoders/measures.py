@@ -97,6 +97,12 @@ class MeasuresEncoder:
             alike = Alike(np.array([number]), rows[np.newaxis])
             yield alike, Encoded(self.measure(collection, seen)[np.newaxis], evidence=seen)
 
+    def read(self, collection: Collection) -> Floats:
+        """The features as they are read: shape (n, f), the logarithm of 1 + those that are ``logged``."""
+        features = pick_features(collection.features, collection.feature_names, self.feature_names)
+        values = np.asarray(features, dtype=np.float64)
+        return np.where(np.isin(self.feature_names, self.logged), np.log1p(np.maximum(values, 0.0)), values)
+
     def measure(self, collection: Collection, evidence: Evidence) -> Floats:
         """How far each item stands out, in deviations: shape (n, f + 4), 0 where something is not known."""
         features = pick_features(collection.features, collection.feature_names, self.feature_names)

@@ -10,15 +10,15 @@ collections, n items, f features, w the width, d the dimensions of the essence; 
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fabula.core.arrays import Alike, Floats, by_length
+from fabula.core.arrays import Alike, Floats, Ints, by_length
 from fabula.core.collection import Collection, Evidence
 from fabula.core.collections import Collections
-from fabula.core.energy import FUNCTIONS
+from fabula.core.energy import FUNCTIONS, MOST_WHOLE
 from fabula.errors import InputError, ModelError
 from fabula.models.config import FEATURES, TITLES, Encoded, EncoderKind, LoadedEncoder, Settings, Shape, linear
 from fabula.models.encoders.measures import features_known
@@ -29,6 +29,7 @@ from fabula.models.titles import (
     MOST_TOKENS,
     TITLE_PAIRS,
     Title,
+    TitleRelations,
     Vocabulary,
     read_titles,
     title_pairs,
@@ -37,6 +38,7 @@ from fabula.models.titles import (
 Array = NDArray[np.float32]
 Ids = NDArray[np.int32]
 Tensors = Mapping[str, Array]
+Some = slice | Ints  # of the items
 
 TITLE = "title"  # what the titles of items are called among what is known of them
 OFFSET, BOUND = 1e-3, 5.0  # added before a logarithm; how many deviations from the mean still count
@@ -44,6 +46,8 @@ LEAST_DEVIATION = 0.1  # of a feature within a collection: items that hardly dif
 SIZE = 3.0  # the logarithm of the number of items is divided by this
 _TOGETHER = 60_000  # cells of pairs that are computed at a time, so that they stay in the processor's cache
 MOST_FEATURES, MOST_SIZE = 512, 4096
+_MOST_DENSE = 300  # items of which all pairs are held at once; of more, some rows at a time
+_MOST_SEEN, _SEEN = MOST_WHOLE, 400  # items that all look at all; of more, each looks at so many, from all over
 
 
 @dataclass(frozen=True)
@@ -196,10 +200,20 @@ class SetEncoder:
             values, known = standardise(features[some.rows.ravel()], self.spec, mean, deviation)
             shape = (*some.rows.shape, len(self.feature_names))
             titles = _read(many, some) if self.spec.titles else None
-            yield some, set_inputs(values.reshape(shape), known.reshape(shape), titles, self.vocabulary)
+            few = some.rows.shape[1] <= _MOST_DENSE
+            yield some, set_inputs(values.reshape(shape), known.reshape(shape), titles, self.vocabulary, whole=few)
+
+    def known(self, many: Collections) -> tuple[list[int], bool]:
+        """The columns of features of which any is known, and whether any title is."""
+        mean, deviation = self.tensors["transform.mean"], self.tensors["transform.deviation"]
+        known = standardise(many.pick(self.feature_names), self.spec, mean, deviation)[1]
+        titled = self.spec.titles and any(filter(None, many.texts("title").tolist()))
+        return np.flatnonzero(known.any(axis=0)).tolist(), titled
 
     def encode_inputs(self, inputs: "SetInputs") -> Encoded:
-        """Essence (B, n, d) and pairs (B, n, n, p) of inputs."""
+        """Essence (B, n, d) and pairs (B, n, n, p) of inputs; of one collection of many items, pairs by rows."""
+        if not inputs.pairs.size:
+            return _Rows(self.tensors, inputs, self.spec).encode()
         return Encoded(*encode(self.tensors, inputs, self.spec))
 
     def grounds(self, collection: Collection, evidence: Evidence | None) -> tuple[str, ...]:
@@ -248,7 +262,8 @@ class SetInputs:
     tokens: Ids  # (B, n, MOST_TOKENS): numbers in the vocabulary, 0 for none
     grams: Ids  # (B, n, MOST_GRAMS)
     marks: Array  # (B, n, len(MARKS))
-    pairs: Array  # (B, n, n, len(TITLE_PAIRS))
+    pairs: Array  # (B, n, n, len(TITLE_PAIRS)); empty where ``relations`` has it
+    relations: TitleRelations | None = None  # of one collection of many items, where to ask for some of its pairs
 
     def __len__(self) -> int:
         return len(self.values)
@@ -279,31 +294,42 @@ def standardise(features: ArrayLike, spec: SetSpec, mean: Array, deviation: Arra
 
 
 def set_inputs(
-    values: Array, known: Array, titles: Sequence[Sequence[Title]] | None, vocabulary: Vocabulary
+    values: Array,
+    known: Array,
+    titles: Sequence[Sequence[Title]] | None,
+    vocabulary: Vocabulary,
+    *,
+    whole: bool = True,
 ) -> SetInputs:
-    """Collections of one length as arrays: what :func:`standardise` gives, as (B, n, f), and titles where given."""
+    """Collections of one length as arrays: what :func:`standardise` gives, as (B, n, f), and titles where given.
+
+    Without ``whole``, what relates two titles is not laid out but can be asked for.
+    """
     count, n = values.shape[:2]
     parts = no_titles(count, n) if titles is None else title_arrays(titles, vocabulary)
-    return SetInputs(values, known, *parts)
+    if not whole:
+        nothing = np.zeros((count, n, 0, len(TITLE_PAIRS)), dtype=np.float32)
+        return SetInputs(values, known, *parts, nothing, None if titles is None else TitleRelations(titles))
+    pairs = np.zeros((count, n, n, len(TITLE_PAIRS)), dtype=np.float32) if titles is None else title_pairs(titles)
+    return SetInputs(values, known, *parts, pairs)
 
 
-def title_arrays(titles: Sequence[Sequence[Title]], vocabulary: Vocabulary) -> tuple[Array, Ids, Ids, Array, Array]:
-    """Of the titles of B collections: known (B, n), tokens, grams, marks (B, n, ...) and pairs (B, n, n, ...)."""
+def title_arrays(titles: Sequence[Sequence[Title]], vocabulary: Vocabulary) -> tuple[Array, Ids, Ids, Array]:
+    """Of the titles of B collections: known (B, n), tokens, grams and marks (B, n, ...)."""
     count, n = len(titles), len(titles[0])
     flat = [title for own in titles for title in own]
     titled = np.array([title.known for title in flat], dtype=np.float32)
     tokens, grams = vocabulary.number(flat)
     marks: Array = np.array([title.marks for title in flat], dtype=np.float32) * titled[:, np.newaxis]
     ids = tokens.reshape(count, n, -1), grams.reshape(count, n, -1)
-    return titled.reshape(count, n), *ids, marks.reshape(count, n, -1), title_pairs(titles)
+    return titled.reshape(count, n), *ids, marks.reshape(count, n, -1)
 
 
-def no_titles(count: int, n: int) -> tuple[Array, Ids, Ids, Array, Array]:
+def no_titles(count: int, n: int) -> tuple[Array, Ids, Ids, Array]:
     """What :func:`title_arrays` gives for ``count`` collections of n items without titles."""
     rows = (count, n)
     ids = np.zeros((*rows, MOST_TOKENS), dtype=np.int32), np.zeros((*rows, MOST_GRAMS), dtype=np.int32)
-    pairs = np.zeros((count, n, n, len(TITLE_PAIRS)), dtype=np.float32)
-    return np.zeros(rows, dtype=np.float32), *ids, np.zeros((*rows, len(MARKS)), dtype=np.float32), pairs
+    return np.zeros(rows, dtype=np.float32), *ids, np.zeros((*rows, len(MARKS)), dtype=np.float32)
 
 
 def describe(t: Tensors, x: SetInputs, spec: SetSpec) -> tuple[Array, Array]:
@@ -323,47 +349,70 @@ def describe(t: Tensors, x: SetInputs, spec: SetSpec) -> tuple[Array, Array]:
 
 def _numbers(z: Array, known: Array) -> tuple[Array, Array]:
     """Features (B, n, f) as they are, within the collection, by rank, and whether known; and their differences."""
+    within = _within(z, known)
+    pairs, signs = _differences(z, within, known, slice(None), slice(None))
+    rank = signs.sum(axis=1) / np.maximum(known.sum(axis=1, keepdims=True) - 1, 1)
+    return np.concatenate([z * known, within, rank, known], axis=-1), pairs
+
+
+def _within(z: Array, known: Array) -> Array:
+    """Features (B, n, f) as they stand out within their collection."""
     count = known.sum(axis=1, keepdims=True)
     mean = (z * known).sum(axis=1, keepdims=True) / np.maximum(count, 1)
     centred = (z - mean) * known
     deviation = np.sqrt((centred**2).sum(axis=1, keepdims=True) / np.maximum(count, 1))
-    within = centred / np.maximum(deviation, np.float32(LEAST_DEVIATION))
-    both = known[:, :, np.newaxis] * known[:, np.newaxis]  # (B, n, n, f)
-    wide = (z[:, np.newaxis] - z[:, :, np.newaxis]) * both  # what comes after less what comes before
-    near = (within[:, np.newaxis] - within[:, :, np.newaxis]) * both
-    rank = np.sign(wide).sum(axis=1) / np.maximum(count - 1, 1)
-    items = np.concatenate([z * known, within, rank, known], axis=-1)
-    return items, np.concatenate([near, np.abs(near), np.abs(wide), both], axis=-1)
+    return np.asarray(centred / np.maximum(deviation, np.float32(LEAST_DEVIATION)))
+
+
+def _differences(z: Array, within: Array, known: Array, rows: Some, columns: Some) -> tuple[Array, Array]:
+    """What differs between some items and others that come after: (B, rows, columns, 4 f), and its sign."""
+    both = known[:, rows, np.newaxis] * known[:, np.newaxis, columns]
+    wide = (z[:, np.newaxis, columns] - z[:, rows, np.newaxis]) * both  # what comes after less what comes before
+    near = (within[:, np.newaxis, columns] - within[:, rows, np.newaxis]) * both
+    return np.concatenate([near, np.abs(near), np.abs(wide), both], axis=-1), np.sign(wide)
 
 
 def _keys(x: SetInputs, spec: SetSpec) -> tuple[Array, Array]:
     """Where a key stands on the circle of fifths: (B, n, 3), and the step between two (B, n, n, 3)."""
+    items = _on_circle(x, spec)
+    return items, _key_steps(items, slice(None), slice(None))
+
+
+def _on_circle(x: SetInputs, spec: SetSpec) -> Array:
+    """Where a key stands on the circle of fifths, and whether it is known: (B, n, 3)."""
     column = spec.features.index(spec.circle)
     pitch, known = x.values[..., column], x.known[..., column]
     if spec.mode:  # a minor key stands with its relative major, three semitones up
         mode = spec.features.index(spec.mode)
         pitch = pitch + 3 * x.known[..., mode] * (x.values[..., mode] < 0)
     angle = pitch * np.float32(7 * 2 * np.pi / 12)
-    cos, sin = np.cos(angle) * known, np.sin(angle) * known
-    items = np.stack([cos, sin, known], axis=-1)
-    before, after = (slice(None), slice(None), np.newaxis), (slice(None), np.newaxis)
-    along = cos[before] * cos[after] + sin[before] * sin[after]
-    across = cos[before] * sin[after] - sin[before] * cos[after]
-    return items, np.stack([along, across, known[before] * known[after]], axis=-1)
+    return np.stack([np.cos(angle) * known, np.sin(angle) * known, known], axis=-1)
+
+
+def _key_steps(items: Array, rows: Some, columns: Some) -> Array:
+    """The step from some keys (B, n, 3) on the circle to others: (B, rows, columns, 3)."""
+    cos, sin, known = items[:, rows, np.newaxis].transpose(3, 0, 1, 2)
+    later, away, both = items[:, np.newaxis, columns].transpose(3, 0, 1, 2)
+    return np.stack([cos * later + sin * away, cos * away - sin * later, known * both], axis=-1)
 
 
 def _titles(t: Tensors, x: SetInputs) -> tuple[Array, Array]:
     """Vectors and marks of the titles (B, n, ...), and what relates two of them (B, n, n, ...)."""
     titled = x.titled[..., np.newaxis]
+    both = titled[:, :, np.newaxis] * titled[:, np.newaxis]  # (B, n, n, 1)
+    pairs = x.pairs * both
+    seen = [pairs.max(axis=1), pairs.mean(axis=1), pairs.max(axis=2)]
+    return _title_items(t, x, seen), np.concatenate([pairs, both], axis=-1)
+
+
+def _title_items(t: Tensors, x: SetInputs, seen: list[Array]) -> Array:
+    """Vectors and marks of the titles, and what they have to do with others (B, n, ...)."""
+    titled = x.titled[..., np.newaxis]
     tokens = pool(t["tokens.vectors"], x.tokens, t["tokens.weights"]) * titled
     grams = pool(t["grams.vectors"], x.grams) * titled
     marks = x.marks * titled
     mean = marks.sum(axis=1, keepdims=True) / np.maximum(titled.sum(axis=1, keepdims=True), 1)
-    both = titled[:, :, np.newaxis] * titled[:, np.newaxis]  # (B, n, n, 1)
-    pairs = x.pairs * both
-    seen = [pairs.max(axis=1), pairs.mean(axis=1), pairs.max(axis=2)]
-    items = np.concatenate([tokens, grams, marks, (marks - mean) * titled, titled, *seen], axis=-1)
-    return items, np.concatenate([pairs, both], axis=-1)
+    return np.concatenate([tokens, grams, marks, (marks - mean) * titled, titled, *seen], axis=-1)
 
 
 def pool(vectors: Array, ids: Ids, weights: Array | None = None) -> Array:
@@ -385,21 +434,116 @@ def encode(t: Tensors, x: SetInputs, spec: SetSpec) -> tuple[Array, Array]:
     """The essence (B, n, d), and what the net over pairs makes of each two items (B, n, n, pair width)."""
     items, pairs = describe(t, x, spec)
     pair = np.maximum(linear(t, "pairs", pairs), 0)
+    bias = [linear(t, f"layers.{layer}.bias", pair).transpose(0, 3, 1, 2) for layer in range(spec.layers * spec.biased)]
+    return _think(t, spec, items, bias), pair
+
+
+def _think(t: Tensors, spec: SetSpec, items: Array, bias: Sequence[Array], seen: Some = slice(None)) -> Array:
+    """The essence (B, n, d) of items, which look at all or at k of them; ``bias`` of each layer: (B, heads, n, k)."""
     hidden = linear(t, "input", items)
     for layer in range(spec.layers):
         at = f"layers.{layer}"
-        bias = linear(t, f"{at}.bias", pair).transpose(0, 3, 1, 2) if spec.biased else None  # (B, heads, n, n)
-        hidden = hidden + _attention(t, at, _normalise(t, f"{at}.before", hidden), bias, spec.heads)
+        own = bias[layer] if spec.biased else None
+        hidden = hidden + _attention(t, at, _normalise(t, f"{at}.before", hidden), own, spec.heads, seen)
         inner = np.maximum(linear(t, f"{at}.up", _normalise(t, f"{at}.between", hidden)), 0)
         hidden = hidden + linear(t, f"{at}.down", inner)
-    return linear(t, "essence", _normalise(t, "output", hidden)), pair
+    return linear(t, "essence", _normalise(t, "output", hidden))
 
 
-def _attention(t: Tensors, at: str, x: Array, bias: Array | None, heads: int) -> Array:
-    """Every item looks at every item, (B, n, w) to (B, n, w); there are no positions."""
+class _Rows:
+    """One collection of many items: what is known of each two is described some rows at a time, never whole."""
+
+    def __init__(self, t: Tensors, x: SetInputs, spec: SetSpec) -> None:
+        self.t, self.x, self.spec, self.n = t, x, spec, x.values.shape[1]
+        columns = list(spec.plain)
+        self.z, self.known = x.values[..., columns], x.known[..., columns]
+        self.within = _within(self.z, self.known)
+        self.keys = _on_circle(x, spec) if spec.circle else None
+        self.relations = x.relations
+
+    def encode(self) -> Encoded:
+        """Essence (1, n, d), and where to ask for pairs."""
+        spec, seen = self.spec, self._choose_seen()
+        width = self.n if isinstance(seen, slice) else len(seen)
+        bias = np.empty((spec.layers * spec.biased, 1, spec.heads, self.n, width), dtype=np.float32)
+        if spec.biased:
+            for rows, pair in self.blocks(seen):
+                for layer, own in enumerate(bias):
+                    own[:, :, rows] = linear(self.t, f"layers.{layer}.bias", pair).transpose(0, 3, 1, 2)
+        return Encoded(_think(self.t, spec, self._describe_items(), list(bias), seen), blocks=self.blocks)
+
+    def blocks(self, columns: Some = slice(None)) -> Iterator[tuple[slice, Array]]:
+        """Some rows, and what the net over pairs makes of their items and those of columns: (1, rows, columns, p)."""
+        step = max(1, _TOGETHER // (self.n if isinstance(columns, slice) else len(columns)))
+        for start in range(0, self.n, step):
+            rows = slice(start, min(start + step, self.n))
+            yield rows, np.maximum(linear(self.t, "pairs", self._describe_pairs(rows, columns)), 0)
+
+    def _choose_seen(self) -> Some:
+        """The items that all look at: all, or of very many some from all over, however they are listed."""
+        if self.n <= _MOST_SEEN:
+            return slice(None)
+        order = np.lexsort([*self.x.tokens[0].T, *self.x.values[0].T])
+        return np.sort(order[np.linspace(0, self.n - 1, _SEEN).round().astype(np.intp)])
+
+    def _describe_pairs(self, rows: slice, columns: Some) -> Array:
+        parts = []
+        if self.spec.plain:
+            parts.append(_differences(self.z, self.within, self.known, rows, columns)[0])
+        if self.keys is not None:
+            parts.append(_key_steps(self.keys, rows, columns))
+        if self.spec.titles:
+            both = self.x.titled[:, rows, np.newaxis] * self.x.titled[:, np.newaxis, columns]
+            related = np.zeros((*both.shape, len(TITLE_PAIRS)), dtype=np.float32)
+            if self.relations is not None:
+                first, second, cells = self.relations.cells(rows, columns)
+                related[0, first, second] = cells
+            parts.append(np.concatenate([related * both[..., np.newaxis], both[..., np.newaxis]], axis=-1))
+        return np.concatenate(parts, axis=-1)
+
+    def _describe_items(self) -> Array:
+        """What :func:`describe` gives of the items, without a table of all pairs."""
+        parts: list[Array] = []
+        if self.spec.plain:
+            count = self.known.sum(axis=1, keepdims=True)
+            rank = np.stack(
+                [_rank(z, known > 0) for z, known in zip(self.z[0].T, self.known[0].T, strict=True)], axis=-1
+            )
+            rank = (rank[np.newaxis] / np.maximum(count - 1, 1)).astype(np.float32)
+            parts += [self.z * self.known, self.within, rank, self.known]
+        if self.keys is not None:
+            parts.append(self.keys)
+        if self.spec.titles:
+            parts.append(_title_items(self.t, self.x, self._see_titles()))
+        size = np.full((1, self.n, 1), np.log(self.n) / SIZE, dtype=np.float32)
+        return np.concatenate([*parts, size], axis=-1)
+
+    def _see_titles(self) -> list[Array]:
+        """Of what relates each title to those before it, the most and the mean; and to those after it, the most."""
+        most, total, after = np.zeros((3, self.n, len(TITLE_PAIRS)), dtype=np.float32)
+        for start in range(0, self.n if self.relations is not None else 0, _MOST_DENSE):
+            rows = slice(start, min(start + _MOST_DENSE, self.n))
+            first, second, cells = cast("TitleRelations", self.relations).cells(rows, slice(None))
+            cells *= (self.x.titled[0, rows][first] * self.x.titled[0, second])[:, np.newaxis]
+            np.maximum.at(most, second, cells)
+            np.add.at(total, second, cells)
+            np.maximum.at(after, first + start, cells)
+        return [most[np.newaxis], total[np.newaxis] / np.float32(self.n), after[np.newaxis]]
+
+
+def _rank(values: Array, known: NDArray[np.bool_]) -> Floats:
+    """How many known values (n,) are below each known one, less how many are above; 0 where it is not known."""
+    there = np.sort(values[known])
+    low, high = (np.searchsorted(there, values, side=side) for side in ("left", "right"))
+    return np.where(known, low - (len(there) - high), 0).astype(np.float64)
+
+
+def _attention(t: Tensors, at: str, x: Array, bias: Array | None, heads: int, seen: Some = slice(None)) -> Array:
+    """Every item looks at every item, or at some, (B, n, w) to (B, n, w); there are no positions."""
     count, n, width = x.shape
     split = linear(t, f"{at}.attention", x).reshape(count, n, 3, heads, width // heads)
     query, key, value = split.transpose(2, 0, 3, 1, 4)  # (B, heads, n, w / heads) each
+    key, value = key[:, :, seen], value[:, :, seen]
     logits = query @ key.transpose(0, 1, 3, 2) / np.float32(np.sqrt(width // heads))
     logits = logits if bias is None else logits + bias
     weights = np.exp(logits - logits.max(axis=-1, keepdims=True))

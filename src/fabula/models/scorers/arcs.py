@@ -19,7 +19,7 @@ import numpy as np
 
 from fabula.core.arcs import Arcs
 from fabula.core.arrays import Floats
-from fabula.core.energy import FUNCTIONS, Energy, position_basis
+from fabula.core.energy import FUNCTIONS, Energy, position_basis, table_type
 from fabula.core.template import TemplateSet, name_templates
 from fabula.errors import InputError, ModelError
 from fabula.models.config import Array, Encoded, ScorerKind, Settings, Shape, Tensors, as_whole
@@ -40,7 +40,8 @@ class PositionArcs:
             return Energy(shape=x.essence.shape[:2])
 
         def of_count(m: int) -> Floats:
-            return np.asarray(x.essence @ (self.template.T @ position_basis(m)), dtype=np.float64)
+            table = x.essence @ (self.template.T @ position_basis(m))
+            return np.asarray(table, dtype=table_type(n) if m == n else np.float64)
 
         return Energy(of_count(n), of_count=of_count)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fabula.core.energy import Energy
+from fabula.core.energy import Energy, table_type
 from fabula.errors import ModelError
 from fabula.models.config import Encoded, ScorerKind, Settings, Shape, Tensors, as_whole, linear
 
@@ -27,6 +27,8 @@ class Flow:
 
     def energy(self, x: Encoded) -> Energy:
         """How well each item (row) is followed by each other (column), zero on the diagonal."""
+        if x.blocks is not None:
+            return self._by_rows(x)
         if x.pairs is None:
             raise ModelError("flow needs an encoder that looks at pairs of items")
         before, after = x.essence @ self.tensors["flow.from"], x.essence @ self.tensors["flow.to"]  # (B, n, rank)
@@ -34,6 +36,17 @@ class Flow:
         scores = scores + linear(self.tensors, "flow.pair", x.pairs)[..., 0]
         scores = scores * (1 - np.eye(scores.shape[-1], dtype=scores.dtype))
         return Energy(flow=np.asarray(scores, dtype=np.float64))
+
+    def _by_rows(self, x: Encoded) -> Energy:
+        """The same for many items, some rows at a time."""
+        n = x.essence.shape[1]
+        before, after = x.essence @ self.tensors["flow.from"], x.essence @ self.tensors["flow.to"]
+        scores = np.empty((1, n, n), dtype=table_type(n))
+        for rows, pairs in x.blocks() if x.blocks is not None else ():
+            product = before[:, rows] @ after.transpose(0, 2, 1) / before.dtype.type(np.sqrt(before.shape[-1]))
+            scores[:, rows] = product + linear(self.tensors, "flow.pair", pairs)[..., 0]
+        scores[:, np.arange(n), np.arange(n)] = 0.0
+        return Energy(flow=scores)
 
 
 def _shapes(settings: Settings, d: int) -> dict[str, Shape]:

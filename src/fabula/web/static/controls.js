@@ -45,7 +45,8 @@ export function fillWords({ medium, items, length_text: length }) {
 export function showNotes(lines) {
   const box = $("notes");
   box.hidden = !lines.length;
-  box.querySelector("summary").textContent = lines.length === 1 ? "1 note" : `${lines.length} notes`;
+  const missing = lines.find((line) => /^\d+ of \d+ opened; /.test(line)), count = lines.length;
+  box.querySelector("summary").textContent = `${count === 1 ? "1 note" : `${count} notes`}${missing ? `: ${missing}` : ""}`;
   box.querySelector("ul").replaceChildren(...lines.map((line) => el("li", {}, line)));
 }
 
