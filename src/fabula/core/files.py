@@ -100,11 +100,18 @@ def make_part(start: str, folder: Path, *, mode: int = 0o600) -> tuple[int, Path
             handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
         except FileExistsError:
             continue
-        with contextlib.suppress(OSError):  # where there are no locks
-            if sys.platform != "win32":
-                _lock(handle)
-        if _is_same(handle, path):
-            return handle, path
+        except BaseException:  # Ctrl-C comes when it likes
+            path.unlink(missing_ok=True)
+            raise
+        try:
+            with contextlib.suppress(OSError):  # where there are no locks
+                if sys.platform != "win32":
+                    _lock(handle)
+            if _is_same(handle, path):
+                return handle, path
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
         os.close(handle)  # swept before it was locked
 
 
