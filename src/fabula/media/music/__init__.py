@@ -12,11 +12,8 @@ from fabula.media.medium import Medium, Preview, Words, column, lazy, load
 from fabula.media.music import tags
 from fabula.media.music.tags import write_cue, write_timing
 from fabula.media.music.tracks import (
-<<<<<<< HEAD
     energy_axis,
-=======
     fold_tempi,
->>>>>>> main
     levels,
     music_doubts,
     music_ends,
@@ -49,14 +46,9 @@ _TRAITS = {  # feature: (much, little)
 _KEYS = {"key", "camelot", "camelotkey", "initialkey", "keycamelot", "openkey", "tonart"}  # headings
 _R128 = -23.0  # LUFS, the level of EBU R 128
 _NAMES = {"duration_ms": "length", "duration": "length", "heard_tempo": "tempo", "heard_key": "key"}
-<<<<<<< HEAD
 _NAMES |= {name: "what is heard" for name in _COLUMNS.split() if name.startswith("heard_")}
 _TRAITS |= {f"heard_{name}": _TRAITS[name] for name in ("acousticness", "valence", "danceability", "instrumentalness")}
 _TRAITS["heard_energy"] = ("driving", "calm")
-_MIX = Preset(  # what a DJ does: tempo and key carry on, and the tempo draws an arc
-    ("tempo", "heard_tempo", "energy", "loudness"), "icarus", smoothness=1.0, smooth_by={"tempo": 2.0, "key": 1.0}
-)
-=======
 _CARRIED = {"tempo": 2.0, "key": 1.0}  # what a DJ carries on from one track to the next
 _TEMPI = ("tempo", "heard_tempo")
 _MIXES = {
@@ -65,7 +57,6 @@ _MIXES = {
     "fall": Preset(_TEMPI, "steady-fall", 0.25, _CARRIED),
     "arc": Preset(_TEMPI, "icarus", 0.25, _CARRIED),
 }
->>>>>>> main
 _TYPES = {".m4a": "audio/mp4", ".m4b": "audio/mp4", ".opus": "audio/ogg", ".oga": "audio/ogg", ".flac": "audio/flac"}
 
 
