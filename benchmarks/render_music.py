@@ -5,9 +5,10 @@
 POP909 (pop, beats and keys annotated), the Nottingham tunes (folk, notated), ASAP (classical piano as it was played,
 beats annotated), MIDI files and WADs of free games (bands with drums; Debian's openttd-openmsx, freedoom, freedm,
 planetblupi-music-midi; tempo as written) and Bach's chorales from music21 (notated). Tunes and chorales, which come
-without a tempo of their own, are played at one that their name decides. The first minute of each, by FluidSynth with
-FluidR3_GM. Which pieces are for learning and which for the test goes by a digest of the name: `part_of`. Needs mido,
-music21, fluidsynth and fluid-soundfont-gm.
+without a tempo of their own, are played at one that their name decides. The first half minute of each, by
+FluidSynth. Which pieces are for learning and which for the test goes by a digest of the name: `part_of`; both have
+sound fonts of their own (Debian's fluid-soundfont-gm, opl3-soundfont; timgm6mb-soundfont, csound-soundfont and
+musescore-general-soundfont-small). Needs mido, music21 and fluidsynth.
 """
 
 from __future__ import annotations
@@ -23,9 +24,12 @@ from typing import Any
 
 import numpy as np
 
-SECONDS = 60.0
-SOUND_FONT = "/usr/share/sounds/sf2/FluidR3_GM.sf2"
-RATE = 44100
+SECONDS = 30.0
+FONTS = {
+    "learn": ("sf2/FluidR3_GM.sf2", "sf2/OPL-3_FM_128M.sf2"),
+    "test": ("sf2/TimGM6mb.sf2", "sf2/sf_GMbank.sf2", "sf3/MuseScore_General_Lite.sf3"),
+}
+RATE = 22050
 _NOTES = {"C": 0, "D": 2, "E": 4, "F": 5, "G": 7, "A": 9, "B": 11}
 _ACCIDENTALS = {"#": 1, "b": -1}
 _LEADS = (0, 24, 26, 40, 56, 65, 73, 80)  # General MIDI programs for a melody
@@ -44,6 +48,12 @@ def part_of(name: str) -> str:
     return "test" if draw(name, "part") < 0.55 else "learn"
 
 
+def font_of(name: str) -> str:
+    """The sound font that a piece is played with: the test has none that was learned from."""
+    fonts = FONTS[part_of(name)]
+    return f"/usr/share/sounds/{fonts[int(draw(name, 'font') * len(fonts))]}"
+
+
 def key_number(text: str) -> tuple[int, int]:
     """Key and mode of ``Gb:maj``, ``F#m``, ``A:min``."""
     note, rest = text[0], text[1:]
@@ -52,7 +62,7 @@ def key_number(text: str) -> tuple[int, int]:
 
 
 def excerpt(file: Any, *, factor: float = 1.0, programs: dict[int, int] | None = None) -> tuple[Any, float, float]:
-    """The first minute of a MIDI file from its first note on, `factor` times as fast; where it starts and ends."""
+    """The first half minute of a MIDI file from its first note on, `factor` times as fast; where it starts and ends."""
     import mido
 
     events, now, first = [], 0.0, None
@@ -213,8 +223,8 @@ def _written_tempo(file: Any) -> float:
     return 6e7 / found[0] if found else 120.0
 
 
-def render(piece: Any, target: Path) -> None:
-    """One MIDI file as FLAC."""
+def render(piece: Any, target: Path, font: str) -> None:
+    """One MIDI file as FLAC, by a sound font."""
     import soundfile
 
     with tempfile.TemporaryDirectory() as folder:
@@ -232,7 +242,7 @@ def render(piece: Any, target: Path) -> None:
             "synth.dynamic-sample-loading=1",
             "-F",
             str(wave),
-            SOUND_FONT,
+            font,
             str(midi),
         ]
         subprocess.run(command, check=True, timeout=40, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -258,11 +268,13 @@ def main() -> None:
             sound, told = asked.out / f"{safe}.flac", asked.out / f"{safe}.json"
             if not told.exists():
                 try:
-                    render(piece, sound)
+                    render(piece, sound, font_of(name))
                 except subprocess.SubprocessError as error:
                     print(f"left out: {name} ({error.__class__.__name__})")
                     continue
-                told.write_text(json.dumps(truth | {"name": name, "part": part_of(name)}))
+                told.write_text(
+                    json.dumps(truth | {"name": name, "part": part_of(name), "font": Path(font_of(name)).stem})
+                )
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "fabula"
 ABOVE = ("session", "research", "jobs", "report", "web", "cli")
 WORDS = re.compile(r"(?i)(?<![a-z])(loudness|duration_ms|tempo|artists?|tracks?|albums?|sounds?)(?![a-z])")
 # What a command's help may say by way of example, and names that are no words of a medium.
-FINE = re.compile(r"fabula |album\.csv|new-album|album-\d|--apart artist|such as artist|other\.csv")
+FINE = re.compile(r"fabula |album\.csv|new-album|album-\d|--apart artist|such as artist|other\.csv|--tempo")
 
 
 def texts(path: Path) -> list[tuple[int, str]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import soundfile
@@ -29,6 +31,68 @@ def test_a_mix_goes_by_tempo_and_key_along_an_arc(fabula, mixed):
     assert 2 <= int(np.argmax(tempi)) <= 5  # icarus: up and down again
 
 
+def write_set(path, tempi, keys, more=()):
+    rows = ["title,bpm,key" + "".join(f",{name}" for name, _ in more)]
+    cells = zip(tempi, keys, *(values for _, values in more), strict=True)
+    path.write_text("\n".join([*rows, *(f"t{k}," + ",".join(map(str, row)) for k, row in enumerate(cells))]) + "\n")
+    return path
+
+
+def test_a_mix_is_never_worse_than_given(fabula, tmp_path):
+    rng = np.random.default_rng(3)
+    for trial in range(6):
+        tempi = np.sort(rng.uniform(118, 132, 9)).round(1)  # as a careful DJ has them: hard to better
+        keys = [
+            f"{hour}{letter}" for hour, letter in zip(rng.integers(1, 13, 9), rng.choice(["A", "B"], 9), strict=True)
+        ]
+        energy = ("energy", rng.permutation(9) / 9)
+        path = write_set(tmp_path / f"{trial}.csv", tempi, keys, [energy])
+        for more in ((), ("--tempo", "rise"), ("--tempo", "fall"), ("--tempo", "arc")):
+            changes = fabula("order", path, "--sort-into-mix", *more, "--json").json["changes"]
+            assert {change["name"] for change in changes} == {"tempo", "key"}
+            assert all(change["mean"][1] <= change["mean"][0] + 1e-9 for change in changes), (trial, more, changes)
+
+
+def test_a_ramp_runs_the_way_it_is_asked_to(fabula, tmp_path):
+    path = write_set(tmp_path / "x.csv", (126, 64, 122, 130, 124), ("8A", "9A", "8A", "9A", "8A"))
+    for which, sign in (("rise", 1), ("fall", -1)):
+        result = fabula("order", path, "--sort-into-mix", "--tempo", which, "--tempo-range", "88-176", "--json").json
+        tempi = [float(item["facts"]["tempo"]) for item in result["items"]]
+        assert sorted(tempi) == [122, 124, 126, 128, 130]
+        assert tempi == sorted(tempi, reverse=sign < 0)
+
+
+def test_keys_are_moves_on_the_wheel_where_that_is_asked_for(fabula, tmp_path):
+    keys = ("8A", "10A", "8B", "9A", "9B", "7A", "12A", "11A")
+    path = write_set(tmp_path / "x.csv", (124, 125, 126, 127, 128, 129, 130, 131), keys)
+    result = fabula("order", path, "--by", "tempo", "--template", "icarus", "--keys", "strict", "--json").json
+    wheel = [item["facts"]["key"].split()[-1] for item in result["items"]]
+    assert sorted(wheel) == sorted(keys)
+    for one, other in pairwise(wheel):
+        hours = abs(int(one[:-1]) - int(other[:-1]))
+        assert min(hours, 12 - hours) + (one[-1] != other[-1]) <= 1, wheel
+    path = write_set(tmp_path / "y.csv", (124, 125, 126), ("8A", "9A", "3B"))
+    outcome = fabula("order", path, "--sort-into-mix", "--keys", "strict")
+    assert outcome.code == 2
+    assert "--keys: no order was found that keeps every step in key at most 1" in outcome.err
+    assert "'t2' fits beside no other" in outcome.err
+
+
+def test_keys_or_tempi_alone_make_a_mix(fabula, tmp_path):
+    path = tmp_path / "keys.csv"
+    path.write_text(
+        "title,camelot\n" + "".join(f"t{k},{key}\n" for k, key in enumerate(("8A", "2B", "9A", "2A", "8B")))
+    )
+    (change,) = fabula("order", path, "--sort-into-mix", "--json").json["changes"]
+    assert change["name"] == "key"
+    assert change["mean"][1] < change["mean"][0]
+    path = tmp_path / "tempi.csv"
+    path.write_text("title,bpm\na,120\nb,140\nc,121\nd,139\n")
+    (change,) = fabula("order", path, "--sort-into-mix", "--json").json["changes"]
+    assert change["name"] == "tempo"
+    assert change["mean"][1] < change["mean"][0]
+
+
 def test_the_steps_that_count_can_be_named(fabula, mixed):
     command = ("order", mixed, "--by", "tempo", "--smooth", "4")
     by_key = fabula(*command, "--smooth-by", "key", "--json").json
@@ -47,6 +111,9 @@ def test_the_steps_that_count_can_be_named(fabula, mixed):
         (("--smooth", "1", "--smooth-by", "key:0"), "--smooth-by: a weight must be above 0"),
         (("--smooth-by", "key"), "--smooth-by: goes with smoothness"),
         (("--show", "mood"), "--show: nothing called 'mood' is known of these items; there are: tempo, key"),
+        (("--tempo", "rise"), "--tempo: goes with --sort-into-mix"),
+        (("--tempo-range", "fast"), "--tempo-range: takes LOW-HIGH, such as 88-176; got 'fast'"),
+        (("--tempo-range", "176-88"), "--tempo-range: must rise"),
         (("--gain",), "--gain: goes with --copy-to or -o"),
         (("--gain", "-o", "x.m3u8"), "--gain: it is not known what would bring '"),
     ],
@@ -63,7 +130,7 @@ def test_a_preset_needs_what_it_goes_by(fabula, tmp_path):
     path.write_text("title,valence,energy\na,1,\nb,2,0.5\n")
     outcome = fabula("order", path, "--model", "music", "--sort-into-mix")
     assert outcome.code == 2
-    assert "needs one of these of every item: tempo, heard_tempo, energy, loudness" in outcome.err
+    assert "needs one of these of every item: energy, heard_energy, tempo, heard_tempo" in outcome.err
 
 
 def test_columns_are_shown_where_they_are_asked_for(fabula, mixed):

@@ -50,7 +50,8 @@ COMMANDS = {
     ),
     "compare": ("research.compare", "Compare what each feature tells about the order with what the essence tells."),
 }
-OPTIONS = {"smoothness": "smooth", "occasion": "for"}  # arguments whose option has another name
+# Arguments whose option has another name.
+OPTIONS = {"smoothness": "smooth", "step_limits": "keys", "occasion": "for"}
 
 
 class _Commands(click.Group):

@@ -16,11 +16,20 @@ def _specs() -> str:
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("-o", "--output", required=True, metavar="FILE", help="Where the table goes: .csv .json .parquet")
 @click.option("--spec", metavar="NAME", help=f"What to measure: {_specs()}; the first is the default.")
+@click.option("--tempo-range", "folded", metavar="LOW-HIGH",
+              help="Tempi beyond it are halved or doubled into it, such as 88-176.")  # fmt: skip
 @click.option("--recursive/--no-recursive", default=True, help="Go into folders within folders.")
 @click.option("--jobs", type=click.IntRange(1), help="Files to measure at a time; by default one per core.")
 @click.option("--cache/--no-cache", default=True, help="Keep what was measured.")
 def command(
-    *, paths: tuple[str, ...], output: str, spec: str | None, recursive: bool, jobs: int | None, cache: bool
+    *,
+    paths: tuple[str, ...],
+    output: str,
+    spec: str | None,
+    folded: str | None,
+    recursive: bool,
+    jobs: int | None,
+    cache: bool,
 ) -> None:
     """Measure files and write a table, one row a file.
 
@@ -28,13 +37,15 @@ def command(
     Example:
       fabula extract ~/Music/new-album -o features.csv
     """
+    from fabula.cli.order import as_range
     from fabula.media.extraction import Measuring
     from fabula.session.catalogue import extract_table
     from fabula.sources.registry import Opening
 
     with counting_bar("measuring") as progress:
         measuring = Measuring(jobs, cache, progress)
-        done = extract_table(paths, output, spec=spec, opening=Opening(recursive=recursive), measuring=measuring)
+        opening = Opening(recursive=recursive, tempo_range=as_range(folded))
+        done = extract_table(paths, output, spec=spec, opening=opening, measuring=measuring)
     names = done.collection.feature_names
     print_lines(
         f"measured: {len(done.collection)} files, {', '.join(names[:4])}{', ...' if len(names) > 4 else ''}",

@@ -27,7 +27,8 @@ _SECTIONS = {
     "The arc": ("template", "like", "flip", "by", "model", "occasion", "embedding", "alternatives", "likeliest",
                 "choose", "seconds"),
     "Wishes": ("first", "last", "at", "together", "together_by", "before", "apart", "sides", "side_limit", "limit",
-               "spreads", "series", "smoothness", "smooth_by", "sort_into_mix", "keep", "ask", "matter"),
+               "spreads", "series", "smoothness", "smooth_by", "sort_into_mix", "ramp", "folded", "keys", "keep",
+               "ask", "matter"),
     "What comes out": ("output", "gap", "gain", "report", "plot", "as_json", "show", "why"),
     "Moved to fabula copy and fabula restore": ("copy_to", "link", "tags", "in_place", "restore", "number"),
 }  # fmt: skip
@@ -78,7 +79,13 @@ _FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothne
 @click.option("--series/--no-series", default=True,
               help="Keep what titles count in order (Part 1, Part 2), interludes apart.")  # fmt: skip
 @click.option("--sort-into-mix", is_flag=True,
-              help="As a DJ would: small steps between neighbours, and an arc drawn over them.")  # fmt: skip
+              help="As a DJ would: small steps, none larger on average than as given, along an arc.")  # fmt: skip
+@click.option("--tempo", "ramp", type=click.Choice(["rise", "fall", "arc"]),
+              help="With --sort-into-mix: what the beats per minute do, in place of an arc of energy.")  # fmt: skip
+@click.option("--tempo-range", "folded", metavar="LOW-HIGH",
+              help="Tempi beyond it are halved or doubled into it, such as 88-176.")  # fmt: skip
+@click.option("--keys", type=click.Choice(["strict", "free"]), default="free",
+              help="strict: neighbours are one step apart on the wheel of keys (Camelot) at most.")  # fmt: skip
 @click.option("--alternatives", type=int, default=4, show_default=True, metavar="N", help="Orderings to propose.")
 @click.option("--likeliest", is_flag=True,
               help="Propose the likeliest order, not the one expected to agree best with the true one.")  # fmt: skip
@@ -152,7 +159,10 @@ def _open(paths: tuple[str, ...], asked: Options) -> tuple[Session, Request]:
     request = _as_request(asked)
     if asked.template is not None:
         check_template(asked.template, asked.model)
-    opening = Opening(asked.collection, as_columns(asked.columns), asked.recursive)
+    if asked.ramp is not None and not asked.sort_into_mix:
+        raise InputError("--tempo: goes with --sort-into-mix")
+    tempi = as_range(asked.folded)
+    opening = Opening(asked.collection, as_columns(asked.columns), asked.recursive, tempo_range=tempi)
     how = {name: getattr(asked, name) for name in ("by", "model", "embedding", "occasion")}
     with counting_bar("measuring") as progress:
         measuring = Measuring(asked.jobs, asked.cache, progress)
@@ -161,7 +171,7 @@ def _open(paths: tuple[str, ...], asked: Options) -> tuple[Session, Request]:
         except SeveralCollectionsError as error:
             raise InputError(f"{error.message}, or order each with --all", field=error.field) from error
         if asked.sort_into_mix:
-            session, request = session.preset("mix", request, measuring)
+            session, request = session.preset(asked.ramp or "mix", request, measuring)
     return session, request
 
 
@@ -289,6 +299,7 @@ def _as_request(asked: Options) -> Request:
     wishes |= _as_apart(asked.apart) | {"spreads": asked.spreads or ""}
     wishes |= {name: _as_ends(name, wishes[name]) for name in ("first", "last")}
     wishes |= {"at": _as_positions(asked.at), "smooth_by": _as_weights(asked.smooth_by)}
+    wishes |= {"step_limits": {"key": 1.0}} if asked.keys == "strict" else {}
     return Request(**wishes)
 
 
@@ -343,6 +354,14 @@ def _as_positions(at: tuple[str, ...]) -> dict[int, str]:
             raise InputError(f"{int(number)} is given twice: for {positions[position]!r} and {title!r}", field="at")
         positions[position] = title
     return positions
+
+
+def as_range(text: str | None) -> tuple[float, float] | None:
+    """From ``88-176`` to two numbers."""
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*[-:\u2013]\s*(\d+(?:\.\d+)?)\s*", text or "")
+    if text is not None and not found:
+        raise InputError(f"--tempo-range: takes LOW-HIGH, such as 88-176; got {text!r}")
+    return (float(found[1]), float(found[2])) if found else None
 
 
 def as_columns(given: tuple[str, ...]) -> tuple[tuple[str, str], ...]:

@@ -55,13 +55,16 @@ class Preset:
     # As in a request.
     smoothness: float
     smooth_by: Mapping[str, float]
+    needed: bool = True  # whether one of its columns must be known even where steps are
 
-    def column(self, collection: Collection) -> str:
-        """The first of its columns that is known of every item; an InputError where none is."""
+    def column(self, collection: Collection, *, needed: bool = True) -> str | None:
+        """The first of its columns that is known of every item; where none is, an InputError if it is needed."""
         for name in self.by:
             if name in collection.feature_names and np.isfinite(collection.column(name)).all():
                 return name
-        raise InputError(f"needs one of these of every item: {', '.join(self.by)}")
+        if needed:
+            raise InputError(f"needs one of these of every item: {', '.join(self.by)}")
+        return None
 
 
 @dataclass(frozen=True)

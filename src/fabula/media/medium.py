@@ -83,6 +83,23 @@ class Steps:
                 raise InputError(f"a weight must be above 0; got {weight:g} for {name}", field="smooth_by")
         return Steps(tuple(replace(part, weight=by.get(part.name, 0.0)) for part in self.parts))
 
+    def beyond(self, limits: Mapping[str, float]) -> Floats:
+        """1 where a step is known and larger than the limit of its name, else 0: shape (n, n).
+
+        >>> Steps((Step("age", "years", np.array([[0, 3.0], [3, 0]])),)).beyond({"age": 2}).tolist()
+        [[0.0, 1.0], [1.0, 0.0]]
+        """
+        known = {part.name: part for part in self.parts}
+        if unknown := [name for name in limits if name not in known]:
+            told = f"no step between these items is called {unknown[0]!r}; there are: {', '.join(known)}"
+            raise InputError(told, field="step_limits")
+        size = len(self.parts[0].distance)
+        found = np.zeros((size, size), dtype=bool)
+        for name, most in limits.items():
+            sure = known[name].certainty
+            found |= (known[name].distance > most + 1e-9) & (True if sure is None else sure > 0)
+        return found.astype(np.float64)
+
 
 @dataclass(frozen=True)
 class Change:
@@ -346,6 +363,8 @@ class Medium:
         What can be measured of a file, by name; the first is measured where nothing else is asked for.
     complete
         From a collection as a source gave it to one with the features that follow from those it has.
+    fold
+        From a collection, and the slowest and fastest tempo to count in, to one whose tempi lie there by octaves.
     unit, lengths
         The unit of an item's length, and the length of every item of a collection from its features, NaN where it is
         not known.
@@ -412,6 +431,7 @@ class Medium:
     content: Callable[[Item], str] | None = None
     specs: Mapping[str, Callable[[], Spec]] = field(default_factory=dict)
     complete: Callable[[Collection], Collection] = lambda collection: collection
+    fold: Callable[[Collection, float, float], Collection] = lambda collection, low, high: collection
     unit: Unit = COUNT
     lengths: Lengths = lambda collection: np.full(len(collection), np.nan)
     unknown: Mapping[str, str] = field(default_factory=dict)

@@ -145,6 +145,10 @@ class Request:
         How long to search for each ordering at most, where a search is needed; by default as long as it is worth.
     smooth_by
         The steps that count, by name, with their weights; by default those of the medium.
+    step_limits
+        The largest step that neighbours may be apart, by name: ``{"key": 1}`` keeps to moves on the wheel of keys.
+    never_worse
+        With smoothness: an arc is followed only as far as no step that counts grows on average; else nothing is moved.
     keep
         The best order in which at least this share of the items, 0 to 1, keeps its relative order: the longest common
         subsequence with the order given has as many.
@@ -182,6 +186,8 @@ class Request:
     smoothness: float = 0.0
     seconds: float | None = None
     smooth_by: Mapping[str, float] = field(default_factory=dict)
+    step_limits: Mapping[str, float] = field(default_factory=dict)
+    never_worse: bool = False
     keep: float | None = None
     matter: bool = True
     series: bool = True
@@ -629,18 +635,15 @@ def strands_apart(ordering: Ints, labels: Sequence[Hashable | None]) -> list[Has
     return list(dict.fromkeys(found))
 
 
-def keep_together(
-    labels: Sequence[Hashable | None], worth: float, solve: Callable[[Floats], T], ordering_of: Callable[[T], Ints]
-) -> T:
-    """Solve with a cost of crossings that rises until no strand is torn; the last result where one still is.
+def insist(table: Floats, worth: float, solve: Callable[[Floats], T], kept: Callable[[T], bool]) -> T:
+    """Solve with a cost of steps (n, n) that rises until what it stands for is kept; the last result where it is not.
 
-    `worth` is what all else is about worth, so that a crossing costs more; `solve` goes from the cost of steps, shape
-    (n, n), to a result, and `ordering_of` to its ordering.
+    `worth` is what all else is about worth, so that such a step costs more; `solve` goes from the cost of steps, shape
+    (n, n), to a result.
     """
-    table = crossings(labels)
     found = solve(_TIMES[0] * worth * table)
     for times in _TIMES[1:]:
-        if not strands_apart(ordering_of(found), labels):
+        if kept(found):
             break
         found = solve(times * worth * table)
     return found

@@ -29,11 +29,13 @@ from fabula.session.propose import Likelihood, OrderTask, Proposal
 from fabula.session.request import (
     Request,
     constraints_of,
+    crossings,
     explain_conflicts,
     find_template,
     find_title_wishes,
-    keep_together,
+    insist,
     labels,
+    strands_apart,
     with_matter,
     with_spreads,
 )
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
 
 # Shapes that an order may have besides the arcs of a model.
 _SHAPES = ("steady-fall", "icarus", "man-in-a-hole", "freytag-pyramid", "steady-rise")
+_HARDER = (1.0, 3.0, 10.0, 100.0)  # times as much that steps count, until none grows
 DEFAULT_TEMPLATE = "icarus"  # for a column, of which no model knows what it does in a collection
 
 
@@ -183,13 +186,15 @@ class Session:
             plain = self.order(replace(asked, spreads="", alternatives=1, choose=1)).ordering
             spread = with_spreads(asked, self.collection, self.medium, plain)
             return replace(self.order(spread), request=asked)
+        if asked.never_worse and asked.smoothness > 0:
+            return self._no_worse(asked)
         wished = with_matter(asked, self.collection, self.medium)
         constraints = constraints_of(wished, self.collection, self.medium)
-        steps = self._steps(asked) if asked.smoothness else None
-        flow = asked.smoothness * steps.table if steps is not None and len(self.collection) > 1 else None
+        steps = self._steps(asked) if asked.smoothness or asked.step_limits else None
+        flow = asked.smoothness * steps.table if steps and asked.smoothness and len(self.collection) > 1 else None
         judged = self.likelihood if asked.template is None and asked.like is None and not asked.flip else None
         task = OrderTask(self.essence, constraints, flow, self.model, judged, asked.likeliest, asked.seconds)
-        task, found = self._solve(task, asked)
+        task, found = self._solve(task, asked, steps)
         if asked.choose > len(found):
             raise InputError(f"there are {len(found)} proposals; got {asked.choose}", field="choose")
         return Ordered(self, asked, task, tuple(found), asked.choose - 1, steps)
@@ -215,11 +220,12 @@ class Session:
 
         return review_session(self, ordering, sides=sides, side_sizes=side_sizes, progress=progress)
 
-    def _solve(self, task: OrderTask, asked: Request) -> tuple[OrderTask, list[Proposal]]:
+    def _solve(self, task: OrderTask, asked: Request, steps: Steps | None) -> tuple[OrderTask, list[Proposal]]:
         """What was solved, and what came out: with what titles ask for, unless other wishes are against it."""
 
         def solve(task: OrderTask) -> list[Proposal]:
-            return self._proposals(task, asked) if asked.together_by is None else self._by_strands(task, asked)
+            ruled = asked.ordering is None and (asked.together_by is not None or bool(asked.step_limits))
+            return self._by_rules(task, asked, steps) if ruled else self._proposals(task, asked)
 
         reads = task.likelihood is not None and TITLES in task.likelihood.model.reads
         wishes = find_title_wishes(self.collection, asked) if reads else None
@@ -238,12 +244,15 @@ class Session:
         if found is None:
             there = ", ".join(self.medium.presets) or "none"
             raise InputError(f"there is no preset {name!r} for {self.medium.words.items}; there are: {there}")
-        chosen = self if self.column is not None else self.by(found.column(self.collection), measuring=measuring)
+        names = [part.name for part in self.medium.steps(self.readable, self.essence).parts]
+        smooth_by = {name: weight for name, weight in found.smooth_by.items() if name in names}
+        column = self.column or found.column(self.collection, needed=found.needed or not smooth_by)
+        chosen = self if column in (None, self.column) else self.by(column, measuring=measuring)
         drawn = request.template is not None or request.like is not None
         asked = replace(request, template=request.template if drawn else found.template)
         if not asked.smoothness:
-            asked = replace(asked, smoothness=found.smoothness)
-        return chosen, asked if asked.smooth_by else replace(asked, smooth_by=found.smooth_by)
+            asked = replace(asked, smoothness=found.smoothness, never_worse=True)
+        return chosen, asked if asked.smooth_by else replace(asked, smooth_by=smooth_by)
 
     def _steps(self, asked: Request) -> Steps:
         """What lies between neighbours."""
@@ -271,22 +280,60 @@ class Session:
             [propose.along_template(task, one.flipped() if asked.flip else one) for one in own], asked.alternatives
         )
 
-    def _by_strands(self, task: OrderTask, asked: Request) -> list[Proposal]:
-        """Proposals that keep what shares a column in one run; how close to the best is known of exact ones alone."""
-        strands = labels(self.collection, asked.together_by or "", self.medium, "together_by")
-        flow = np.zeros((len(strands), len(strands))) if task.flow is None else task.flow
+    def _no_worse(self, asked: Request) -> Ordered:
+        """The order in which steps count least beside the arc, but none that counts grows on average; else as given."""
+        plain, names = replace(asked, never_worse=False), [part.name for part in self._steps(asked).active]
+        tries = [replace(plain, smoothness=times * asked.smoothness) for times in _HARDER]
+        tries += [replace(tries[-1], smooth_by=dict.fromkeys(names, 1.0) | {name: 5.0}) for name in names]
+        tries.append(replace(plain, smoothness=1e-6))  # the arc alone: a set turned round has the same steps
+        as_given = replace(plain, ordering=range(len(self.collection)), choose=1)
+        for one in tries if asked.ordering is None else [plain]:
+            found = self.order(one)
+            if all(change.mean[1] <= change.mean[0] + 1e-9 for change in found.changes):
+                return replace(found, request=asked)
+        given = self.order(as_given)
+        if asked.sides == 1 and not given.task.constraints.broken(given.ordering):
+            note = (
+                "no order with steps as small was found: nothing is moved (a smoothness of your own moves all the same)"
+            )
+        else:
+            given, note = found, "as the wishes have it, steps grow on average"
+        return replace(given, request=asked, session=replace(self, notes=(*self.notes, note)))
+
+    def _by_rules(self, task: OrderTask, asked: Request, steps: Steps | None) -> list[Proposal]:
+        """Proposals with one run of what shares a column, and no step beyond its limit; gaps of exact ones alone."""
+        n = len(self.collection)
+        by, beyond = asked.together_by, np.zeros((n, n)) if steps is None else steps.beyond(asked.step_limits)
+        strands = [None] * n if by is None else labels(self.collection, by, self.medium, "together_by")
+        flow = np.zeros((n, n)) if task.flow is None else task.flow
         worth = 4.0 + 4.0 * float(np.ptp(flow if task.likelihood is None else flow - task.likelihood.flow))
 
         def solve(costs: Floats) -> list[Proposal]:
             found = self._proposals(replace(task, flow=flow + costs), asked)
             return [one if one.fit.exact or not one.gap else replace(one, gap=None) for one in found]
 
-        return keep_together(
-            strands,
-            worth,
-            solve,
-            lambda found: found[asked.choose - 1 if asked.choose <= len(found) else 0].fit.ordering,
-        )
+        def broken(one: Proposal) -> int:
+            over = beyond[one.fit.ordering[:-1], one.fit.ordering[1:]]
+            return int(np.delete(over, np.cumsum(one.sides)[:-1].astype(int) - 1).sum())
+
+        def kept(found: list[Proposal]) -> bool:
+            one = found[asked.choose - 1 if asked.choose <= len(found) else 0]
+            return not strands_apart(one.fit.ordering, strands) and not broken(one)
+
+        found = insist(beyond + (0.0 if by is None else crossings(strands)), worth, solve, kept)
+        good = [one for one in found if not broken(one)]
+        if not good:
+            self._refuse_steps(asked, beyond, min(map(broken, found)))
+        return good
+
+    def _refuse_steps(self, asked: Request, beyond: Floats, count: int) -> None:
+        """Say that limits of steps cannot hold, and which item has no neighbour."""
+        rule = " and ".join(f"{name} at most {most:g}" for name, most in asked.step_limits.items())
+        near = (beyond + np.eye(len(beyond)) == 0).any(axis=0) | (beyond + np.eye(len(beyond)) == 0).any(axis=1)
+        alone = [repr(self.collection.items[i].label) for i in np.flatnonzero(~near)]
+        why = f"; {', '.join(alone[:3])} {'fits' if len(alone) == 1 else 'fit'} beside no other" if alone else ""
+        told = f"no order was found that keeps every step in {rule}: the best breaks {count} of {len(beyond) - 1}"
+        raise InputError(told + why, field="step_limits")
 
     def _find_templates(self, asked: Request) -> list[Template] | None:
         """The one template that was asked for; None where the model's own are meant."""

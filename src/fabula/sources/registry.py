@@ -62,6 +62,7 @@ class Source:
     notes: tuple[str, ...] = ()  # What the user should know of the reading
     # (name, why) of files that are not among the items, though they were meant to be
     left_out: tuple[tuple[str, str], ...] = ()
+    tempo_range: tuple[float, float] | None = None  # Beats per minute that tempi are counted in; None: as they are
 
     @property
     def title(self) -> str:
@@ -96,6 +97,8 @@ class Source:
     def with_lengths(self) -> Source:
         """The same, with what its medium makes of its features: those that follow from others, and lengths."""
         collection = self.medium.complete(self.collection)
+        if self.tempo_range is not None:
+            collection = self.medium.fold(collection, *self.tempo_range)
         known = [float(length) if np.isfinite(length) else None for length in self.medium.lengths(collection)]
         pairs = zip(collection.items, known, strict=True)
         items = tuple(item if length is None else replace(item, length=length) for item, length in pairs)
@@ -157,6 +160,11 @@ class Opening:
     # What is told how far it is, with (done, total, name), and asked whether to give up, where one file is cut
     progress: Callable[[int, int, str], None] | None = None
     stop: Stop = lambda: False
+    tempo_range: tuple[float, float] | None = None  # Slowest and fastest tempo of music: others are doubled or halved
+
+    def __post_init__(self) -> None:
+        if self.tempo_range is not None and not 0 < self.tempo_range[0] < self.tempo_range[1] < np.inf:
+            raise InputError(f"must rise, such as 88-176; got {self.tempo_range}", field="tempo_range")
 
     def may_read(self, path: str) -> bool:
         """Whether there is such a file, and it may be read: below the folders named, where some are."""
@@ -225,10 +233,10 @@ def open_source(paths: Sequence[str | Path], opening: Opening | None = None) -> 
         raise InputError(f"goes with a table; {shown(names[0])} is none", field="collection")
     if reader is None:
         opened: Source = load(_FOLDERS).open(names, how)
-        return opened
+        return replace(opened, tempo_range=how.tempo_range)
     if not _SCHEME.match(names[0]) and not Path(names[0]).exists():
         raise FileError(f"{shown(names[0])}: does not exist")
-    return reader.open(names, how)
+    return replace(reader.open(names, how), tempo_range=how.tempo_range)
 
 
 def _reader_of(name: str, *, alone: bool) -> Reader | None:

@@ -78,6 +78,10 @@ class OrderRequest(_Body):
     smooth_by: dict[Text, Number] = Field(
         {}, max_length=20, description="The steps that count, by name, with their weights; by default the medium's."
     )
+    step_limits: dict[Text, Number] = Field(
+        {}, max_length=20, description="The largest step that neighbours may be apart, by name."
+    )
+    never_worse: bool = Field(default=False, description="With smoothness: no step that counts grows on average.")
     series: bool = Field(default=True, description="Keep what titles count in order, and interludes apart.")
     titles: dict[int, Text] = Field({}, description="Item, counted from 0, to what it is to be called in the answer.")
     explain: bool = Field(default=True, description="Say of each item why it stands where it stands.")

@@ -1,16 +1,25 @@
 """Music: what a track is, how its files are read and measured, and the words for what was found."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
 
 from fabula.core.arrays import Floats
-from fabula.core.collection import Collection
+from fabula.core.collection import Collection, Item
 from fabula.media.facts import SECONDS, Levelling, Preset, Telling
 from fabula.media.medium import Medium, Preview, Words, column, lazy, load
 from fabula.media.music import tags
 from fabula.media.music.tags import write_cue, write_timing
-from fabula.media.music.tracks import levels, music_doubts, music_ends, music_facts, music_steps, track_gains
+from fabula.media.music.tracks import (
+    fold_tempi,
+    levels,
+    music_doubts,
+    music_ends,
+    music_facts,
+    music_steps,
+    track_gains,
+)
 
 _COLUMNS = """
     energy loudness tempo valence danceability acousticness instrumentalness speechiness liveness
@@ -32,11 +41,17 @@ _TRAITS = {  # feature: (much, little)
     "speechiness": ("spoken", "not spoken"),
     "liveness": ("live", "studio"),
 }
+_KEYS = {"key", "camelot", "camelotkey", "initialkey", "keycamelot", "openkey", "tonart"}  # headings
 _R128 = -23.0  # LUFS, the level of EBU R 128
 _NAMES = {"duration_ms": "length", "duration": "length", "heard_tempo": "tempo", "heard_key": "key"}
-_MIX = Preset(  # what a DJ does: tempo and key carry on, and the tempo draws an arc
-    ("tempo", "heard_tempo", "energy", "loudness"), "icarus", smoothness=1.0, smooth_by={"tempo": 2.0, "key": 1.0}
-)
+_CARRIED = {"tempo": 2.0, "key": 1.0}  # what a DJ carries on from one track to the next
+_TEMPI = ("tempo", "heard_tempo")
+_MIXES = {
+    "mix": Preset(("energy", "heard_energy", *_TEMPI, "loudness"), "icarus", 1.0, _CARRIED, needed=False),
+    "rise": Preset(_TEMPI, "steady-rise", 0.25, _CARRIED),
+    "fall": Preset(_TEMPI, "steady-fall", 0.25, _CARRIED),
+    "arc": Preset(_TEMPI, "icarus", 0.25, _CARRIED),
+}
 _TYPES = {".m4a": "audio/mp4", ".m4b": "audio/mp4", ".opus": "audio/ogg", ".oga": "audio/ogg", ".flac": "audio/flac"}
 
 
@@ -49,13 +64,48 @@ def track_lengths(collection: Collection) -> Floats:
     return np.where(np.isfinite(seconds), seconds, column(collection, "duration"))
 
 
-def with_milliseconds(collection: Collection) -> Collection:
-    """The collection with ``duration_ms``, which models take, where only ``duration`` in seconds is known."""
+def complete_tracks(collection: Collection) -> Collection:
+    """The collection with what follows: ``duration_ms`` from ``duration``; ``key`` and ``mode`` from keys in words."""
     names = collection.feature_names
-    if "duration" not in names or "duration_ms" in names or collection.features.ndim > 2:
+    if collection.features.ndim > 2:
         return collection
-    features = np.column_stack([collection.features, 1000.0 * collection.column("duration")])
-    return replace(collection, features=features, feature_names=(*names, "duration_ms"))
+    keyed = with_keys(collection) or collection
+    if "duration" not in names or "duration_ms" in names:
+        return keyed
+    features = np.column_stack([keyed.features, 1000.0 * collection.column("duration")])
+    return replace(keyed, features=features, feature_names=(*keyed.feature_names, "duration_ms"))
+
+
+def with_keys(collection: Collection) -> Collection | None:
+    """The collection with ``key`` and ``mode`` of its keys in words; None where a column has them, or no words do.
+
+    Keys may be written as notes, by Camelot or as Open Key: ``Am``, ``8A``, ``1m``.
+    """
+    said = [_written_key(item) for item in collection.items]
+    if "key" in collection.feature_names or not any(said):
+        return None
+    kept = [k for k, name in enumerate(collection.feature_names) if name != "mode"]
+    pairs = np.array([(np.nan, np.nan) if one is None else one for one in said], dtype=np.float64)
+    features = np.column_stack([collection.features[:, kept], pairs])
+    names = (*(collection.feature_names[k] for k in kept), "key", "mode")
+    return replace(collection, features=features, feature_names=names)
+
+
+def _says_keys(collection: Collection) -> bool:
+    """Whether a column of words is of keys beyond doubt: all of them are, and not all are single letters."""
+    said = [text for item in collection.items if (text := _key_text(item))]
+    return all(map(tags.key_and_mode, said)) and any(len(text) > 1 for text in said)
+
+
+def _written_key(item: Item) -> tuple[int, int] | None:
+    text = _key_text(item)
+    return tags.key_and_mode(text) if text else None
+
+
+def _key_text(item: Item) -> str:
+    """What a column of words says of the key, or ""."""
+    named = (str(value) for name, value in item.details.items() if re.sub(r"[\W_]+", "", name).casefold() in _KEYS)
+    return next((text.strip() for text in named if text.strip()), "")
 
 
 def level_gains(collection: Collection) -> Floats:
@@ -91,7 +141,9 @@ MEDIUM = Medium(
         "audio": lambda: load("fabula.media.music.audio:SPEC"),
         "fma": lambda: load("fabula.media.music.librosa_features:SPEC"),
     },
-    complete=with_milliseconds,
+    held=lambda collection: with_keys(collection) if _says_keys(collection) else None,
+    complete=complete_tracks,
+    fold=fold_tempi,
     unit=SECONDS,
     lengths=track_lengths,
     steps=music_steps,
@@ -110,7 +162,7 @@ MEDIUM = Medium(
     write_numbers=tags.write_numbers,
     telling=Telling(music_facts, music_ends, music_doubts),
     levelling=Levelling(track_gains, tags.write_gain),
-    presets={"mix": _MIX},
+    presets=_MIXES,
 )
 
 __all__ = ["MEDIUM", "track_lengths"]

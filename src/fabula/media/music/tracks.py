@@ -4,7 +4,7 @@ What tags and tables say counts where they say it, what was heard where they do 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from fabula.media.medium import Step, Steps, column, essence_steps
 REFERENCE = -18.0  # LUFS: what ReplayGain 2.0 brings a track to
 SURE = 0.5  # from here on what was heard is told without a doubt
 SAME_TEMPO = 0.06  # octaves: about 4 %
+_TEMPI = ("tempo", "heard_tempo", "start_tempo", "end_tempo")
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +66,25 @@ def tempi(collection: Collection, where: str = "heard") -> TrackValues:
         other = _clear(edge_sure, sure) & ~(tempo_octaves(edge, heard) <= SAME_TEMPO)
         heard, sure = np.where(other, edge, heard), np.where(other, edge_sure, sure)
     return _join(said, heard, sure)
+
+
+def fold_tempi(collection: Collection, low: float, high: float) -> Collection:
+    """The collection with its tempi doubled or halved until they lie in a range; else as near its middle as can be.
+
+    >>> from fabula.core.collection import Item
+    >>> fold_tempi(Collection("c", [Item("a"), Item("b")], [[62.0], [350.0]], ("tempo",)), 88, 176).features.tolist()
+    [[124.0], [175.0]]
+    """
+    tempi = [k for k, name in enumerate(collection.feature_names) if name in _TEMPI]
+    if not tempi or collection.features.ndim > 2:
+        return collection
+    features = np.array(collection.features, dtype=np.float64)
+    found = features[:, tempi]
+    known = found > 0
+    beats = np.where(known, found, low)
+    moves = np.log2(np.sqrt(low * high) / beats).round()  # the octave nearest to the middle
+    features[:, tempi] = np.where(known & ~((low <= beats) & (beats <= high)), beats * 2.0**moves, found)
+    return replace(collection, features=features)
 
 
 def tempo_octaves(one: Floats, other: Floats) -> Floats:
