@@ -88,7 +88,7 @@ class Trial(NamedTuple):
     @classmethod
     def of(cls, values: Sequence[Any]) -> "Trial":
         """One as a plan of jobs has it; until 0.4 the name alone told a feature."""
-        return cls(*values) if len(values) > 3 else cls(*values, alone=values[0] != ESSENCE)
+        return cls(*values) if len(values) > 3 else cls(*values, values[0] != ESSENCE)
 
 
 def compare_essence(
