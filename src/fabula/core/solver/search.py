@@ -72,7 +72,8 @@ def search(problem: Problem, seed: int, seconds: float) -> tuple[Ints, tuple[int
     sure = best is not None and best.bounds.total >= best.key[-1]
     if best is not None and sure and (bare is None or _keeps(constraints, best)):
         return best.ordering, (), replace(best.bounds, violations=_least_alike(constraints, problem.goal.n))
-    budget = Budget.of_seconds(seconds * (MORE if problem.goal.n > FEW_ITEMS else 1.0))
+    more = problem.goal.n > FEW_ITEMS and not problem.counts_worst and not _is_large(problem)
+    budget = Budget.of_seconds(seconds * (MORE if more else 1.0))
     if bare is not None and not sure:
         fits = problem.counts_worst and bare.constraints.one_side
         free = _fit(bare) if fits else _better(_search(bare, seed, budget.part(FREE), bounds=False), best)
