@@ -88,7 +88,8 @@ class Trial(NamedTuple):
     @classmethod
     def of(cls, values: Sequence[Any]) -> "Trial":
         """One as a plan of jobs has it; until 0.4 the name alone told a feature."""
-        return cls(*values) if len(values) > 3 else cls(*values, values[0] != ESSENCE)
+        name, dimensions, seed, *more = values
+        return cls(name, dimensions, seed, bool(more[0]) if more else name != ESSENCE)
 
 
 def compare_essence(
