@@ -25,7 +25,7 @@ import soundfile
 
 from fabula.media.extraction import Measuring, extract
 from fabula.media.music import MEDIUM
-from fabula.media.music.audio import SPEC, Ears, measure, open_sound
+from fabula.media.music.audio import SPEC, Ears, Sound, measure, play
 from fabula.media.music.heard import hear
 from fabula.media.music.loudness import Meter
 from fabula.media.music.spectra import mix_channels
@@ -97,7 +97,7 @@ def shares(path: str) -> None:
         spent[name] = spent.get(name, 0.0) + time.process_time() - start
         return result
 
-    with open_sound(path) as sound:
+    def listen(sound: Sound) -> None:
         meter, ears, chunks = Meter(sound.rate, vorbis=sound.vorbis), Ears(sound.rate), iter(sound.chunks)
         while (chunk := timed("decoding", next, chunks, None)) is not None:
             timed("loudness", meter.push, chunk)
@@ -110,6 +110,8 @@ def shares(path: str) -> None:
             timed("pitches", ears.pitches.push, mono)
         timed("things heard", lambda: hear(ears.excerpts.samples(), meter.powers))
         timed("all results", ears.result, meter.frames / sound.rate, meter.loudness(), meter.powers)
+
+    play(path, listen)
     plain = spent.pop("decoding")
     print(f"  {Path(path).suffix}: " + ", ".join(f"{name} {time / plain:.3f}" for name, time in spent.items()))
 

@@ -137,14 +137,17 @@ def scores(pieces: list[dict[str, Any]], known: dict[str, Answer]) -> dict[str, 
 
 def edges(folder: Path, pieces: list[dict[str, Any]]) -> None:
     """How often the tempo at an edge is right, and that of the whole."""
-    from fabula.media.music.audio import Ears, open_sound
+    from fabula.media.music.audio import Ears, Sound, play
     from fabula.media.music.tracks import SAME_TEMPO, tempo_octaves
 
     def onsets(piece: dict[str, Any]) -> tuple[np.ndarray, float, float]:
-        with open_sound(folder / piece["file"]) as sound:
+        def listen(sound: Sound) -> Ears:
             ears = Ears(sound.rate)
             for chunk in sound.chunks:
                 ears.push(chunk)
+            return ears
+
+        ears = play(folder / piece["file"], listen)
         return ears.spectra.onsets, ears.spectra.rate, ears.spectra.strengths
 
     mixed = [pieces[k] for k in np.random.default_rng(0).permutation(len(pieces))]

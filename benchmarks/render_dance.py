@@ -25,6 +25,7 @@ from benchmarks.render_music import FONTS, RATE, render
 
 SECONDS = 30.0
 LOOPS = 20  # to learn from, of each style
+CLICKS = 40  # metronomes to learn from, at 50 to 180
 KICK, RIM, SNARE, CLAP, HAT, OPEN, RIDE, TOM = 36, 37, 38, 39, 42, 46, 51, 45
 KITS = (0, 8, 16, 24, 25)  # programs of drums: standard, room, power, electronic, analogue
 BASSES, CHORDS = (33, 36, 38, 39, 87), (4, 16, 48, 50, 81, 88, 89, 90)
@@ -215,6 +216,29 @@ def make(out: Path, name: str, style: str, tempo: float, number: int, part: str)
     told.write_text(json.dumps(truth))
 
 
+def make_clicks(out: Path, number: int) -> None:
+    """A metronome, every third beside chords that change with the bar."""
+    name, rng = f"click-{number}", np.random.default_rng([number, 7])
+    if (out / f"{name}.json").exists():
+        return
+    tempo = 50 * 3.6 ** ((number + 0.5) / CLICKS)
+    times, samples = np.arange(0, SECONDS - 0.1, 60 / tempo), np.zeros(int(SECONDS * RATE))
+    t = np.arange(int(rng.uniform(0.01, 0.05) * RATE)) / RATE
+    tick = rng.choice([1.0, 0.0]) * np.sin(2 * np.pi * rng.uniform(800, 3000) * t) + rng.standard_normal(len(t)) * 0.5
+    tick *= np.exp(-t / (0.2 * t[-1]))
+    for at in times:
+        samples[int(at * RATE) : int(at * RATE) + len(tick)] += tick
+    if number % 3 == 0:
+        bar = 4 * 60 / tempo
+        t = np.arange(len(samples)) / RATE
+        for up in (0, 4, 7):
+            pitch = 220 * 2 ** ((up + np.array([0, 5, 7, 9])[(t // bar).astype(int) % 4]) / 12)
+            samples += 0.15 * np.sin(2 * np.pi * np.cumsum(pitch) / RATE)
+    soundfile.write(out / f"{name}.flac", 0.7 * samples / np.abs(samples).max(), RATE)
+    truth = {"tempo": tempo, "key": None, "mode": None, "name": name, "part": "learn", "font": "synthesised"}
+    (out / f"{name}.json").write_text(json.dumps(truth))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path)
@@ -224,6 +248,8 @@ def main() -> None:
         tempi = np.linspace(STYLES[style].low, STYLES[style].high, 10)
         for number, tempo in enumerate(tempi):
             make(out, f"dance-{style}-{number}", style, float(tempo), number, "test")
+    for number in range(CLICKS):
+        make_clicks(out, number)
     draws = np.random.default_rng(1)
     for style, shape in STYLES.items():
         for number in range(LOOPS if style not in UNSEEN else 0):

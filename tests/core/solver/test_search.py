@@ -12,9 +12,9 @@ from hypothesis import given, settings, strategies as st
 from fabula.core.fit import fit
 from fabula.core.solver import Constraints, Goal, arrange, solve as conflicts
 from fabula.core.solver.anneal import block_changes, descend, here, reversal_changes, reverse, shift, swap, swap_changes
-from fabula.core.solver.bounds import PathSearch, first_prices, lowest_bound
+from fabula.core.solver.bounds import PathSearch, first_prices
 from fabula.core.solver.instance import construct, layouts, pose, position_bound
-from fabula.core.solver.problem import UNLIMITED, Budget, Problem, side_room
+from fabula.core.solver.problem import UNLIMITED, Problem, side_room
 from fabula.core.solver.proof import coupling_bound
 from fabula.core.solver.search import search
 from fabula.core.solver.tours import link_bound
@@ -68,7 +68,7 @@ def test_bounds_stay_below_the_best_ordering(weight, rng):
         floor, wish = position_bound(problem.cost)
         walk = flow[best.ordering[:-1], best.ordering[1:]].sum()
         assert floor + coupling_bound(problem, wish) + link_bound(problem.link, walk) <= best.objective + 1e-9
-        paths = PathSearch(problem, first_prices(problem, best.ordering), best.objective)
+        paths = PathSearch(problem, first_prices(problem), best.objective)
         paths.advance(40, UNLIMITED)
         assert paths.best <= best.objective + 1e-9
 
@@ -82,13 +82,37 @@ def test_paths_over_all_layouts_of_sides_stay_below_the_best(rng):
         best = arrange(goal, constraints=kept, flow=flow)
         every = layouts(Problem(goal, flow, kept), n, side_room(kept), UNLIMITED, alike=np.inf)
         assert every.complete
-        searches = [
-            PathSearch(one.instance, np.zeros(len(one.instance.cost) + 3), best.objective) for one in every.candidates
-        ]
-        bound = lowest_bound(searches, Budget(2e5))
-        assert bound <= best.objective + 1e-9
+        searches = [PathSearch(one.instance, first_prices(one.instance), best.objective) for one in every.candidates]
+        for paths in searches:
+            paths.advance(40, UNLIMITED)
+        assert min(paths.best for paths in searches) <= best.objective + 1e-9
         risen += any(search.chosen[-3:].any() for search in searches)
     assert risen  # some sides paid for holding too much
+
+
+@pytest.mark.parametrize("sides", [1, 2])
+def test_beams_lead_to_the_best_ordering_and_prove_it(sides, rng):
+    proven = 0
+    for _ in range(12):
+        n, lengths = 8, rng.uniform(1, 4, size=8)
+        goal, flow = Goal.template(rng.normal(size=n), HILL), 0.3 * rng.random((n, n))
+        kept = Constraints(n, sides=sides, lengths=lengths, before=[(0, 1), (2, 3)], together=[(4, 5)])
+        best = arrange(goal, constraints=kept, flow=flow)
+        values = []
+        for one in layouts(Problem(goal, flow, kept), n, side_room(kept), UNLIMITED, alike=np.inf).candidates:
+            problem = one.instance
+            paths, found = PathSearch(problem, first_prices(problem), 1e3), np.inf
+            while not paths.done:
+                paths.advance(40, UNLIMITED)
+                ordering = paths.follow(UNLIMITED)
+                if ordering is not None and problem.keeps(ordering):
+                    found = min(found, problem.value(ordering))
+                    paths.value = min(paths.value, found)
+            assert paths.best <= found + 1e-9
+            proven += paths.best >= found - 1e-9
+            values.append(found)
+        assert min(values) == pytest.approx(best.objective)
+    assert proven >= 12
 
 
 def test_steps_change_the_objective_by_what_they_say(rng):

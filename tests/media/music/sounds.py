@@ -24,6 +24,24 @@ def clicks(tempo: float, seconds: float = 20.0, rate: int = RATE) -> Samples:
     return out
 
 
+def drums(tempo: float, kick: str, snare: str, hat: str, seconds: float = 16.0) -> Samples:
+    """Kick (a falling sine), snare (noise) and hats (bright noise), at sixteenths of bars of four beats."""
+    rng, t = np.random.default_rng(0), np.arange(RATE // 5) / RATE
+    bright = np.diff(rng.normal(size=len(t) + 1))
+    sounds = {
+        kick: np.sin(2 * np.pi * (50 * t + 2 * (1 - np.exp(-t / 0.02)))) * np.exp(-t / 0.1),
+        snare: 0.3 * rng.normal(size=len(t)) * np.exp(-t / 0.06),
+        hat: 0.15 * bright * np.exp(-t / 0.02),
+    }
+    out = np.zeros(round(seconds * RATE) + len(t))
+    for pattern, sound in sounds.items():
+        for step in range(int((seconds - 0.2) * tempo / 15)):
+            if pattern[step % 16] == "x":
+                start = round(step * 15 / tempo * RATE)
+                out[start : start + len(t)] += sound
+    return 0.5 * out
+
+
 def notes(
     degrees: list[list[int]], tonic: float, seconds: float = 0.5, rate: int = RATE, cents: float = 0.0
 ) -> Samples:

@@ -12,7 +12,7 @@ from fabula.media.music.loudness import Peak, edges, loudness_range
 from fabula.media.music.spectra import Mix, mix_channels
 from fabula.media.music.tempo_and_key import Pitches, tuning
 
-from .sounds import MAJOR, MINOR, RATE, clicks, heard, notes
+from .sounds import MAJOR, MINOR, RATE, clicks, drums, heard, notes
 
 
 @pytest.mark.parametrize(("chords", "mode"), [(MAJOR, 1), (MINOR, 0)])
@@ -21,6 +21,17 @@ def test_cadences_are_in_their_key(tmp_path: Path, chords: list[list[int]], mode
     found = heard(tmp_path, notes(chords, 60 + key))
     assert (found.heard_key, found.heard_mode) == (key, mode)
     assert (found.end_key, found.end_mode) == (key, mode)
+
+
+_HOUSE = ("x...x...x...x...", "....x.......x...", "..x...x...x...x.")
+_HIP_HOP = ("x......x..x.....", "....x.......x...", "x.x.x.x.x.x.x.x.")
+
+
+@pytest.mark.parametrize(("pattern", "tempo"), [*((_HOUSE, beats) for beats in (118, 124, 128, 134)), (_HIP_HOP, 88)])
+def test_drums_tell_the_octave_of_a_tempo(tmp_path: Path, pattern: tuple[str, str, str], tempo: float) -> None:
+    found = heard(tmp_path, drums(tempo, *pattern))
+    assert found.heard_tempo == pytest.approx(tempo, rel=0.02)
+    assert found.tempo_confidence >= 0.5
 
 
 def test_the_tuning_is_heard_and_taken_out(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from fabula.core.arrays import Floats, Ints
 from fabula.core.fit import assign_least
-from fabula.core.solver.instance import Instance
+from fabula.core.solver.instance import Instance, link_scale
 from fabula.core.solver.problem import UNLIMITED, Budget
 
 # Moves that keep the constraints, with what each would change, and descent by them. ``P[i, j]`` is the cost of the item
@@ -151,7 +151,7 @@ def descend(problem: Instance, ordering: Ints, budget: Budget = UNLIMITED) -> In
     idle, turn = 0, 0
     while idle < len(kinds) and not budget.over:
         changes, step = kinds[turn % len(kinds)]
-        budget.spend(300.0 + 0.1 * n * n)
+        budget.spend(300.0 + 0.06 * n * n)
         better = _step(problem, ordering, changes, step)
         idle, turn = (idle + 1, turn + 1) if better is None else (0, turn)
         ordering = ordering if better is None else better
@@ -197,7 +197,7 @@ def anneal(problem: Instance, ordering: Ints, rng: np.random.Generator, budget: 
     walk = _Walk(problem, ordering, rng)
     each = walk.round_cost
     rounds = min(int(budget.left / each), MOST_ROUNDS)
-    heat = hot * _scale(problem)
+    heat = hot * link_scale(problem.cost, problem.link)
     best, best_value = ordering, walk.value
     for turn in range(rounds):
         warmth = heat * (1 - turn / rounds) ** 2
@@ -210,14 +210,6 @@ def anneal(problem: Instance, ordering: Ints, rng: np.random.Generator, budget: 
             best, best_value = walk.ordering, walk.value
     budget.spend(max(rounds, 0) * each)
     return best
-
-
-def _scale(problem: Instance) -> float:
-    """How much links differ, or, where they hardly do, a small part of what position costs do."""
-    every = 1 + len(problem.cost) // 500  # of many items, some
-    tables = (table[::every, ::every] for table in (problem.link, problem.cost))
-    links, costs = (table[np.isfinite(table)] for table in tables)
-    return max(float(links.std()) if len(links) else 0.0, 0.1 * float(costs.std()))
 
 
 @dataclass(frozen=True, eq=False)

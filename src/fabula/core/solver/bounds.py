@@ -13,9 +13,9 @@ from numpy.typing import DTypeLike
 from fabula.core.arrays import Floats, Ints
 from fabula.core.solver import line
 from fabula.core.solver.constraints import Constraints
-from fabula.core.solver.instance import Instance
+from fabula.core.solver.instance import Instance, link_scale
 from fabula.core.solver.line import Pool, Ranks
-from fabula.core.solver.problem import Bounds, Budget, Goal, Problem, side_sizes
+from fabula.core.solver.problem import UNLIMITED, Bounds, Budget, Goal, Problem, side_sizes
 from fabula.core.solver.tours import link_bound, tree_bound
 from fabula.core.template import Template, replace_values
 
@@ -270,16 +270,14 @@ SMOOTHING = 0.85  # how much of the last direction is kept
 AT_ONCE = 8  # rounds on one problem before the lowest bound is looked for
 PATIENCE = 7  # rounds without a better bound before steps are halved
 LEAST_STEP = 1e-3
-
-
-def lowest_bound(searches: "Sequence[PathSearch]", budget: Budget) -> float:
-    """What no ordering gets below, whichever of some problems it solves; the lowest bound is always raised next."""
-    while not budget.over:
-        lowest = min(searches, key=lambda search: search.best)
-        if lowest.done:
-            break
-        lowest.advance(AT_ONCE, budget)
-    return min(search.best for search in searches)
+FIRST_STEP = 0.25
+HOT, COLD, SOFT_ROUNDS, DAMPING = (
+    1.0,
+    0.1,
+    30,
+    0.25,
+)  # of first prices: warmth in deviations of the links, and its steps
+NARROWEST, WIDEST = 30, 2000  # endings on a beam
 
 
 def sweep_cost(n: int) -> float:
@@ -296,10 +294,10 @@ class PathSearch:
     def __init__(self, problem: Instance, prices: Floats, value: float, *, floor: float = -np.inf) -> None:
         self.problem, self.value, self.floor = problem, value, floor
         self.prices = self.chosen = prices
-        self.reached, self.step, self.stale = -np.inf, 1.0, 0
+        self.reached, self.step, self.stale = -np.inf, FIRST_STEP, 0
         self.direction = np.zeros(len(prices))
         self.paths: _Paths | None = None
-        self.done = False
+        self.done, self.width, self.due = False, NARROWEST, 0.0
 
     @property
     def best(self) -> float:
@@ -311,16 +309,39 @@ class PathSearch:
         n = len(self.problem.cost)
         self.paths = self.paths or _Paths(self.problem, np.float64 if n < MANY else np.float32)
         for _ in range(rounds):
-            if self.done:
+            if self.done or self.step < LEAST_STEP:
                 return
             budget.spend(sweep_cost(n))
+            self.due += sweep_cost(n)
             bound, slope = self.paths.bound(self.prices)
             self.stale = 0 if bound > self.reached + 1e-4 * abs(self.value - bound) else self.stale + 1
             if bound > self.reached:
                 self.reached, self.chosen = bound, self.prices
-            near = self.best >= self.value - 1e-9 * abs(self.value)
-            self.done = not slope.any() or near or self.step < LEAST_STEP
+            self.done = self.best >= self.value - 1e-9 * abs(self.value)
+            if not slope.any():  # prices say no more
+                self.step = 0.0
+                return
             self._move(slope, bound)
+
+    def follow(self, budget: Budget) -> Ints | None:
+        """An ordering that costs less than the known one, by a beam of endings; None for none, or before it is due.
+
+        As much work goes to beams as to prices. Where nothing had to leave a beam there is none, and the bound says so.
+        """
+        n = len(self.problem.cost)
+        each = sweep_cost(n) + beam_cost(n, self.width)
+        if self.paths is None or self.done or (self.step >= LEAST_STEP and self.due < each):
+            return None
+        budget.spend(each)
+        self.due = 0.0
+        self.paths.bound(self.chosen)
+        settled = self.step < LEAST_STEP
+        ordering, cut = _Beam(self.problem, self.paths, self.chosen).follow(self.width, self.value, strict=settled)
+        if not cut and n < MANY and (ordering is None or self.problem.value(ordering) >= self.value * (1 - 1e-9)):
+            self.floor, self.done = self.value, True
+        if settled:
+            self.width, self.done = 2 * self.width, self.done or self.width >= WIDEST
+        return ordering
 
     def _move(self, slope: Floats, bound: float) -> None:
         if self.stale >= PATIENCE:
@@ -333,12 +354,28 @@ class PathSearch:
         zones[:] = np.where(most, np.maximum(zones, 0.0), np.minimum(zones, 0.0))
 
 
-def first_prices(problem: Instance, ordering: Ints) -> Floats:
-    """What each item costs in an ordering, its links shared with its neighbours; nothing for lengths."""
-    n = len(ordering)
-    links = problem.link[ordering[:-1], ordering[1:]]
-    prices = np.zeros(n + len(problem.most))
-    prices[ordering] = problem.cost[ordering, np.arange(n)] + 0.5 * (np.append(links, 0.0) + np.append(0.0, links))
+def first_prices(problem: Instance, budget: Budget = UNLIMITED) -> Floats:
+    """Prices under which paths drawn at random, the cheaper the likelier, hold each item about once; none for lengths.
+
+    Paths are drawn from ever fewer: what they hold too often gets dearer, by their usual chances (Sinkhorn's scaling).
+    """
+    n, prices = len(problem.cost), np.zeros(len(problem.cost) + len(problem.most))
+    scale = link_scale(problem.cost, problem.link) or 1.0
+    for warmth in scale * np.geomspace(HOT, COLD, SOFT_ROUNDS):
+        budget.spend(n * (9.0 + 0.0003 * n * n))
+        follow = np.exp((problem.link.min() - problem.link) / warmth)
+        stand = problem.cost.T - prices[:n]
+        stand = np.exp((stand.min(axis=1, keepdims=True) - stand) / warmth)
+        chance, behind, held = np.empty((n, n)), np.ones(n), np.zeros(n)
+        for position in range(n):
+            chance[position] = stand[position] * (chance[position - 1] @ follow if position else 1.0)
+            chance[position] /= chance[position].sum() or 1.0
+        for position in range(n - 1, -1, -1):
+            here = chance[position] * behind
+            held += here / (here.sum() or 1.0)
+            behind = follow @ (stand[position] * behind)
+            behind /= behind.max() or 1.0
+        prices[:n] -= DAMPING * warmth * np.log(np.maximum(held, 1e-9))
     return prices
 
 
@@ -351,6 +388,7 @@ class _Paths:
         self.back = np.ascontiguousarray(problem.link.T, dtype=kind)  # (item, item before)
         self.totals = np.empty((n, n), dtype=kind)
         self.came, self.other = np.zeros((2, n, n), dtype=np.intp)  # (position, item): the best before it, the second
+        self.reach, self.second = np.full((2, n, n), np.inf, dtype=kind)  # (position, item): what paths by these cost
         self.zone = problem.zone
         unit = float(problem.lengths.mean()) or 1.0
         self.lengths = problem.lengths / unit
@@ -358,42 +396,47 @@ class _Paths:
         self.signs = np.where(np.isfinite(problem.most), 1.0, -1.0)
         self.limits = np.isfinite(problem.most) | (problem.least > 0)
 
+    def priced(self, prices: Floats) -> tuple[Floats, float]:
+        """What positions cost (positions, items) less the prices, and what these add up to."""
+        items, zones = prices[: len(self.cost)], prices[len(self.cost) :]
+        cost = self.cost - items.astype(self.cost.dtype)
+        if zones.any():
+            cost += np.outer(np.append(zones, 0.0)[self.zone], self.lengths).astype(cost.dtype)
+        return cost, float(items.sum()) - float((zones * np.where(self.limits, self.caps, 0.0)).sum())
+
     def bound(self, prices: Floats) -> tuple[float, Floats]:
         """The bound that prices give, and which way it rises: what is missing of items, and too much in zones."""
         n = len(self.cost)
         items, zones = prices[:n], prices[n:]
-        cost = self.cost - items.astype(self.cost.dtype)
-        if zones.any():
-            cost += np.outer(np.append(zones, 0.0)[self.zone], self.lengths).astype(cost.dtype)
+        cost, owed = self.priced(prices)
         length, path = self._cheapest(cost)
         loads = np.bincount(self.zone[self.zone >= 0], self.lengths[path][self.zone >= 0], len(zones))
         over = np.where(self.limits, loads - self.caps, 0.0)
         over = np.where((zones == 0) & (over * self.signs < 0), 0.0, over)  # what is free and keeps to its limit
         slope = np.concatenate([1.0 - np.bincount(path, minlength=n), over])
-        whole = length + float(items.sum()) - float((zones * np.where(self.limits, self.caps, 0.0)).sum())
         rounding = 8 * float(np.finfo(cost.dtype).eps) * n * (abs(length) + float(np.abs(items).max()))
-        return whole - rounding, slope
+        return length + owed - rounding, slope
 
     def _cheapest(self, cost: Floats) -> tuple[float, Ints]:
         """The length of the cheapest path that does not come back at once, and its items (n,)."""
         n = len(cost)
         items = np.arange(n)
-        reach, second = cost[0], np.full(n, np.inf, dtype=cost.dtype)
+        self.reach[0] = cost[0]
         flat, rows = self.totals.ravel(), items * n
         for position in range(1, n):
-            np.add(self.back, reach, out=self.totals)
+            np.add(self.back, self.reach[position - 1], out=self.totals)
             if position > 1:
                 before = self.came[position - 1]
-                self.totals[before, items] = self.back[before, items] + second
+                self.totals[before, items] = self.back[before, items] + self.second[position - 1]
             came = self.totals.argmin(axis=1)
             self.came[position] = came
             at = rows + came
             best = flat[at]
             flat[at] = np.inf
             self.other[position] = self.totals.argmin(axis=1)
-            second = flat[rows + self.other[position]] + cost[position]
-            reach = best + cost[position]
-        return float(reach.min()), self._trace(int(reach.argmin()))
+            self.second[position] = flat[rows + self.other[position]] + cost[position]
+            self.reach[position] = best + cost[position]
+        return float(self.reach[-1].min()), self._trace(int(self.reach[-1].argmin()))
 
     def _trace(self, last: int) -> Ints:
         n = len(self.cost)
@@ -405,3 +448,84 @@ class _Paths:
             path[position - 1] = int(self.other[position, here]) if came == after else came
             after = here
         return path
+
+
+def beam_cost(n: int, width: int) -> float:
+    """The work of one beam through n positions."""
+    return n * (100.0 + 0.02 * width * n)
+
+
+class _Beam:
+    """Endings of orderings, the most promising kept: each with what the cheapest path to it costs under prices."""
+
+    def __init__(self, problem: Instance, paths: _Paths, prices: Floats) -> None:
+        n, zones = len(problem.cost), len(problem.most)
+        self.problem, self.paths, self.back = problem, paths, problem.link.T
+        self.cost, self.owed = paths.priced(prices)
+        self.zones = prices[n:] / (float(problem.lengths.mean()) or 1.0)
+        # sums of names tell which items stand where: on which side, where lengths matter
+        self.names = np.random.default_rng(0).integers(1, 2**62, size=(zones + 1 if problem.has_loads else 1, n))
+        self.held = np.zeros((1, n), dtype=bool)  # (endings, items)
+        self.loads = np.zeros((1, zones))
+        self.spent, self.name, self.last = np.zeros(1), np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.intp)
+
+    def follow(self, width: int, value: float, *, strict: bool) -> tuple[Ints | None, bool]:
+        """The best ordering, None for none; and whether endings had to be left that could lead below a value."""
+        n, cut, most = len(self.cost), False, value - 1e-9 * abs(value) - self.owed
+        steps: list[tuple[Ints, Ints]] = []
+        for position in range(n - 1, -1, -1):
+            whole, spent = self._judge(position, strict=strict)
+            ending, item = np.nonzero(whole < (most if strict else np.inf))
+            promise = whole[ending, item]
+            if len(promise) > 4 * width:
+                some = np.argpartition(promise, 4 * width)
+                cut |= bool(promise[some[4 * width]] < most)
+                ending, item, promise = ending[some[: 4 * width]], item[some[: 4 * width]], promise[some[: 4 * width]]
+            kept = self._extend(position, ending, item, spent[ending, item], promise)
+            cut |= bool((promise[kept[width:]] < most).any())
+            self._take(kept[:width])
+            steps.append((ending[kept[:width]], item[kept[:width]]))
+        if not len(self.spent):
+            return None, cut
+        ordering, at = np.empty(n, dtype=np.intp), int((self.spent - self.loads @ self.zones).argmin())
+        for position, (ending, item) in enumerate(reversed(steps)):
+            ordering[position], at = item[at], ending[at]
+        return ordering, cut
+
+    def _judge(self, position: int, *, strict: bool) -> tuple[Floats, Floats]:
+        """What orderings cost at least with each item (endings, items) before each ending; and what it has cost."""
+        paths, problem, zone = self.paths, self.problem, self.problem.zone[position]
+        spent = np.repeat(self.spent[:, np.newaxis], len(self.cost), axis=1)
+        if position < len(self.cost) - 1:
+            spent += self.back[self.last]
+        other = self.held[:, paths.came[position]] if position else np.zeros(1, dtype=bool)
+        whole = np.where(self.held, np.inf, spent + np.where(other, paths.second[position], paths.reach[position]))
+        for before, behind in problem.before.T.tolist():
+            whole[~self.held[:, behind], before] = np.inf
+        if problem.has_loads and zone >= 0 and strict:
+            load = self.loads[:, zone, np.newaxis] + problem.lengths
+            whole[load > problem.most[zone] * (1 + 1e-12)] = np.inf
+            ahead = np.unique(problem.zone[:position])
+            if zone not in ahead:  # the rest stands on the sides before
+                whole[load < problem.least[zone] * (1 - 1e-12)] = np.inf
+                rest = problem.lengths.sum() * (1 - 1e-9) - problem.most[ahead[ahead >= 0]].sum()
+                whole[self.loads.sum(axis=1)[:, np.newaxis] + problem.lengths < rest] = np.inf
+        return whole, spent + self.cost[position]
+
+    def _extend(self, position: int, ending: Ints, item: Ints, spent: Floats, promise: Floats) -> Ints:
+        """Put items before endings; which are left, the most promising first: of what holds the same the cheapest."""
+        problem, zone = self.problem, self.problem.zone[position]
+        name = self.name[ending] + self.names[zone if problem.has_loads else 0][item]
+        order = np.lexsort((spent, item, name))
+        first = np.ones(len(order), dtype=bool)
+        first[1:] = (np.diff(name[order]) != 0) | (np.diff(item[order]) != 0)
+        self.spent, self.name, self.last = spent, name, item
+        self.held, self.loads = self.held[ending], self.loads[ending]
+        self.held[np.arange(len(item)), item] = True
+        self.loads[:, zone] += problem.lengths[item]
+        kept = order[first]
+        return kept[np.argsort(promise[kept], kind="stable")]
+
+    def _take(self, kept: Ints) -> None:
+        self.spent, self.name, self.last = self.spent[kept], self.name[kept], self.last[kept]
+        self.held, self.loads = self.held[kept], self.loads[kept]

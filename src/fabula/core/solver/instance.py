@@ -161,6 +161,13 @@ def link_table(problem: Problem, total: int, alike: float) -> Floats:
     return link
 
 
+def link_scale(cost: Floats, link: Floats) -> float:
+    """How much links (n, n) differ, or, where they hardly do, a small part of what position costs (n, n) do."""
+    every = 1 + len(cost) // 500  # of many items, some
+    links, costs = (table[np.isfinite(table)] for table in (link[::every, ::every], cost[::every, ::every]))
+    return max(float(links.std()) if len(links) else 0.0, 0.1 * float(costs.std()))
+
+
 @dataclass(frozen=True, eq=False)
 class Candidate:
     """Sides of given sizes."""

@@ -15,11 +15,11 @@ from fabula.core.fit import fit
 from fabula.core.solver import instance as tables
 from fabula.core.solver.anneal import anneal, descend
 from fabula.core.solver.bounds import (
+    AT_ONCE,
     PathSearch,
     first_prices,
     flow_floor,
     line_bounds,
-    lowest_bound,
     sweep_cost,
     table_floor,
     wishes_floor,
@@ -37,13 +37,13 @@ MANY_ON_SIDES = 100  # the same where sides have very many sizes, or items are l
 MANY_ROUTED, MANY_WISHED = 20, 60  # the same where neighbours count alone, without wishes and with some
 ROOMIER = 1.1  # how much more sides hold where no even ones were found
 ATTEMPTS = 8
-MOST_TRIED = 3  # layouts that are searched
-FEW_ITEMS = 100  # up to which several layouts are searched
-SETTLED = 50  # paths after which prices tell layouts apart
+MOST_TRIED = 9  # layouts that are searched where there is no work for all
+SETTLED = 20  # paths after which prices tell layouts apart
 MOST_JUDGING = 0.9  # of the work, to judge all layouts
 JUDGED = 1  # paths for each layout, from the prices of the nearest
-HOT, WARM = 1.0, 0.3  # noise at the start, in deviations of the links: from a construction, and from a draft
-BOUND_LATE = 0.2  # how much more work a bound of many items may take
+WARM = 0.3  # noise at the start, in deviations of the links
+FEW_ITEMS, MORE = 100, 1.2  # of more items, how much more work
+ANNEALED = 0.2  # of the work, to anneal what prices led to
 LATE = 1.0  # seconds' worth of work after which no ordering is looked for
 ROUTED = 0.65  # of the work, for the route where neighbours count alone; the rest is the bound's
 TIE = 1e-7  # weight of squares beside the sum, to decide between orderings that tie
@@ -59,7 +59,6 @@ class Found:
     key: tuple[float, ...]  # the criteria, the first first
     bounds: Bounds  # what no ordering gets below, as far as it is known
     room: float  # the most a side may hold
-    searches: tuple[PathSearch, ...] = ()  # of the bound, one for each layout; empty where there is none
 
 
 def search(problem: Problem, seed: int, seconds: float) -> tuple[Ints, tuple[int, ...], Bounds] | None:
@@ -73,16 +72,15 @@ def search(problem: Problem, seed: int, seconds: float) -> tuple[Ints, tuple[int
     sure = best is not None and best.bounds.total >= best.key[-1]
     if best is not None and sure and (bare is None or _keeps(constraints, best)):
         return best.ordering, (), replace(best.bounds, violations=_least_alike(constraints, problem.goal.n))
-    budget = Budget.of_seconds(seconds)
+    more = problem.goal.n > FEW_ITEMS and not problem.counts_worst and not _is_large(problem)
+    budget = Budget.of_seconds(seconds * (MORE if more else 1.0))
     if bare is not None and not sure:
         fits = problem.counts_worst and bare.constraints.one_side
         free = _fit(bare) if fits else _better(_search(bare, seed, budget.part(FREE), bounds=False), best)
         if free is not None and _keeps(constraints, free):
             return _report(bare, free, best, budget)
-    found = _search(problem, seed, budget.part(_search_share(problem)))
+    found = _search(problem, seed, budget)
     found = found if bare is not None else _better(found, best)
-    if problem.goal.n > FEW_ITEMS and constraints.sides == 1:  # where a bound takes long
-        budget = budget.extend(BOUND_LATE * seconds * UNITS_PER_SECOND)
     return None if found is None else _report(problem, found, best, budget)
 
 
@@ -112,14 +110,6 @@ def _better(found: Found | None, other: Found | None) -> Found | None:
     if found is None or other is None or found.key <= other.key:
         return found or other
     return replace(found, ordering=other.ordering, key=other.key)
-
-
-def _search_share(problem: Problem) -> float:
-    """How much of the work goes to the search; the rest to the bound, where it is not found on the way."""
-    if problem.counts_worst or _is_large(problem):
-        return 1.0
-    few = problem.goal.n <= FEW_ITEMS
-    return (0.8 if few else 0.55) if problem.constraints.sides == 1 else (0.75 if few else 1.0)
 
 
 def _is_large(problem: Problem) -> bool:
@@ -162,7 +152,8 @@ def _report(problem: Problem, found: Found, best: Found | None, budget: Budget) 
     """What was found, with bounds that hold for every layout; without wishes none costs less, and so none with them."""
     bounds = found.bounds
     if not _is_large(problem):
-        bounds = bounds if problem.counts_worst else _bound_by_tables(problem, found, budget)
+        if found.key[0] and not problem.counts_worst:
+            bounds = _bound_apart(problem, found, budget)
         bounds = _tighten(problem, found, bounds, budget)
     if best is not None:
         bounds = replace(bounds, total=max(bounds.total, best.bounds.total))
@@ -231,45 +222,65 @@ def _by_worst(problem: Problem, every: tables.Layouts, seed: int, budget: Budget
 
 
 def _by_sum(problem: Problem, every: tables.Layouts, seed: int, budget: Budget) -> Found | None:
-    """The smallest sum over the most promising layouts: what prices that settle on the first say of the others."""
-    waiting, best = list(every.candidates), None
-    searches: list[PathSearch] = []
-    few = problem.goal.n <= FEW_ITEMS
-    judging = 0.0 if len(waiting) == 1 else _judging_cost(waiting)
-    judges = judging <= MOST_JUDGING * budget.left
-    judging = min(judging, 0.6 * budget.left) if judges else 0.0
-    budget = budget.extend(-judging)
-    for left in range(min(len(waiting), MOST_TRIED if few else 1), 0, -1):
-        one = waiting.pop(0)
-        ordering = _improve(one.instance, seed, budget.part(1 / left))
-        if ordering is None:
-            continue
-        found = _found(problem, one.instance, ordering)
-        best = found if best is None or found.key < best.key else best
-        if waiting and not searches and judges:
-            budget = budget.extend(judging)
-            searches = _judge_layouts([one, *waiting], ordering, found.key[-1], budget)
-            reached = {search.problem.sizes: search.best for search in searches}
-            waiting.sort(key=lambda other: reached[other.instance.sizes])
-    return None if best is None else replace(best, searches=tuple(searches) if every.complete else ())
+    """The smallest sum over all layouts: laid by the prices that bound it, and annealed."""
+    waiting, rng = list(every.candidates), np.random.default_rng(seed)
+    late, ordering = budget.extend(LATE * UNITS_PER_SECOND), None
+    while waiting and ordering is None and not late.over:
+        first = waiting.pop(0)
+        ordering = tables.construct(first.instance, tables.position_bound(first.instance.cost)[1], rng, late)
+    if ordering is None:
+        return None
+    laid = descend(first.instance, ordering, budget.part(0.3))
+    if len(every.candidates) == 1 and budget.left < 2 * SETTLED * sweep_cost(len(laid)):  # no bound is asked for
+        return _found(problem, first.instance, anneal(first.instance, laid, rng, budget, hot=WARM))
+    searches, instance, laid = _judge_layouts([first, *waiting], laid, budget)
+    if AT_ONCE * len(searches) * sweep_cost(len(laid)) <= budget.left:
+        instance, laid = _lay_by_prices(searches, instance, laid, budget.part(1 - ANNEALED))
+    if min(one.best for one in searches) < instance.value(laid) * (1 - 1e-9):
+        laid = descend(instance, anneal(instance, laid, rng, budget, hot=WARM), budget)
+    known = every.complete and len(searches) == len(every.candidates)
+    bounds = Bounds(min(one.best for one in searches) if known else -np.inf)
+    return replace(_found(problem, instance, laid), bounds=bounds)
 
 
-def _judging_cost(candidates: list[Candidate]) -> float:
-    """The work of judging layouts."""
-    return sweep_cost(len(candidates[0].instance.cost)) * (SETTLED + len(candidates) * JUDGED)
+def _judge_layouts(candidates: list[Candidate], laid: Ints, budget: Budget) -> tuple[list[PathSearch], Instance, Ints]:
+    """Bounds for all layouts, or as many as there is work for, by the prices that settle on the first; and an ordering.
 
-
-def _judge_layouts(candidates: list[Candidate], ordering: Ints, value: float, budget: Budget) -> list[PathSearch]:
-    """A bound for every layout, by the prices that settle on the first, to which an ordering belongs."""
+    ``laid`` is an ordering on the first.
+    """
     first = candidates[0].instance
-    mine = PathSearch(first, first_prices(first, ordering), value)
-    mine.advance(SETTLED, budget)
-    known = [mine]
-    for one in sorted(candidates[1:], key=lambda one: _distance(one.instance.sizes, first.sizes)):
+    each, few = sweep_cost(len(first.cost)), np.isfinite(candidates[0].total)
+    links = link_bound(first.link, first.value(laid), budget.part(0.05)) if few else 0.0
+    mine = PathSearch(first, first_prices(first, budget), first.value(laid), floor=candidates[0].total + links)
+    judging = each * JUDGED * (len(candidates) - 1)
+    many = len(candidates) if judging <= MOST_JUDGING * budget.left else MOST_TRIED
+    settling = budget.extend(min(0.0, 2 * SETTLED * each - budget.left, -judging if many > MOST_TRIED else 0.0))
+    known, (_, laid) = [mine], _lay_by_prices([mine], first, laid, settling)
+    for one in sorted(candidates[1:many], key=lambda one: _distance(one.instance.sizes, first.sizes)):
         nearest = min(known, key=lambda other: _distance(other.problem.sizes, one.instance.sizes))
-        known.append(PathSearch(one.instance, nearest.chosen, value))
+        known.append(PathSearch(one.instance, nearest.prices, mine.value, floor=one.total + links))
+        known[-1].direction = nearest.direction
         known[-1].advance(JUDGED, budget)
-    return known
+    return known, first, laid
+
+
+def _lay_by_prices(searches: list[PathSearch], instance: Instance, laid: Ints, budget: Budget) -> tuple[Instance, Ints]:
+    """The lowest bound is always raised next, and its prices lead to an ordering; the best ordering and its tables."""
+    while not budget.over:
+        lowest = min((one for one in searches if not one.done), key=lambda one: one.best, default=None)
+        if lowest is None:
+            break
+        lowest.advance(AT_ONCE, budget)
+        ordering = lowest.follow(budget)
+        if ordering is not None:
+            ordering = tables.rebalance(lowest.problem, ordering, np.random.default_rng(0), budget)
+        if ordering is not None:
+            ordering = descend(lowest.problem, ordering, budget)
+            if lowest.problem.value(ordering) < instance.value(laid):
+                instance, laid = lowest.problem, ordering
+                for one in searches:
+                    one.value = instance.value(laid)
+    return instance, laid
 
 
 def _distance(one: tuple[int, ...], other: tuple[int, ...]) -> int:
@@ -281,38 +292,15 @@ def _found(problem: Problem, instance: Instance, ordering: Ints) -> Found:
     return Found(items, instance.sizes, problem.key(items, instance.sizes), Bounds(-np.inf), float(instance.most[0]))
 
 
-def _improve(instance: Instance, seed: int, budget: Budget) -> Ints | None:
-    """An ordering with a small sum; None where none was found."""
-    rng, late = np.random.default_rng(seed), budget.extend(LATE * UNITS_PER_SECOND)
-    ordering = tables.construct(instance, tables.position_bound(instance.cost)[1], rng, late)
-    if ordering is None:
-        return None
-    return descend(instance, anneal(instance, ordering, rng, budget.part(0.95), hot=HOT), budget)
-
-
-def _bound_by_tables(problem: Problem, found: Found, budget: Budget) -> Bounds:
-    """A bound over all layouts, the best that there is work left for."""
-    searches, value = found.searches, found.key[-1]
-    if not searches or found.key[0]:
-        alike = np.inf if found.key[0] == 0 else 0.0  # neighbours alike for nothing: a bound holds all the more
-        every = tables.layouts(problem, len(found.ordering), found.room, budget, alike=alike)
-        mine = next((one for one in every.candidates if one.instance.sizes == found.sizes), None)
-        if not every.complete or mine is None:
-            return Bounds(-np.inf)
-        links = link_bound(mine.instance.link, value, budget.part(0.2))
-        floors = [one.total + links for one in every.candidates]
-        if min(floors) >= value - 1e-9 * abs(value):
-            return Bounds(min(floors))
-        first = [mine, *(one for one in every.candidates if one is not mine)]
-        if len(first) > 1 and _judging_cost(first) > budget.left + LATE * UNITS_PER_SECOND:
-            return Bounds(min(floors))
-        searches = tuple(_judge_layouts(first, mine.instance.spread(found.ordering), value, budget))
-        least = {one.instance.sizes: floor for one, floor in zip(every.candidates, floors, strict=True)}
-        for one in searches:  # what positions and links cost at least, each by itself: links may be negative
-            one.floor = least[one.problem.sizes]
-    for one in searches:
-        one.value = value
-    return Bounds(lowest_bound(searches, budget))
+def _bound_apart(problem: Problem, found: Found, budget: Budget) -> Bounds:
+    """A bound where some neighbours are alike: that of neighbours alike for nothing holds all the more."""
+    every = tables.layouts(problem, len(found.ordering), found.room, budget, alike=0.0)
+    mine = next((one for one in every.candidates if one.instance.sizes == found.sizes), None)
+    if not every.complete or mine is None:
+        return Bounds(-np.inf)
+    first = [mine, *(one for one in every.candidates if one is not mine)]
+    searches, _, _ = _judge_layouts(first, mine.instance.spread(found.ordering), budget)
+    return Bounds(min(one.best for one in searches) if len(searches) == len(first) else -np.inf)
 
 
 # By drafts: of very many items.

@@ -1,7 +1,8 @@
 """The tempo of a stream from its onsets, and its key.
 
-Every tempo is judged by how the onsets repeat at its beat, at parts of it and at multiples of it, by a small network
-that learned from pieces whose tempo is written down.
+Every tempo is judged by how the onsets of bass, middle and treble repeat at its beat, at parts of it and at multiples
+of it, and how they answer each other there, as kick, snare and hats do, by a small network that learned from pieces
+whose tempo is written down.
 """
 
 from dataclasses import dataclass
@@ -39,12 +40,15 @@ _OVERLAP = 4  # segments begin every fourth of one
 _AT_ONCE = 64  # segments
 _LONGEST = 6.0  # s between two onsets that are compared
 _MULTIPLES = (1 / 4, 1 / 3, 1 / 2, 2 / 3, 3 / 4, 1.0, 3 / 2, 2.0, 3.0, 4.0)  # of a beat
-_RATES = (1 / 2, 2 / 3, 1.0, 3 / 2, 2.0, 3.0, 4.0)  # of the beats' frequency
+_ANSWERS = (0.0, 1 / 4, 1 / 3, 1 / 2, 3 / 4, 1.0, 3 / 2, 2.0, 3.0, 4.0)  # of a beat, from one part to another
+_RATES = (1 / 4, 1 / 3, 1 / 2, 2 / 3, 1.0, 3 / 2, 2.0, 3.0, 4.0)  # of the beats' frequency
+_PAIRS = ((1, 2), (1, 3), (2, 3))  # bass and middle, bass and treble, middle and treble
 _CENTRES = np.linspace(np.log(36), np.log(250), 12)
 _CLOSE = 1.04  # tempi within 4 % are one
 _FAINTEST = 1e-4  # onset strength; the least change of a 16-bit sample is a hundred times that
 _LIVELY = 0.08  # of what sounds: onsets that even calm music has; those of a swelling tone are weaker
 _FEWEST = 2.0  # s of onsets below which there is nothing to repeat
+_ENOUGH = 8.0  # s below which a tempo is less sure
 
 
 @dataclass(frozen=True)
@@ -63,13 +67,14 @@ def find_tempo(onsets: Floats, rate: float, strength: float) -> Tempo:
     if len(onsets) < _FEWEST * rate or not onsets.max() > _FAINTEST:
         return Tempo(NO_TEMPO, 0.0)
     repeats, frequencies = repetition(onsets, rate)
-    shares = _shares(_tempo_scores(repeats, frequencies, rate, onset_density(onsets, rate)))
+    shares = _shares(_tempo_scores(repeats, frequencies, rate, onsets))
     merged = np.convolve(shares, np.ones(7), mode="same")  # candidates within 3 % speak for each other
     best = TEMPI[int(merged.argmax())]
     near = np.abs(np.log(TEMPI / best)) < np.log(_CLOSE)
     clear = min(1.0, _clarity(repeats[0], rate, best) / weights_of("tempo.clear").item())
     lively = min(1.0, float(np.quantile(onsets.sum(axis=1), 0.99)) / (_LIVELY * max(strength, _FAINTEST)))
-    return Tempo(_refine(repeats[0], rate, best), float(shares[near].sum()) * clear * lively)
+    enough = min(1.0, len(onsets) / (_ENOUGH * rate))
+    return Tempo(_refine(repeats[0], rate, best), float(shares[near].sum()) * clear * lively * enough)
 
 
 def onset_density(onsets: Floats, rate: float) -> float:
@@ -86,52 +91,63 @@ def onset_density(onsets: Floats, rate: float) -> float:
 def repetition(onsets: Floats, rate: float) -> tuple[Floats, Floats]:
     """How alike the onsets are after every lag, and how strong every frequency is in them.
 
-    Autocorrelation of all onsets and of those in the bass, shape (2, lags), 1 at lag 0; and the strength of frequencies
-    from 0 to half the rate, shape (2, frequencies), 1 on average. Measured in segments of 12 s that overlap by three
-    quarters. Each counts by the root of its energy, so that no loud part speaks for the whole, and where the first
-    begins matters little.
+    Shape (7, lags): autocorrelation of all onsets, of the bass, the middle and the treble, 1 at lag 0, and how bass and
+    middle, bass and treble, middle and treble answer each other. And the strength of frequencies from 0 to half the
+    rate, shape (4, frequencies), 1 on average. Measured in segments of 12 s that overlap by three quarters. Each counts
+    by the root of its energy, so that no loud part speaks for the whole, and where the first begins matters little.
     """
-    lively = _lively(np.stack([onsets.sum(axis=1), onsets[:, 0]]), rate)
+    lively = _lively(np.concatenate([onsets.sum(axis=1)[np.newaxis], onsets.T]), rate)
     size = min(lively.shape[1], round(_SEGMENT * rate))
     segments = np.lib.stride_tricks.sliding_window_view(lively, size, axis=1)[:, :: max(1, size // _OVERLAP)]
     lags, longest = min(round(_LONGEST * rate) + 2, size), round(_LONGEST * rate) + 2
     length = scipy.fft.next_fast_len(4 * round(_SEGMENT * rate), real=True)
-    likeness, strength = np.zeros((2, longest)), np.zeros((2, length // 2 + 1))
+    likeness, strength = np.zeros((4 + len(_PAIRS), longest)), np.zeros((4, length // 2 + 1))
     for first in range(0, segments.shape[1], _AT_ONCE):
         more = _repeats(segments[:, first : first + _AT_ONCE], length, lags)
         likeness[:, :lags] += more[0]
         strength += more[1]
     likeness[:, :lags] /= np.maximum(0.25, 1 - np.arange(lags) / size)
-    likeness /= np.maximum(likeness[:, :1], 1e-12)
+    own = np.maximum(likeness[:4, :1], 1e-12)
+    likeness /= np.concatenate([own, _between(own)])
     return likeness, strength / np.maximum(strength.mean(axis=1, keepdims=True), 1e-12)
 
 
 def _repeats(segments: Samples, length: int, lags: int) -> tuple[Floats, Floats]:
-    """Autocorrelations (2, lags) and strengths (2, frequencies) of segments (2, n, size), summed up."""
+    """Autocorrelations and answers (7, lags) and strengths (4, frequencies) of segments (4, n, size), summed up."""
     enough = scipy.fft.next_fast_len(segments.shape[2] + lags, real=True)
     spectra = scipy.fft.rfft(segments, enough, workers=1)
-    likeness = scipy.fft.irfft(spectra.real**2 + spectra.imag**2, enough, workers=1)[:, :, :lags]
+    powers = np.stack([(spectra[a] * spectra[b].conj()).real for a, b in (*((k, k) for k in range(4)), *_PAIRS)])
+    likeness = scipy.fft.irfft(powers, enough, workers=1)[:, :, :lags]
     shaped = np.abs(scipy.fft.rfft(segments * np.hanning(segments.shape[2]).astype(np.float32), length, workers=1))
     strength = np.sqrt(shaped)
-    energy = np.sqrt(np.maximum(likeness[:, :, :1], 1e-12))
+    energy = np.sqrt(np.maximum(likeness[:4, :, :1], 1e-12))
+    energy = np.concatenate([energy, _between(energy)])
     mean = np.sqrt(np.maximum(strength.mean(axis=2, keepdims=True), 1e-12))
     return (likeness / energy).sum(axis=1, dtype=np.float64), (strength / mean).sum(axis=1, dtype=np.float64)
 
 
+def _between(own: Floats) -> Floats:
+    """The geometric mean of what two parts have, for each pair."""
+    return np.asarray(np.sqrt(np.stack([own[a] * own[b] for a, b in _PAIRS])))
+
+
 def tempo_scores(onsets: Floats, rate: float) -> Floats:
     """What every tempo is judged by: shape (tempi, features)."""
-    return _tempo_scores(*repetition(onsets, rate), rate, onset_density(onsets, rate))
+    return _tempo_scores(*repetition(onsets, rate), rate, onsets)
 
 
-def _tempo_scores(likeness: Floats, strength: Floats, rate: float, density: float) -> Floats:
+def _tempo_scores(likeness: Floats, strength: Floats, rate: float, onsets: Floats) -> Floats:
     beat = 60 / TEMPI
     lags, bins = np.arange(likeness.shape[1]) / rate, np.linspace(0, rate / 2, strength.shape[1])
-    columns = [np.interp(beat * m, lags, row, right=0.0) for row in likeness for m in _MULTIPLES]
+    columns = [np.interp(beat * m, lags, row, right=0.0) for row in likeness[:4] for m in _MULTIPLES]
+    columns += [np.interp(beat * m, lags, row, right=0.0) for row in likeness[4:] for m in _ANSWERS]
     columns += [np.interp(r / beat, bins, row, right=0.0) for row in strength for r in _RATES]
-    per_beat = np.log2(np.maximum(0.05, density) * beat)
+    per_beat = np.log2(np.maximum(0.05, onset_density(onsets, rate)) * beat)
     columns += [np.exp(-0.5 * ((np.log(TEMPI) - centre) / 0.18) ** 2) for centre in _CENTRES]
     columns += [np.exp(-0.5 * ((per_beat - centre) / 0.5) ** 2) for centre in (-1.0, 0.0, 1.0, 2.0, 3.0)]
-    return np.stack(columns, axis=1)
+    mean = np.maximum(onsets.mean(axis=0), 1e-12)  # how much of it is in each part, and how sharply
+    parts = (*mean / mean.sum(), *np.quantile(onsets, 0.98, axis=0) / mean / 10)
+    return np.stack([*columns, *(np.full(len(beat), part) for part in parts)], axis=1)
 
 
 def _shares(features: Floats) -> Floats:
@@ -143,7 +159,7 @@ def _shares(features: Floats) -> Floats:
 
 
 def _lively(both: Floats, rate: float) -> Samples:
-    """Onsets with their slow changes taken out: shape (2, moments)."""
+    """Onsets with their slow changes taken out: shape (4, moments)."""
     smooth = np.stack([_smooth(row) for row in both])
     wide = min(both.shape[1], int(rate) | 1)
     return np.asarray(smooth - uniform_filter1d(smooth, wide, axis=1, mode="nearest"), dtype=np.float32)
