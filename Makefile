@@ -1,7 +1,7 @@
 # make demo   order the album that comes with the package (base install only)
 # make test   lint, types, layers, all tests, and a leg with nothing but the base install
 # make bench  the benchmarks, as ratios
-# make lint   format check, lint, types, layers
+# make lint   format check, lint, types, layers, bandit
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -49,6 +49,7 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/bandit -q -r src -c pyproject.toml
 
 tests: $(VENV)/.dev $(VENV)/.tools
 	$(BIN)/python -m pytest -q -m "" -n 2 --dist loadfile --doctest-modules src tests

@@ -49,6 +49,36 @@ def test_plain_text_is_read_in_time(piece: str) -> None:
     assert seconds(lambda given: without_common_heads([given, given + "x"]), text) < SECONDS
 
 
+SHAPES = [
+    *(("md", piece) for piece in MARKDOWN),
+    *(("html", piece) for piece in HTML),
+    *(("txt", piece) for piece in PLAIN),
+    *(("md", piece) for piece in ("| a ", "1. ", "\\", "a\n===\n", "    x\n")),
+    ("html", "<b>"),
+]
+READERS = {"md": markdown_document, "html": html_document, "txt": plain_document}
+GROWS, LEAST = 2.6, 0.1  # times as long for twice as much; seconds below which it is noise
+
+
+def test_there_are_40_shapes() -> None:
+    assert len(set(SHAPES)) == 40
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "piece"), SHAPES)
+def test_twice_as_much_takes_twice_as_long(kind: str, piece: str) -> None:
+    """The time of the processor for a shape of some size and of twice that, the best of three tries."""
+    size, times = BYTES // 2, (0.0, 0.0)
+    while times[1] < LEAST and size < 8 * BYTES:  # until it can be measured
+        size *= 2
+        texts = [piece * (n // len(piece)) + "x" for n in (size, 2 * size)]
+        times = (
+            min(seconds(READERS[kind], texts[0]) for _ in range(3)),
+            min(seconds(READERS[kind], texts[1]) for _ in range(3)),
+        )
+    assert times[1] < max(GROWS * times[0], LEAST), times
+
+
 def test_declarations_without_end_are_refused_at_once(tmp_path: Path) -> None:
     path = tmp_path / "bomb.docx"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:

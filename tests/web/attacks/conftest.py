@@ -37,14 +37,14 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Running]]:
     """Start `fabula serve`; whatever happens it ends."""
     with contextlib.ExitStack() as stack:
 
-        def start(*arguments: str, temporary: Path | None = None) -> Running:
+        def start(*arguments: str, temporary: Path | None = None, seconds: float = 60) -> Running:
             kept = temporary or tmp_path
             environment = {**os.environ, "TMPDIR": str(kept), "PYTHONUNBUFFERED": "1"}
             code = COMMAND.format(["--port", "0", "--no-browser", *arguments])
             process = subprocess.Popen(
                 [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True
             )
-            late = threading.Timer(60, process.kill)
+            late = threading.Timer(seconds, process.kill)
             late.start()
             stack.callback(process.communicate)
             stack.callback(process.kill)

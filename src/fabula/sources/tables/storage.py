@@ -310,7 +310,7 @@ def _open_parquet(name: str, opener: _Open) -> Iterator[Any]:
             yield parquet.ParquetFile(data)
     except MemoryError:  # of Arrow, too
         raise FileError(f"{name}: needs more memory to be unpacked than it may take") from None
-    except (arrow.ArrowException, OSError) as error:
+    except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise FileError(f"{name}: is not a Parquet file that can be read ({first_line(error)})") from error
 
 

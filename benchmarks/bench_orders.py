@@ -1,0 +1,96 @@
+"""Memory and time of the main job: a table of titled items ordered by `music`, by every way it is asked for.
+
+    PYTHONPATH=src python -m benchmarks.bench_orders [--items 12 100 200 1000 5000]
+
+The most memory of a process and of those that it started (VmHWM), and its processor time. Fails beyond 500 MB.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+WORDS = ["love", "night", "river", "stone", "light", "shadow", "road", "dream", "fire", "rain", "silver", "heart"]
+NUMBERS = ["danceability", "energy", "loudness", "speechiness", "acousticness", "liveness", "valence"]
+MOST = 500  # MB
+WAYS = {"plain": [], "--json": ["--json"], "--why": ["--why"], "--report": ["--report", "r.html"], "page": None}
+
+COMMAND = """
+import resource, sys
+from pathlib import Path
+from fabula.cli import run
+code = run(sys.argv[1:])
+mine = next(int(row.split()[1]) for row in Path("/proc/self/status").open() if row.startswith("VmHWM"))
+used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+time = sum(one.ru_utime + one.ru_stime for one in used)
+Path("used").write_text(f"{max(mine, used[1].ru_maxrss) / 1024:.0f} {time:.1f} {code}")
+"""
+PAGE = """
+import sys
+from fastapi.testclient import TestClient
+from pathlib import Path
+from fabula.web.app import create_app
+from fabula.web.server_store import Settings
+import resource, time
+app = create_app(Settings(roots=(Path.cwd(),)))
+client = TestClient(app, base_url="http://127.0.0.1", headers={"Authorization": f"Bearer {app.state.access.token}"})
+job = client.post("/api/collections", json={"path": str(Path.cwd() / "items.csv")}).json()
+while job["state"] == "running":
+    time.sleep(0.05)
+    job = client.get(f"/api/jobs/{job['id']}").json()
+answer = client.post("/api/order", json={"collection": job["collection"], "explain": True})
+mine = next(int(row.split()[1]) for row in Path("/proc/self/status").open() if row.startswith("VmHWM"))
+used = resource.getrusage(resource.RUSAGE_SELF)
+Path("used").write_text(f"{mine / 1024:.0f} {used.ru_utime + used.ru_stime:.1f} {int(answer.status_code != 200)}")
+"""
+
+
+def write_items(path: Path, count: int) -> None:
+    """A table with titles, an artist, lengths and features."""
+    rng = random.Random(3)
+    with path.open("w", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["title", "artist", "duration_ms", "key", "mode", "tempo", *NUMBERS])
+        for number in range(count):
+            title = " ".join(rng.choice(WORDS) for _ in range(rng.randint(1, 4))).title()
+            numbers = [round(rng.random(), 3) for _ in NUMBERS]
+            start = [f"{title} {number}", rng.choice(["Ann", "The Cats"]), rng.randint(90_000, 400_000)]
+            table.writerow([*start, rng.randint(0, 11), rng.randint(0, 1), round(60 + 120 * rng.random(), 1), *numbers])
+
+
+def measure(folder: Path, more: list[str] | None) -> tuple[float, float]:
+    """MB and seconds of one way."""
+    environment = {**os.environ, "FABULA_CACHE_DIR": str(folder / "cache"), "OMP_NUM_THREADS": "1"}
+    code = [PAGE] if more is None else [COMMAND, "order", "items.csv", *more]
+    subprocess.run(
+        [sys.executable, "-c", *code], cwd=folder, env=environment, stdout=subprocess.DEVNULL, timeout=900, check=True
+    )
+    memory, seconds, failed = (folder / "used").read_text().split()
+    if failed != "0":
+        raise RuntimeError(f"it ended with {failed}")
+    return float(memory), float(seconds)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--items", type=int, nargs="+", default=[12, 100, 200, 1000, 5000])
+    options = parser.parse_args()
+    most = 0.0
+    print(f"| items | {' | '.join(WAYS)} |\n|---|{'---|' * len(WAYS)}")
+    for count in options.items:
+        with tempfile.TemporaryDirectory() as folder:
+            write_items(Path(folder) / "items.csv", count)
+            found = [measure(Path(folder), more) for more in WAYS.values()]
+        most = max(most, *(memory for memory, _ in found))
+        print(f"| {count:,} | " + " | ".join(f"{m:.0f} MB, {s:.0f} s" for m, s in found) + " |", flush=True)
+    sys.exit(1 if most > MOST else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,168 @@
+"""Mutations of one valid file of every format, each opened: what comes is read, refused in one line, or a bug.
+
+    PYTHONPATH=src python -m benchmarks.fuzz [--each 2000] [--seconds 60] [FORMAT...]
+
+Seeded: the same number gives the same files. A format ends after so many mutations, or seconds. Prints per format how
+many were read, refused, and anything else, which is shown and makes it fail; and the longest time and the most memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import struct
+import sys
+import tempfile
+import time
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from fabula.errors import FabulaError
+from fabula.media.children import _pool
+from fabula.session.session import open_session
+from tests.hostile.open_all import most_megabytes
+
+STORY = "The old king slept. Nobody dared to wake him. Rain fell on the hills, and Ann went home.\n\n" * 6
+
+
+def sounds() -> dict[str, bytes]:
+    """A second of noise in every format that is written here."""
+    import soundfile
+
+    noise = 0.1 * np.random.default_rng(0).standard_normal(11025)
+    found = {}
+    for ending, kind in (("wav", "WAV"), ("flac", "FLAC"), ("ogg", "OGG"), ("mp3", "MP3"), ("aiff", "AIFF")):
+        out = io.BytesIO()
+        soundfile.write(out, noise, 11025, format=kind)
+        found[ending] = out.getvalue()
+    title = b"TIT2" + struct.pack(">I", 6) + b"\0\0\0Title"
+    found["tagged.mp3"] = b"ID3\x03\0\0\0\0\0" + bytes([len(title)]) + title + found["mp3"]
+    return found
+
+
+def pictures() -> dict[str, bytes]:
+    """A small picture in every format, and a PDF."""
+    from PIL import Image
+
+    picture = Image.fromarray(np.random.default_rng(0).integers(0, 255, (40, 60, 3), dtype=np.uint8))
+    found = {}
+    for ending in ("png", "jpeg", "gif", "bmp", "tiff", "webp", "pdf"):
+        out = io.BytesIO()
+        picture.save(out, format=ending)
+        found[ending] = out.getvalue()
+    return found
+
+
+def texts() -> dict[str, bytes]:
+    """A story as text, markup and in archives."""
+    paragraphs = "".join(f"<w:p><w:r><w:t>{line}</w:t></w:r></w:p>" for line in STORY.splitlines())
+    space = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:  # not packed, so that mutations reach what is inside
+        archive.writestr(
+            "word/document.xml", f'<w:document xmlns:w="{space}"><w:body>{paragraphs}</w:body></w:document>'
+        )
+    markup = f"<html><body><h1>One</h1><p>{STORY}</p><a href='x'>y</a><!-- z --></body></html>"
+    return {
+        "txt": STORY.encode(),
+        "md": f"# One\n\n{STORY}[a](b) `c` ![d](e)\n".encode(),
+        "html": markup.encode(),
+        "docx": out.getvalue(),
+    }
+
+
+def lists() -> dict[str, bytes]:
+    """Playlists and tables."""
+    rows = [{"title": f"Song {i}", "energy": i * 0.7 % 1, "tempo": 90 + i} for i in range(6)]
+    csv = "title,energy,tempo\n" + "".join(f"{r['title']},{r['energy']:.2f},{r['tempo']}\n" for r in rows)
+    tracks = "".join(f"<track><location>{i}.mp3</location><title>S{i}</title></track>" for i in range(4))
+    xspf = f'<?xml version="1.0"?><playlist version="1" xmlns="http://xspf.org/ns/0/"><trackList>{tracks}</trackList></playlist>'
+    found = {
+        "csv": csv.encode(),
+        "tsv": csv.replace(",", "\t").encode(),
+        "json": json.dumps(rows).encode(),
+        "jsonl": "\n".join(map(json.dumps, rows)).encode(),
+        "m3u8": b"#EXTM3U\n#EXTINF:10,One\na.mp3\n#EXTINF:20,Two\nb.mp3\n",
+        "pls": b"[playlist]\nFile1=a.mp3\nTitle1=One\nLength1=10\nNumberOfEntries=1\nVersion=2\n",
+        "xspf": xspf.encode(),
+        "jspf": json.dumps({"playlist": {"track": [{"location": ["a.mp3"], "title": "One"}]}}).encode(),
+    }
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    out = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(rows), out)
+    return {**found, "parquet": out.getvalue()}
+
+
+def mutate(data: bytes, rng: np.random.Generator) -> bytes:
+    """A file with some bytes changed, cut, doubled, moved or set to extremes."""
+    out = bytearray(data)
+    for _ in range(int(rng.integers(1, 6))):
+        at, size = int(rng.integers(len(out) + 1)), int(rng.integers(1, 1 + min(64, len(out) or 1)))
+        kind = int(rng.integers(7))
+        if kind == 0:
+            out[at : at + 1] = bytes([int(rng.integers(256))])
+        elif kind == 1:
+            del out[at : at + size]
+        elif kind == 2:
+            out[at:at] = out[at : at + size] * int(rng.integers(1, 200))
+        elif kind == 3:
+            out[at : at + 4] = (b"\xff\xff\xff\xff", b"\0\0\0\0", b"\x7f\xff\xff\xff", b"\xff\xff\xff\x7f")[
+                int(rng.integers(4))
+            ]
+        elif kind == 4:
+            del out[at:]
+        elif kind == 5:
+            out[at:at] = rng.bytes(size)
+        else:
+            other = int(rng.integers(len(out) + 1))
+            out[at : at + size] = out[other : other + size]
+    return bytes(out)
+
+
+def fuzz(ending: str, valid: bytes, each: int, seconds: float) -> tuple[dict[str, int], float]:
+    """How many mutations were read, refused, and anything else; and the longest time of one."""
+    rng, counts, longest = np.random.default_rng(list(ending.encode())), {"read": 0, "refused": 0, "else": 0}, 0.0
+    until = time.monotonic() + seconds
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"a.{ending}"
+        for number in range(each):
+            if time.monotonic() > until:
+                break
+            path.write_bytes(valid if not number else mutate(valid, rng))
+            start = time.process_time()
+            try:
+                open_session(str(path))
+                counts["read"] += 1
+            except FabulaError as error:
+                counts["refused" if "\n" not in str(error) else "else"] += 1
+            except Exception as error:
+                counts["else"] += 1
+                print(f"{ending} {number}: {type(error).__name__}: {str(error)[:200]}")
+            longest = max(longest, time.process_time() - start)
+    return counts, longest
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("formats", nargs="*", metavar="FORMAT")
+    parser.add_argument("--each", type=int, default=2000)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    options = parser.parse_args()
+    valid, wrong = sounds() | pictures() | texts() | lists(), 0
+    print("| format | read | refused | anything else | longest, s |\n|---|---|---|---|---|")
+    for ending in options.formats or valid:
+        counts, longest = fuzz(ending, valid[ending], options.each, options.seconds)
+        wrong += counts["else"]
+        print(f"| {ending} | {counts['read']} | {counts['refused']} | {counts['else']} | {longest:.2f} |", flush=True)
+    _pool.close()
+    print(f"most memory: {most_megabytes()} MB")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

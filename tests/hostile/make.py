@@ -1,0 +1,247 @@
+"""120 files made to hurt who opens them: bombs, cut-offs, nesting, huge sizes declared, odd encodings, wrong magic.
+
+python tests/hostile/make.py FOLDER    # writes them
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import struct
+import sys
+import zipfile
+import zlib
+from pathlib import Path
+
+MANY = 100_000
+TEMPLATES = {"format": "fabula-templates", "version": 1}
+W = '<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>{}</w:body></w:document>'
+
+
+def archive(**entries: bytes) -> bytes:
+    """A zip archive; ``__`` in names stands for a slash, ``_dot_`` for a dot."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, data in entries.items():
+            file.writestr(name.replace("__", "/").replace("_dot_", "."), data)
+    return out.getvalue()
+
+
+def riff(rate: int, channels: int, bits: int, declared: int, data: bytes = b"\0" * 64, kind: int = 1) -> bytes:
+    """A WAV file with a header that says what it likes."""
+    block = channels * bits // 8
+    form = struct.pack("<HHIIHH", kind, channels, rate, rate * block & 0xFFFFFFFF, block & 0xFFFF, bits)
+    body = b"WAVEfmt " + struct.pack("<I", len(form)) + form + b"data" + struct.pack("<I", declared) + data
+    return b"RIFF" + struct.pack("<I", declared & 0xFFFFFFFF) + body
+
+
+def chunk(name: bytes, data: bytes) -> bytes:
+    """A chunk of a PNG."""
+    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+
+def png(width: int, height: int, depth: int = 8, colour: int = 2, data: bytes = b"", more: bytes = b"") -> bytes:
+    """A PNG with a header that says what it likes."""
+    header = struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, 0)
+    return (
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + more + chunk(b"IDAT", zlib.compress(data)) + chunk(b"IEND", b"")
+    )
+
+
+def id3(frames: bytes, size: int | None = None) -> bytes:
+    """An ID3 tag and a little noise behind it."""
+    n = len(frames) if size is None else size
+    packed = bytes((n >> shift) & 0x7F for shift in (21, 14, 7, 0))
+    return b"ID3\x03\0\0" + packed + frames + b"\xff\xfb\x90\0" + b"\0" * 400
+
+
+def sounds() -> dict[str, bytes]:
+    """Audio and tags."""
+    flac = b"fLaC\x80\0\0\x22" + b"\x10\0\x10\0" + b"\0" * 6 + b"\x0a\xc4\x42\xf0" + b"\xff" * 4 + b"\0" * 16
+    ogg = b"OggS\0\2" + b"\0" * 20 + b"\1\x1e\1vorbis" + b"\0" * 23
+    return {
+        "huge.wav": riff(44100, 2, 16, 0xFFFFFFF0),
+        "channels.wav": riff(44100, 65535, 32, 1 << 30),
+        "rate0.wav": riff(0, 1, 16, 64),
+        "rate.wav": riff(0xFFFFFFFF, 1, 16, 64),
+        "bits0.wav": riff(44100, 1, 0, 64),
+        "kind.wav": riff(44100, 1, 16, 64, kind=0x1234),
+        "nothing.wav": b"",
+        "riff.wav": b"RIFF",
+        "text.wav": b"hello world\n" * 1000,
+        "nan.wav": riff(44100, 1, 32, 400_000, b"\xff\xff\xff\x7f" * MANY, kind=3),
+        "inf.wav": riff(44100, 1, 32, 400_000, b"\0\0\x80\x7f" * MANY, kind=3),
+        "cut.flac": flac,
+        "ones.flac": b"fLaC" + b"\xff" * 5000,
+        "blocks.flac": b"fLaC" + b"\x01\xff\xff\xff" * 5000,
+        "cut.ogg": ogg,
+        "pages.ogg": b"OggS" * 50_000,
+        "opus.opus": b"OggS\0\2" + b"\0" * 20 + b"\1\x13OpusHead\1\xff" + b"\xff" * 9,
+        "frames.mp3": b"\xff\xfb\x90\0" * 50_000,
+        "noise.mp3": bytes((7 * i * i + 3 * i) % 256 for i in range(60_000)),
+        "tag.mp3": id3(b"", 0x0FFFFFFF),
+        "title.mp3": id3(b"TIT2" + struct.pack(">I", 300_000) + b"\0\0\0" + b"A" * 300_000),
+        "utf16.mp3": id3(b"TIT2" + struct.pack(">I", 5) + b"\0\0\1\xff\xfe\x00\xd8"),
+        "cover.mp3": id3(b"APIC" + struct.pack(">I", 0x7FFFFFFF) + b"\0\0\0image/png\0\3\0"),
+        "atoms.m4a": b"\0\0\0\x08free" * 50_000,
+        "deep.m4a": b"".join(struct.pack(">I", 8 * (4000 - i)) + b"moov" for i in range(4000)),
+        "size0.m4a": b"\0\0\0\x18ftypM4A \0\0\0\0M4A mp42\0\0\0\0moov",
+        "huge.m4a": b"\0\0\0\x18ftypM4A \0\0\0\0M4A mp42\0\0\0\1mdat" + b"\xff" * 8,
+        "form.aiff": b"FORM\xff\xff\xff\xffAIFFCOMM\0\0\0\x12" + b"\xff" * 18,
+        "script.mp3": b"#!/bin/sh\ntouch owned\n",
+        "playlist.mp3": b"#EXTM3U\nfile:///etc/passwd\n" * 1000,
+    }
+
+
+def lists() -> dict[str, bytes]:
+    """Playlists."""
+    laughs = (
+        '<?xml version="1.0"?><!DOCTYPE l [<!ENTITY a "ha">'
+        + "".join(f'<!ENTITY {"ab"[i % 2]}{i} "{"&a;" * 10}">' for i in range(20))
+        + "]><playlist><trackList><track><title>&b19;</title></track></trackList></playlist>"
+    )
+    tracks = "<track><location>a.mp3</location></track>"
+    return {
+        "self.m3u8": b"#EXTM3U\nself.m3u8\n",
+        "nul.m3u8": b"#EXTM3U\n\0\0\0\n/dev/zero\n",
+        "devices.m3u8": b"/dev/zero\n/dev/stdin\n/proc/self/mem\n",
+        "long.m3u8": b"#EXTM3U\n" + b"a" * 2_000_000 + b".mp3\n",
+        "lines.m3u8": b"\n" * 500_000,
+        "tags.m3u8": b"#EXTINF:" * MANY,
+        "seconds.m3u8": b"#EXTM3U\n#EXTINF:" + b"9" * 5000 + b",a\na.mp3\n",
+        "utf16.m3u8": "#EXTM3U\na.mp3\n".encode("utf-16"),
+        "count.pls": b"[playlist]\nNumberOfEntries=999999999999\nFile1=a.mp3\n",
+        "number.pls": b"[playlist]\nFile99999999999999999999=a.mp3\n",
+        "same.pls": b"[playlist]\n" + b"File1=a\n" * MANY,
+        "laughs.xspf": laughs.encode(),
+        "outside.xspf": b'<!DOCTYPE p [<!ENTITY x SYSTEM "file:///etc/passwd">]><playlist>&x;</playlist>',
+        "deep.xspf": b"<a>" * MANY,
+        "wide.xspf": f"<playlist><trackList>{tracks * 200}</trackList>".encode(),
+        "attributes.xspf": b"<playlist " + b" ".join(b"a%d=''" % i for i in range(20_000)) + b"/>",
+        "deep.jspf": b'{"playlist":' * MANY,
+        "number.jspf": b'{"playlist":{"track":[{"duration":1e999,"title":"a","location":["a"]}]}}',
+        "cue.cue": b'FILE "a.wav" WAVE\n' + b"TRACK 01 AUDIO\nINDEX 01 99:99:99\n" * 5000,
+        "cycle.cue": b'FILE "cycle.cue" WAVE\n  TRACK 01 AUDIO\n    INDEX 01 00:00:00\n',
+    }
+
+
+def tables() -> dict[str, bytes]:
+    """Tables, templates, sessions and models."""
+    rows = [{"title": f"t{i}", "energy": i} for i in range(5)]
+    knots = {"knots": [i / 4999 for i in range(5000)], "values": [i % 7 for i in range(5000)]}
+    header = json.dumps(
+        {"__metadata__": {"format": "fabula"}, "x": {"dtype": "F32", "shape": [1 << 40], "data_offsets": [0, 8]}}
+    )
+    return {
+        "wide.csv": b",".join(b"c%d" % i for i in range(50_000)) + b"\n" + b",".join([b"1"] * 50_000) + b"\n",
+        "quotes.csv": b'title,energy\n"' + b'""' * 300_000,
+        "cell.csv": b"title,energy\n" + b"a" * 3_000_000 + b",1\nb,2\n",
+        "ragged.csv": b"title,energy\n" + b"a\n" * MANY,
+        "nul.csv": b"title,energy\n\0,1\n\0,2\n",
+        "numbers.csv": b"title,energy\na," + b"9" * 100_000 + b"\nb,1e999999\nc,nan\n",
+        "commas.csv": b"," * 500_000,
+        "utf16.csv": "title,energy\na,1\nb,2\n".encode("utf-16"),
+        "utf7.csv": b"title,energy\n+ACI-,1\n\xff\xfe,2\n",
+        "formula.csv": b"title,energy\n=cmd|'/c calc'!A1,1\n@SUM(1),2\n",
+        "columns.tsv": b"a\ta\ta\n1\t2\t3\n",
+        "deep.json": b"[" * MANY,
+        "deeper.json": b'{"a":' * MANY + b"1" + b"}" * MANY,
+        "keys.json": json.dumps([{f"k{i}": i for i in range(20_000)}] * 3).encode(),
+        "number.json": b'[{"title":"a","energy":' + b"9" * 50_000 + b"}]",
+        "surrogate.json": b'[{"title":"\\ud800","energy":1},{"title":"b","energy":2}]',
+        "latin.json": '[{"title":"\xe9","energy":1}]'.encode("latin-1"),
+        "lines.jsonl": b'{"energy":1}\n' * 30_000 + b"{",
+        "nested.jsonl": b'{"title":"a","energy":' + b"[" * 5000 + b"]" * 5000 + b"}\n",
+        "footer.parquet": b"PAR1" + b"\xff" * 4000 + struct.pack("<I", 0xFFFFFFF0) + b"PAR1",
+        "empty.parquet": b"PAR1\0\0\0\0PAR1",
+        "thrift.parquet": b"PAR1" + b"\x15\x04" * 2000 + struct.pack("<I", 4000) + b"PAR1",
+        "short.feather": b"ARROW1\0\0" + b"\xff" * 200 + b"ARROW1",
+        "sqlite.csv": b"SQLite format 3\0" + b"\xff" * 5000,
+        "bomb.csv.gz": gzip.compress(b"title,energy\n" + b"\0" * 30_000_000),
+        "knots.json": json.dumps({**TEMPLATES, "templates": [knots]}).encode(),
+        "template.json": json.dumps(
+            {**TEMPLATES, "templates": [{"knots": [0, 1], "values": [1e308, -1e308]}]}
+        ).encode(),
+        "session.fabula.json": json.dumps({"format": "fabula-session", "version": 1, "items": rows * 200}).encode(),
+        "paths.fabula.json": b'{"format":"fabula-session","version":1,"items":[{"path":"/etc/passwd"}]}',
+        "header.fabula": struct.pack("<Q", 1 << 62) + b"{}",
+        "shape.fabula": struct.pack("<Q", len(header)) + header.encode() + b"\0" * 8,
+    }
+
+
+def texts() -> dict[str, bytes]:
+    """Texts, and archives that hold them."""
+    laughs = b'<!DOCTYPE d [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]><d>&b;</d>'
+    inner = archive(word__document_dot_xml=b"<" * 1_000_000)
+    lying = bytearray(archive(word__document_dot_xml=b"a" * 100_000))
+    lying[lying.find(b"PK\1\2") + 24 : lying.find(b"PK\1\2") + 28] = b"\xff\xff\xff\x7f"
+    return {
+        "brackets.md": b"[" * 400_000,
+        "pictures.md": b"![a](" * 80_000,
+        "ticks.md": b"`" * 400_000,
+        "quotes.md": b"> " * 100_000,
+        "rules.md": b"# " * 100_000,
+        "lists.md": b"\n".join(b" " * i + b"- a" for i in range(1500)),
+        "ends.html": b"</" * 200_000,
+        "comments.html": b"<!--" * 100_000,
+        "marks.html": b"<?" * 200_000,
+        "links.html": b"<a" * 200_000,
+        "deep.html": b"<div>" * MANY,
+        "entities.html": b"&#x41;&amp" * 40_000,
+        "line.txt": b"a" * 3_000_000,
+        "nul.txt": b"\0" * 1_000_000,
+        "random.txt": bytes((i * i * 31 + 7) % 256 for i in range(300_000)),
+        "combining.txt": ("e" + "\u0301" * 200_000).encode(),
+        "bidi.txt": ("\u202e" * MANY + "abc").encode(),
+        "utf32.txt": "a story".encode("utf-32"),
+        "half.txt": b"\xff\xfea",
+        "doctype.docx": archive(word__document_dot_xml=b"<!DOCTYPE" * 44_000),
+        "laughs.docx": archive(word__document_dot_xml=laughs),
+        "bomb.docx": archive(word__document_dot_xml=W.format("<w:p/>" * 4_000_000).encode()),
+        "deep.docx": archive(word__document_dot_xml=b"<w:p>" * MANY),
+        "lying.docx": bytes(lying),
+        "cut.docx": inner[: len(inner) // 2],
+        "nested.docx": archive(word__document_dot_xml=inner),
+        "many.epub": archive(**{f"c{i}_dot_xhtml": b"<p>a</p>" for i in range(3000)}, x=b"<a/>"),
+        "outside.epub": archive(_dot__dot___dot__dot___x_dot_xhtml=b"<p>a</p>"),
+        "bomb.odt": archive(content_dot_xml=b"<office:text>" + b" " * 40_000_000),
+    }  # fmt: skip
+
+
+def pictures() -> dict[str, bytes]:
+    """Pictures and PDF."""
+    pages = b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n"
+    pages += b"2 0 obj<</Type/Pages/Kids[2 0 R]/Count 999999999>>endobj\n"
+    return {
+        "pixels.png": png(100_000, 100_000),
+        "sixteen.png": png(10_000, 10_000, 16, 6),
+        "zero.png": png(0, 0),
+        "text.png": png(2, 2, data=b"\0" * 14, more=chunk(b"zTXt", b"a\0\0" + zlib.compress(b"a" * 30_000_000))),
+        "cut.jpg": b"\xff\xd8\xff\xe0\0\x10JFIF\0\1\1\0\0\1\0\1\0\0\xff\xc0\0\x11\x08\xff\xff\xff\xff\3",
+        "postscript.jpg": b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\nshowpage\n",
+        "huge.bmp": b"BM" + struct.pack("<IHHIIiiHHI", 1 << 30, 0, 0, 54, 40, 1 << 20, 1 << 20, 1, 24, 0) + b"\0" * 40,
+        "cycle.tiff": b"II*\0\x08\0\0\0\1\0\0\1\4\0\1\0\0\0\xff\xff\xff\x7f\x08\0\0\0",
+        "loop.pdf": pages + b"trailer<</Root 1 0 R>>",
+        "cut.pdf": b"%PDF-1.7\n" + b"<<" * MANY,
+    }
+
+
+def files() -> dict[str, bytes]:
+    """All of them, by name."""
+    return sounds() | lists() | tables() | texts() | pictures()
+
+
+def write(folder: Path) -> list[Path]:
+    """Write all of them, each into a folder of its own, and give where they are."""
+    found = []
+    for number, (name, data) in enumerate(files().items()):
+        path = folder / f"{number:03}" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        found.append(path)
+    return found
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))

@@ -1,0 +1,49 @@
+"""120 files made to hurt: each is read or refused in one line, in time and within memory, by every way in."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.hostile import make
+
+SECONDS, MEGABYTES = 15.0, 1000
+PROGRAM = Path(__file__).parent / "open_all.py"
+
+
+def open_all(way: str, paths: list[Path], folder: Path) -> None:
+    """Open files in a process of its own, and check how each went."""
+    environment = {**os.environ, "FABULA_CACHE_DIR": str(folder / "cache"), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, str(PROGRAM), way, *map(str, paths)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS * len(paths), env=environment)
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(rows) == len(paths) + 1, f"it ended at {paths[len(rows)].name}: {done.stderr[-500:]}"
+    strange = [row for row in rows[:-1] if row["end"] not in ("fine", "refused")]
+    slow = [row for row in rows[:-1] if row["seconds"] > SECONDS]
+    assert not strange, strange
+    assert not slow, slow
+    assert rows[-1]["most"] < MEGABYTES
+    assert sum(row["end"] == "refused" for row in rows[:-1]) >= len(paths) // 2, "it reads what cannot be read"
+
+
+def test_there_are_120():
+    assert len(make.files()) == 120
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell the most memory")
+@pytest.mark.parametrize("way", ["python", "command"])
+def test_some_are_read_or_refused(way, tmp_path):
+    open_all(way, [path for path in make.write(tmp_path)[3::12] if path.name != "wide.csv"], tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell the most memory")
+@pytest.mark.parametrize("way", ["python", "command"])
+def test_all_are_read_or_refused(way, tmp_path):
+    open_all(way, make.write(tmp_path), tmp_path)
