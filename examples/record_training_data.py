@@ -1,6 +1,6 @@
 """Write into the models that come with the package what they were trained on: a digest of every collection.
 
-    python examples/record_training_data.py FOLDER          # albums, albums-more and titles .parquet, text/
+    python examples/record_training_data.py FOLDER          # the tables of albums, text/
     python examples/record_training_data.py FOLDER --only prose poems
     python examples/record_training_data.py FOLDER --write
     python examples/record_training_data.py FOLDER --only pictures --write      # images/features.parquet alone
@@ -41,7 +41,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--write", action="store_true", help="write the records; else only say what is known")
-    parser.add_argument("--only", nargs="*", choices=["pictures", *TEXTS], help="these models; all by default")
+    parser.add_argument("--only", nargs="*", choices=["pictures", "music", *TEXTS], help="these models; all by default")
     chosen = parser.parse_args()
     if chosen.only is None or "pictures" in chosen.only:
         _pictures(chosen.folder / "images" / "features.parquet", write=chosen.write)
@@ -49,10 +49,12 @@ def main() -> None:
         if chosen.only is None or name in chosen.only:
             _record_texts(name, chosen.folder / "text" / table, write=chosen.write)
     if chosen.only is None:
+        _record_essences(chosen)
+    if chosen.only is None or "music" in chosen.only:
         _record_music(chosen)
 
 
-def _record_music(chosen: argparse.Namespace) -> None:
+def _record_essences(chosen: argparse.Namespace) -> None:
     arrays = shipped.read_parquet(chosen.folder / "albums.parquet")
     usual, all_of_them = (shipped.as_collections(arrays, unusual=unusual)["train"] for unusual in (False, True))
     titled = _titled(chosen.folder)
@@ -60,11 +62,15 @@ def _record_music(chosen: argparse.Namespace) -> None:
         model: Any = load_model(name)
         same = fingerprint(training, model.feature_names) == model.training["data"]
         _record(name, model, [titled[c.id] for c in training], same=same, write=chosen.write)
+
+
+def _record_music(chosen: argparse.Namespace) -> None:
+    """Known by the true features and the titles: what is heard of these albums is simulated."""
     albums = music.as_albums(music.read_tables(chosen.folder))
     training = [album for part in albums.values() for album in part["train"]]
     model = load_model("music")
     same = set_fingerprint(training) == model.training["fingerprint"]
-    _record("music", model, training, same=same, write=chosen.write)
+    _record("music", model, training, same=same, write=chosen.write, features=music.TRUE)
 
 
 def _record_texts(name: str, table: Path, *, write: bool) -> None:

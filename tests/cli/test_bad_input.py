@@ -141,8 +141,8 @@ CASES: list[tuple[tuple[str, ...], str]] = [
     ),
     (("order", "untimed.m3u8", "--by", "duration"), "untimed.m3u8: 'b.flac' (item 2) has no 'duration'"),
     (
-        ("order", "good.m3u8", "--by", "energy"),
-        "good.m3u8: has no column 'energy'; there are: duration, duration_ms, loudness",
+        ("order", "good.m3u8", "--by", "valence"),
+        "good.m3u8: has no column 'valence'; there are: duration, duration_ms, loudness",
     ),
     (
         ("order", "several.csv", *BY),
@@ -195,7 +195,7 @@ CASES: list[tuple[tuple[str, ...], str]] = [
     ((*ORDER, "--like", "none.csv"), "none.csv: does not exist"),
     (
         (*ORDER, "--like", "good.m3u8"),
-        "--like: good.m3u8: has no column 'energy'; there are: duration, duration_ms, loudness",
+        "good.m3u8: none of its 2 files can be measured",
     ),
     (
         ("templates", "show", "nope"),

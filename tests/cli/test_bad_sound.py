@@ -68,7 +68,7 @@ BAD_ARGUMENTS: list[tuple[tuple[str, ...], str]] = [
     ),
     (("album", "--model", "notes.txt"), "notes.txt: is not a model file, or is cut short (safetensors expected: "),
     (("album", "--model", "albums"), "album: the model needs danceability, energy, loudness, "),
-    (("album", "--by", "energy"), "album: has no column 'energy'; there are: duration_ms, loudness"),
+    (("album", "--by", "liveness"), "album: has no column 'liveness'; there are: duration_ms, loudness"),
     (("album", "--by", "loudness", "--model", "audio"), "give either a column (by) or a model, not both"),
     (("album", "--alternatives", "0"), "--alternatives: must be at least 1; got 0"),
     (("album", "--alternatives", "many"), "Invalid value for '--alternatives'"),

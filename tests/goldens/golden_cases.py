@@ -172,7 +172,8 @@ def _album(made: Path) -> fabula.Collection:
 
 def _columns(model: fabula.Model, collection: fabula.Collection) -> np.ndarray:
     """The features of a collection as the model takes them, (n, f)."""
-    return np.stack([collection.column(name) for name in model.feature_names], axis=1)
+    known, missing = collection.feature_names, np.full(len(collection), np.nan)
+    return np.stack([collection.column(name) if name in known else missing for name in model.feature_names], axis=1)
 
 
 def _essence_model(name: str) -> None:

@@ -230,7 +230,7 @@ def test_every_shipped_model_loads_and_is_small():
     for name in shipped_models():
         assert load_model(name).scorers
         content = files("fabula.models").joinpath("shipped", f"{name}.safetensors").read_bytes()
-        assert len(content) < (4_000_000 if name == "music" else 1_000_000)
+        assert len(content) < (5_000_000 if name == "music" else 1_000_000)
 
 
 def test_writing_into_a_missing_folder_is_refused(make_model, tmp_path):
@@ -238,13 +238,13 @@ def test_writing_into_a_missing_folder_is_refused(make_model, tmp_path):
         save_model(tmp_path / "no" / "m.safetensors", make_model())
 
 
-# of what is written for each of the shipped models, by 0.4 for those it had
+# of what is written for each of the shipped models, by 0.4 for those it had but music, which has been trained anew
 WRITTEN = {
     "albums": "747d0cb524be2d5f",
     "albums-16": "b30fc82df0e483a8",
     "audio": "fe19bed483f74ef5",
     "concerts": "d042ec11488f3115",
-    "music": "ee1df2d3faeab005",
+    "music": "ee05c3572bc687f7",
     "pictures": "8390cc2460064439",
     "poems": "6b2d3ed0ea37fe5e",
     "prose": "909d9dbc523b478a",

@@ -140,6 +140,8 @@ def _verdict(ordered: Ordered) -> list[str]:
     if drawn:
         off = f"strays from it by {chosen.mean:.2f} on average, {chosen.worst:.2f} at worst"
         lines.append(f"{off} (as given: {given.mean:.2f} and {given.worst:.2f})")
+    if (axis := ordered.session.axis) is not None:
+        lines.append(f"arc: {axis.name}, {axis.unit}{f', {axis.source}' if axis.source else ''}")
     lines += filter(None, [answer.likely_text(ordered)])
     lines += ["not proven best"] if ordered.gap is None or ordered.gap or not chosen.exact else []
     lines += [

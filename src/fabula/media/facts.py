@@ -35,6 +35,16 @@ class Ends:
     end: Floats
 
 
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """What the arc of a collection is drawn along: one number of each item, with a name and a unit."""
+
+    name: str
+    unit: str
+    values: Floats  # shape (n,), each finite
+    source: str = ""  # what it was made of, where it is no column of that name
+
+
 @dataclass(frozen=True)
 class Levelling:
     """How items are brought to one level."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Evidence, Item
 from fabula.errors import InputError
-from fabula.media.facts import COUNT, Levelling, Preset, Telling, Unit
+from fabula.media.facts import COUNT, Axis, Levelling, Preset, Telling, Unit
 from fabula.models.encoders.measures import closeness
 
 
@@ -376,8 +376,11 @@ class Medium:
         What runs through several items of a collection, such as the people of a story; None where nothing does.
     look
         From a collection to what step models look at in some of its items, beside their features.
+    axis, axis_name
+        From a collection that was measured to what arcs are drawn along and templates laid along where nothing else is
+        asked for, None where that is not known of every item; and what it is called.
     models
-        Shipped models whose essence draws the arc, the one that knows most first.
+        Shipped models whose essence draws the arc where there is no axis, the one that knows most first.
     proposer
         The shipped model that proposes orders where no template is asked for, a set model or a step model, which takes
         what the medium's ``look`` gives by name; None where there is none.
@@ -438,6 +441,8 @@ class Medium:
     steps: Callable[[Collection, Floats], Steps] = essence_steps
     threads: Callable[[Collection], Threads | None] = lambda collection: None
     look: Callable[[Collection], Look] = lambda collection: look_at_nothing
+    axis: Callable[[Collection], Axis | None] = lambda collection: None
+    axis_name: str = ""
     models: tuple[str, ...] = ()
     proposer: str | None = None
     special: Callable[[Collection], str | None] = lambda collection: None

@@ -121,7 +121,9 @@ def _figures(ordered: Ordered) -> list[str]:
     drawn = []
     for name, fit, pinned in (("after", ordered.fit, ordered.pinned), ("before", ordered.given, ())):
         labels = [items[i].label for i in fit.ordering]
-        how = figures.Drawing(ordered.shape_of(fit), ordered.sides, pinned, caption=f"The arc {name}", width=900)
+        axis = ordered.session.axis
+        caption = f"The arc {name}{f', {axis.name}' if axis is not None else ''}"
+        how = figures.Drawing(ordered.shape_of(fit), ordered.sides, pinned, caption=caption, width=900)
         drawn.append(f"<figure>{figures.arc_figure(essence[fit.ordering], labels, how)}</figure>")
     return drawn
 

@@ -20,7 +20,7 @@ from fabula.core.arrays import positions
 from fabula.core.files import check_target, json_text, write_whole
 from fabula.errors import InputError, import_extra
 from fabula.report.figures import Drawing, arc_figure, inner_figure
-from fabula.report.markup import html_page, html_table, shorten
+from fabula.report.markup import html_page, html_table, limits, shorten
 from fabula.session.inner_arcs import InnerArc
 from fabula.session.ordered import Ordered
 from fabula.session.review import Review
@@ -47,7 +47,8 @@ def write_picture(ordered: Ordered, path: str | Path) -> Path:
         raise InputError("a picture needs an essence of one dimension; this one has several")
     if target.suffix.lower() != ".svg":
         return write_whole(target, _plot(target, 4.2, [partial(_plot_order, ordered=ordered)]))
-    how = Drawing(ordered.shape_of(ordered.fit), ordered.sides, ordered.pinned, ordered.session.title, standalone=True)
+    caption = ordered.session.title + (f": {ordered.session.axis.name}" if ordered.session.axis is not None else "")
+    how = Drawing(ordered.shape_of(ordered.fit), ordered.sides, ordered.pinned, caption, standalone=True)
     return write_whole(target, arc_figure(ordered.session.essence[ordered.ordering], ordered.titles, how) + "\n")
 
 
@@ -140,7 +141,12 @@ def _plot_order(axes: Any, ordered: Ordered) -> None:
         labels = [shorten(title) for title in ordered.titles]
         axes.set_xticks(numbers, labels, rotation=38, ha="right", parse_math=False)
     axes.set_title(ordered.session.title, parse_math=False)
-    axes.set_ylabel("essence")
+    axis = ordered.session.axis
+    axes.set_ylabel("essence" if axis is None else axis.name)
+    if axis is not None and (spread := float(axis.values.std())):  # marks in its own unit
+        marks = np.arange(0, 101, 20)
+        axes.set_yticks((marks - axis.values.mean()) / spread, [f"{mark:g}" for mark in marks])
+        axes.set_ylim(*limits(np.concatenate([essence, ordered.fit.template.samples(41)])))
     if shape is not None and shape.name:
         axes.legend(frameon=False)
 

@@ -18,6 +18,7 @@ from fabula.core.arrays import Floats, normalise
 from fabula.core.collection import Collection, Item
 from fabula.errors import FileError, InputError, ModelError, import_extra, shown
 from fabula.media.extraction import Extraction, Measuring, extract
+from fabula.media.facts import Axis
 from fabula.media.medium import Medium, Step, Steps
 from fabula.models.model import Model, load_essence_model, load_model
 from fabula.models.transform import Transform, log_parts
@@ -215,6 +216,7 @@ class Essence:
     features: tuple[str, ...]  # their names
     model: Model | None = None  # what made it; None for a column
     likelihood: Likelihood | None = None  # what a model says of the collection, which then proposes the order
+    axis: Axis | None = None  # what the values are before they are z-scored, where they have a name and a unit
     notes: tuple[str, ...] = ()  # what the user should know of it
 
 
@@ -252,7 +254,7 @@ def find_essence(
 
 
 def _by_likelihood(source: Source, model: Model | None, measuring: Measuring, readable: Sequence[Item]) -> Essence:
-    """A model proposes the order, by default the medium's; one of one dimension, that knows the features, draws it."""
+    """A model proposes the order, by default the medium's; the medium's axis or a model of one dimension draws it."""
     files = source.files and any(item.path for item in source.collection.items)
     if find_models(source.medium, source.medium.measured if files else source.collection.feature_names):
         found = _essence_by_model(source, _default_model(source), measuring)
@@ -268,6 +270,11 @@ def _by_likelihood(source: Source, model: Model | None, measuring: Measuring, re
     heard = likelihood.grounds()
     if not heard:
         raise _no_column(source)
+    axis = source.medium.axis(found.source.collection)
+    if axis is not None:
+        alike = [] if np.ptp(axis.values) else [f"all items have the same {axis.name}: no arc can be drawn"]
+        made = replace(found, values=normalise(axis.values), model=None, axis=axis, notes=(*found.notes, *alike))
+        return replace(made, features=heard, likelihood=likelihood)
     if found.model is not None:
         return replace(found, features=heard, likelihood=likelihood)
     values, notes = _draw_arc(likelihood, source.medium)
@@ -328,6 +335,10 @@ def _essence_by_model(source: Source, model: Model, measuring: Measuring) -> Ess
 
 def _essence_by_column(source: Source, by: str, measuring: Measuring, notes: tuple[str, ...] = ()) -> Essence:
     can_measure = source.medium.measured if source.files else ()
+    if by.casefold() == source.medium.axis_name and not source.medium.meant(by, source.collection.feature_names):
+        along = _find_axis(source, measuring)
+        if along is not None:
+            return along
     if source.medium.meant(by, source.collection.feature_names) is None and source.medium.meant(by, can_measure):
         source = measure(source, measuring)
     known = source.collection.feature_names
@@ -347,6 +358,14 @@ def _essence_by_column(source: Source, by: str, measuring: Measuring, notes: tup
     why = source.medium.unknown.get(name)
     who = f"{source.path}: {source.collection.items[item].label!r} (item {item + 1}) has no {name!r}"
     raise InputError(f"{who}: {why}" if why else who)
+
+
+def _find_axis(source: Source, measuring: Measuring) -> Essence | None:
+    """The essence along the medium's axis; None where that cannot be known."""
+    there = source if source.medium.axis(source.collection) is not None or not source.files else None
+    there = _measure(source, measuring) if there is None else there
+    axis = source.medium.axis(there.collection)
+    return None if axis is None else Essence(there, normalise(axis.values), (axis.name,), axis=axis)
 
 
 def _middling(source: Source, name: str) -> tuple[Floats, list[str]]:

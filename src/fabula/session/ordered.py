@@ -64,6 +64,8 @@ def knows(ordered: Ordered) -> list[str]:
     session = ordered.session
     drawn = session.model is not None and ordered.task.likelihood is None
     names = session.model.feature_names if drawn and session.model is not None else session.features
+    if session.axis is not None and ordered.task.likelihood is None:
+        return [session.axis.name]
     return list(dict.fromkeys(session.medium.shown(name) for name in names))
 
 
@@ -135,6 +137,14 @@ def _items(ordered: Ordered, *, explain: bool) -> list[dict[str, Any]]:
         }
         for row, essence, target, deviation, why in zip(rows, *numbers, reasons, strict=True)
     ]
+
+
+def _axis(ordered: Ordered) -> dict[str, Any]:
+    axis = ordered.session.axis
+    if axis is None:
+        return {}
+    values = axis.values[ordered.ordering].round(2).tolist()
+    return {"axis": {"name": axis.name, "unit": axis.unit, "source": axis.source, "values": values}}
 
 
 def _likes(ordered: Ordered) -> list[list[float]] | None:
@@ -327,7 +337,9 @@ class Ordered:
 
         Keys: ``template`` (its name), ``knots``, ``values``, ``interpolation``, ``ordering`` (0-based item indices),
         ``worst``, ``mean``, ``score``, ``exact``, ``gap`` (null: not known), ``sides`` (items on each), ``lengths`` (of
-        each side), ``left_out`` (item indices), ``unmeasured`` (entries that keep their position), ``model``,
+        each side), ``left_out`` (item indices), ``unmeasured`` (entries that keep their position), ``model``, ``axis``
+        (what the arc is drawn along: ``name``, ``unit``, ``source``, ``values`` in the new order; absent where it is
+        an essence without a unit),
         ``sure`` (the chance that two items picked at random stand in their true order), ``direction`` (that the order
         runs the right way round), ``opener`` and ``close`` (that these are the true ones), chances from 0 to 1, null
         where nothing is known, ``items`` in the new order (each with ``position`` (1-based), ``id``, ``title``, who
@@ -345,6 +357,7 @@ class Ordered:
             "left_out": list(self.left_out),
             "unmeasured": _entries_held(self),
             "model": model_name(self),
+            **_axis(self),
             "sure": self.sureness.order,
             **{name: getattr(self.sureness, name) for name in ("direction", "opener", "close")},
             "items": _items(self, explain=explain),

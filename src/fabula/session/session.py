@@ -17,6 +17,7 @@ from fabula.core.collection import Collection, Item
 from fabula.core.template import PAPER_KNOTS, Template, from_arc, template_names
 from fabula.errors import ConflictError, ConstraintError, InputError, brief, check_kind
 from fabula.media.extraction import Measuring
+from fabula.media.facts import Axis
 from fabula.media.medium import Medium, Steps, Threads
 from fabula.media.registry import ITEMS, media, medium_for
 from fabula.models.config import TITLES
@@ -74,6 +75,8 @@ class Session:
         What made it; None for a column.
     likelihood
         What a set model says of the collection: it proposes the order where no template is asked for.
+    axis
+        What the essence is before it is z-scored, where it has a name and a unit: energy, 0 to 100.
     asked
         How it was asked for.
     notes
@@ -99,6 +102,7 @@ class Session:
     notes: tuple[str, ...] = ()
     vectors: Floats | None = None
     stored: tuple[Item, ...] = ()
+    axis: Axis | None = None
 
     @property
     def collection(self) -> Collection:
@@ -485,5 +489,13 @@ def _session(found: Essence, asked: Asked) -> Session:
     notes = found.source.tell() + found.notes
     stored = found.source.collection.items if found.source.files or found.source.cut else ()
     return Session(
-        found.source, found.values, found.features, found.model, found.likelihood, asked, notes, stored=stored
+        found.source,
+        found.values,
+        found.features,
+        found.model,
+        found.likelihood,
+        asked,
+        notes,
+        stored=stored,
+        axis=found.axis,
     )

@@ -83,6 +83,13 @@ class Trial(NamedTuple):
     name: str
     dimensions: int
     seed: int
+    alone: bool = False  # whether it is a feature by itself; one may be called as the essence is
+
+    @classmethod
+    def of(cls, values: Sequence[Any]) -> "Trial":
+        """One as a plan of jobs has it; until 0.4 the name alone told a feature."""
+        name, dimensions, seed, *more = values
+        return cls(name, dimensions, seed, bool(more[0]) if more else name != ESSENCE)
 
 
 def compare_essence(
@@ -107,25 +114,25 @@ def list_trials(essence: EssenceTraining, seeds: int, dimensions: Sequence[int] 
         return [Trial(ESSENCE, d, seed) for d in dimensions for seed in range(seeds)]
     names = choose_features(essence.config, essence.parts.training)
     whole = [Trial(ESSENCE, essence.config.dimensions, seed) for seed in range(seeds)]
-    return whole + [Trial(name, 1, seed) for name in names for seed in range(seeds)]
+    return whole + [Trial(name, 1, seed, alone=True) for name in names for seed in range(seeds)]
 
 
 def run_trial(essence: EssenceTraining, trial: Trial) -> Measured:
     """Train once and measure."""
     config = replace(essence.config, dimensions=trial.dimensions)
-    recipe = config if trial.name == ESSENCE else alone(config, trial.name)
+    recipe = alone(config, trial.name) if trial.alone else config
     return measure(essence.parts, replace(recipe, seed=recipe.seed + trial.seed), device=essence.device)
 
 
 def gather_trials(found: Iterable[tuple[Trial, Measured]], *, sweep: bool = False) -> list[Compared]:
     """The rows of a comparison from its trainings; ``sweep`` where they are by dimensions."""
-    runs: dict[tuple[str, int], list[Measured]] = {}
+    runs: dict[tuple[str, int, bool], list[Measured]] = {}
     for trial, result in found:
-        runs.setdefault((trial.name, trial.dimensions), []).append(result)
+        runs.setdefault((trial.name, trial.dimensions, trial.alone), []).append(result)
     if sweep:
-        return [summarise(name, d, each) for (name, d), each in runs.items()]
-    (_, d), essence = next(iter(runs.items()))
-    return rank(essence, {name: each for (name, _), each in runs.items() if name != ESSENCE}, d)
+        return [summarise(name, d, each) for (name, d, _), each in runs.items()]
+    (_, d, _), essence = next(iter(runs.items()))
+    return rank(essence, {name: each for (name, _, single), each in runs.items() if single}, d)
 
 
 def rank(essence_runs: Sequence[Measured], runs: Mapping[str, Sequence[Measured]], dimensions: int) -> list[Compared]:

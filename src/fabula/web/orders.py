@@ -138,7 +138,8 @@ def knows_model(session: Session, model: str | None) -> bool:
         if session.card is not None:
             return True
         found = _set_model(_take_few(session), model)
-        return found.model is not None or (session.source.files and found.card is not None)
+        drawn = found.model is not None or found.axis is not None
+        return drawn or (session.source.files and found.card is not None)
     except FabulaError:
         return False
 

@@ -72,6 +72,7 @@ def collection_body(opened: OpenCollection, *, knows_model: bool) -> dict[str, A
         "title": session.title,
         "medium": {**_describe_medium(medium, opened.files), "faces": medium.facing is not None},
         "by": session.column,
+        "axis": None if session.axis is None else {"name": session.axis.name, "unit": session.axis.unit},
         "model": _describe_model(session),
         "knows_model": knows_model,
         "columns": [{"name": name, "label": _label(name, medium)} for name in session.columns],

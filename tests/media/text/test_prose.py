@@ -43,7 +43,7 @@ def test_a_folder_is_ordered_without_a_template(chain):
     assert ordered.to_json()["model"] == "prose"
     along = [title[0] for title in ordered.titles]
     assert along in (sorted(along), sorted(along, reverse=True))  # the chain; which end begins is for arcs to say
-    assert any("follows" in reason and "say" in reason for reason in ordered.reasons)
+    assert any("follows" in reason and "by its" in reason for reason in ordered.reasons)
 
 
 def test_another_model_may_be_asked(chain):

@@ -100,7 +100,7 @@ class Compare(ByTraining):
         """Train and measure."""
         from fabula.training.compare import Trial, run_trial
 
-        trial = Trial(*job.plan.shards[shard])
+        trial = Trial.of(job.plan.shards[shard])
         return results_table(f"{trial.name}, seed {trial.seed}", [asdict(run_trial(job.opened, trial))]), 1
 
     def gather(self, job: ShardedJob, output: Path) -> dict[str, Any]:
@@ -108,7 +108,7 @@ class Compare(ByTraining):
         from fabula.training.compare import Measured, Trial, gather_trials
 
         results, digest = results_of(job)
-        found = [(Trial(*shard), Measured(**one[0])) for shard, one in zip(job.plan.shards, results, strict=True)]
+        found = [(Trial.of(shard), Measured(**one[0])) for shard, one in zip(job.plan.shards, results, strict=True)]
         rows = gather_trials(found, sweep=bool(job.options["dimensions"]))
         write_json(output, [asdict(row) for row in rows])
         return {"rows": len(rows), "digest": digest}

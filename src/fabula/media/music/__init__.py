@@ -12,6 +12,7 @@ from fabula.media.medium import Medium, Preview, Words, column, lazy, load
 from fabula.media.music import tags
 from fabula.media.music.tags import write_cue, write_timing
 from fabula.media.music.tracks import (
+    energy_axis,
     fold_tempi,
     levels,
     music_doubts,
@@ -23,7 +24,8 @@ from fabula.media.music.tracks import (
 
 _COLUMNS = """
     energy loudness tempo valence danceability acousticness instrumentalness speechiness liveness
-    duration_ms duration key mode
+    duration_ms duration key mode heard_energy heard_acousticness heard_valence heard_danceability heard_speechiness
+    heard_instrumentalness
 """
 _TRAITS = {  # feature: (much, little)
     "loudness": ("loud", "quiet"),
@@ -44,6 +46,9 @@ _TRAITS = {  # feature: (much, little)
 _KEYS = {"key", "camelot", "camelotkey", "initialkey", "keycamelot", "openkey", "tonart"}  # headings
 _R128 = -23.0  # LUFS, the level of EBU R 128
 _NAMES = {"duration_ms": "length", "duration": "length", "heard_tempo": "tempo", "heard_key": "key"}
+_NAMES |= {name: "what is heard" for name in _COLUMNS.split() if name.startswith("heard_")}
+_TRAITS |= {f"heard_{name}": _TRAITS[name] for name in ("acousticness", "valence", "danceability", "instrumentalness")}
+_TRAITS["heard_energy"] = ("driving", "calm")
 _CARRIED = {"tempo": 2.0, "key": 1.0}  # what a DJ carries on from one track to the next
 _TEMPI = ("tempo", "heard_tempo")
 _MIXES = {
@@ -147,6 +152,8 @@ MEDIUM = Medium(
     unit=SECONDS,
     lengths=track_lengths,
     steps=music_steps,
+    axis=energy_axis,
+    axis_name="energy",
     models=("albums", "audio"),
     proposer="music",
     occasions={"album": lambda collection: ("music", ""), "concert": for_concert},

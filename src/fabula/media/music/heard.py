@@ -19,6 +19,7 @@ from scipy.signal import detrend, find_peaks, resample_poly, welch
 from fabula.core.arrays import Floats
 from fabula.media.music.loudness import FLOOR, Samples, level, power
 from fabula.media.music.spectra import Mix
+from fabula.media.music.tracks import bound_share
 
 RATE = 22050  # Hz, at which the descriptors are defined
 PIECES = 4  # chunks of a stream that are listened to, spread over it
@@ -105,8 +106,8 @@ class _Ridges:
 
     def shares(self, estimates: Floats) -> Floats:
         """Estimates in the units of the fit as shares."""
-        plain = np.where(self._logged, np.exp(np.minimum(estimates, 1.0)) - self._offset, estimates)
-        return np.asarray(np.clip(plain, 0.0, 1.0))
+        logged = np.clip(np.exp(np.minimum(estimates, 1.0)) - self._offset, 0.0, 1.0)
+        return np.where(self._logged, logged, bound_share(estimates))
 
 
 @lru_cache(maxsize=1)
@@ -268,7 +269,7 @@ def _pitches(heard: Samples) -> dict[str, float]:
 def _harmonic(spectrum: Samples) -> float:
     """What lasts against what strikes, in dB: medians along time and along frequency, in the first 24 seconds."""
     part = spectrum[: int(24 * _FRAMES), :744]
-    sizes = np.sqrt(part.reshape(len(part), 186, 4).sum(axis=2))
+    sizes = np.sqrt(part[:, ::4] + part[:, 1::4] + part[:, 2::4] + part[:, 3::4])
     lasts, strikes = running_median(sizes, 17) ** 2, running_median(sizes.T, 9).T ** 2
     share = lasts / (lasts + strikes + 1e-9)
     energy = sizes**2

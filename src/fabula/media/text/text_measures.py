@@ -348,6 +348,9 @@ def is_verse(text: str) -> bool:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if len(lines) < 4 or sum(len(line) > 2 * _LINE for line in lines) > len(lines) / 10:
         return False
+    ended = sum(line.rstrip("”’»\"'")[-1:] in tuple(".!?") for line in lines) / len(lines)
+    if ended > _MOSTLY and len(_STANZA.split(text.strip())) > _MOSTLY * len(lines):
+        return False  # paragraphs of a sentence, as people talk
     mean = sum(map(len, lines)) / len(lines)
     capitals = sum(line.lstrip("“„«\"'—–- ")[:1].isupper() for line in lines) / len(lines)
     wordy = sum(c.isalpha() or c in _PLAIN for c in text) / len(text)

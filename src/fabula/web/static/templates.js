@@ -108,9 +108,9 @@ async function followCollection(id) {
 
 // What rises and falls: what a model makes of the items, or a column.
 export function renderColumns() {
-  const { by, columns, model, knows_model: able } = state.collection, select = $("by");
+  const { by, axis, columns, model, knows_model: able } = state.collection, select = $("by");
   const options = columns.map(({ name, label: text }) => el("option", { value: name }, text));
-  select.replaceChildren(el("option", { value: "" }, model ? `What the model “${model.name}” finds` : "What a model finds"), ...options);
+  select.replaceChildren(el("option", { value: "" }, axis && !by ? `${axis.name}, ${axis.unit}` : model ? `What the model “${model.name}” finds` : "What a model finds"), ...options);
   select.value = by || "";
   select.options[0].disabled = !able;
   $("by-field").hidden = !columns.length || essence().length < 2;
