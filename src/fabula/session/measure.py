@@ -204,6 +204,7 @@ def _read(model: Any, texts: Sequence[str], path: str) -> Floats:
 # From a source to the essence of its items: a column, or what a model makes of their features.
 
 _FEW = 0.25  # share of the items of which a measure may be missing
+_NAMED = 40  # columns that are named, of those there are
 FAR = 4.0  # deviations from what a model was trained on
 
 
@@ -402,7 +403,9 @@ def _default_model(source: Source) -> Model:
 
 
 def _no_column(source: Source) -> InputError:
-    there = ", ".join(source.collection.feature_names) or "no numbers"
+    names = source.collection.feature_names
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    there = ", ".join(names[:_NAMED]) + more or "no numbers"
     return InputError(f"{source.path}: say which column is the essence; there are: {there}", field="by")
 
 
