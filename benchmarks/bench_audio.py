@@ -26,9 +26,8 @@ import soundfile
 from fabula.media.extraction import Measuring, extract
 from fabula.media.music import MEDIUM
 from fabula.media.music.audio import SPEC, Ears, Sound, measure, play
-from fabula.media.music.heard import hear
+from fabula.media.music.heard import hear, mix_channels
 from fabula.media.music.loudness import Meter
-from fabula.media.music.spectra import mix_channels
 from fabula.sources.folders import read_folder
 
 RATE = 44100

@@ -37,7 +37,7 @@ def test_an_uploaded_table_is_ordered_by_a_column(server):
     told = server.client.get(f"/api/collections/{collection}").json()
     assert (told["title"], told["by"], told["items"][0]["preview"]) == ("songs", "energy", False)
     assert told["columns"] == [{"name": "energy", "label": "energy"}, {"name": "duration_ms", "label": "length"}]
-    assert (told["model"], told["knows_model"]) == (None, False)
+    assert (told["model"], told["knows_model"]) == (None, True)
     chosen = server.opened(server.upload(("songs.csv", table(9).encode()), by="duration_ms"))
     assert server.client.get(f"/api/collections/{chosen}").json()["by"] == "duration_ms"
 

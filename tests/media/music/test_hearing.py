@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.signal import resample_poly
 
+from fabula.media.music.heard import Mix, mix_channels
 from fabula.media.music.loudness import Peak, edges, loudness_range
-from fabula.media.music.spectra import Mix, mix_channels
 from fabula.media.music.tempo_and_key import Pitches, tuning
 
 from .sounds import MAJOR, MINOR, RATE, clicks, drums, heard, notes

@@ -24,7 +24,17 @@ from fabula.core.arrays import Floats
 from fabula.core.files import open_file
 from fabula.errors import FileError, InputError, shown
 from fabula.media.medium import Spec, Stop, Stopped
-from fabula.media.music.heard import HEARD, Excerpts, hear
+from fabula.media.music.heard import (
+    HEARD,
+    Excerpts,
+    Mix,
+    ShortSpectra,
+    Width,
+    bass_share,
+    brightness,
+    hear,
+    mix_channels,
+)
 from fabula.media.music.loudness import (
     EDGE_SECONDS,
     LOWEST_RATE,
@@ -36,7 +46,6 @@ from fabula.media.music.loudness import (
     edges,
     loudness_range,
 )
-from fabula.media.music.spectra import Mix, ShortSpectra, Width, bass_share, brightness, mix_channels
 from fabula.media.music.tempo_and_key import Pitches, chroma, find_key, find_tempo, onset_density, tuning
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from safetensors.numpy import load
 from scipy.ndimage import uniform_filter1d
 
 from fabula.core.arrays import Floats, Ints
+from fabula.media.music.heard import Frames
 from fabula.media.music.loudness import Samples
-from fabula.media.music.spectra import Frames
 
 # What was learned from rendered pieces: ``benchmarks/learn_ears.py`` writes the file.
 
