@@ -47,7 +47,7 @@ def test_the_demo_lies_where_the_readme_says():
 @pytest.mark.slow
 def test_the_commands_run_one_after_the_other_as_pasted(clone):
     commands = [line for block in blocks("README.md", "sh") for line in block.splitlines()]
-    assert len(commands) == 3
+    assert len(commands) == 4
     for command in commands:
         program, *arguments = shlex.split(command)
         assert program == PROGRAM

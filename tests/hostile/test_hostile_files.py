@@ -42,7 +42,7 @@ def test_some_are_read_or_refused(way, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(600)
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell the most memory")
 @pytest.mark.parametrize("way", ["python", "command"])
 def test_all_are_read_or_refused(way, tmp_path):

@@ -91,13 +91,13 @@ def test_a_server_started_anew_has_everything(browser, tmp_path, root):
 
 
 def test_what_is_dropped_while_something_is_measured_waits_its_turn(visit, monkeypatch):
-    going, plain = threading.Event(), extraction._outcome
+    going, plain = threading.Event(), extraction._measure_all
 
     def waiting(*args, **kwargs):
         going.wait(20)
         return plain(*args, **kwargs)
 
-    monkeypatch.setattr(extraction, "_outcome", waiting)
+    monkeypatch.setattr(extraction, "_measure_all", waiting)
     page = visit()
     page.click("#demo")
     page.locator("#job-text", has_text="0 of 9").wait_for()

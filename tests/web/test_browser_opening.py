@@ -46,13 +46,13 @@ def test_a_reload_and_a_session_bring_everything_back(visit, tmp_path):
 
 
 def test_a_job_survives_a_reload_and_can_be_cancelled(visit, monkeypatch):
-    going, plain = threading.Event(), extraction._outcome
+    going, plain = threading.Event(), extraction._measure_all
 
-    def waiting(name, spec, stop, *, cache):
+    def waiting(names, spec, stop):
         going.wait(20)
-        return plain(name, spec, stop, cache=cache)
+        return plain(names, spec, stop)
 
-    monkeypatch.setattr(extraction, "_outcome", waiting)
+    monkeypatch.setattr(extraction, "_measure_all", waiting)
     page = visit()
     page.click("#demo")
     page.locator("#job-text", has_text="0 of 9").wait_for()

@@ -57,9 +57,9 @@ def move_gains(energy: Energy, ordering: Ints, at: Ints | None = None, sides: Se
 
     >>> rising = Energy(np.outer(np.arange(3), np.arange(3)) * 1.0)
     >>> move_gains(rising, np.array([2, 0, 1]))
-    array([[0., 1., 3.],
-           [1., 0., 1.],
-           [0., 1., 0.]])
+    array([[ 0.,  2.,  3.],
+           [ 2.,  0., -1.],
+           [ 0., -1.,  0.]])
     """
     rows = np.arange(len(ordering)) if at is None else np.asarray(at, dtype=np.intp)
     if energy.whole is not None:

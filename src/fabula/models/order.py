@@ -346,10 +346,7 @@ def _look_at(n: int, first: int) -> Iterator[tuple[Ints, Ints]]:
 
 
 def _blocks(inputs: SetInputs, left_out: list[list[int]], mine: Ints) -> Iterator[tuple[Ints, SetInputs]]:
-    """The inputs as they are, and with a group not known of an item, some cells ``group * len(mine) + item`` at a time.
-
-    ``mine``: the items of which things are left out.
-    """
+    """The inputs as they are, then with a group not known of one of ``mine``, some cells (group, item) at a time."""
     together, count = max(1, _TOGETHER // inputs.values.shape[1] ** 2), len(left_out) * len(mine)
     for start in range(0, count, together):
         cells = np.arange(start, min(start + together, count))
@@ -370,10 +367,7 @@ def _blocks(inputs: SetInputs, left_out: list[list[int]], mine: Ints) -> Iterato
 
 
 def _stand(energy: Energy, order: Ints, places: Ints, n: int) -> Floats:
-    """How items like their positions, follow the one before and are followed by the next, less the mean: (3, B, m).
-
-    ``order``: all m items, in the order of the positions (m,) that they have of n.
-    """
+    """How m items, in order, like their places of n, follow the one before, and are followed, less means: (3, B, m)."""
     m, others = len(order), max(len(order) - 1, 1)
     stands, links = energy.at(n), np.asarray(energy.flow)
     found = np.zeros((3, len(links), m))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import zipfile
 from pathlib import Path
@@ -57,6 +58,7 @@ SHAPES = [
     ("html", "<b>"),
 ]
 READERS = {"md": markdown_document, "html": html_document, "txt": plain_document}
+TRIES = 8
 GROWS, LEAST = 2.6, 0.1  # times as long for twice as much; seconds below which it is noise
 
 
@@ -68,14 +70,15 @@ def test_there_are_40_shapes() -> None:
 @pytest.mark.parametrize(("kind", "piece"), SHAPES)
 def test_twice_as_much_takes_twice_as_long(kind: str, piece: str) -> None:
     """The time of the processor for a shape of some size and of twice that, the best of three tries."""
-    size, times = BYTES // 2, (0.0, 0.0)
+    size, times = BYTES // 2, [math.inf, 0.0]
     while times[1] < LEAST and size < 8 * BYTES:  # until it can be measured
         size *= 2
         texts = [piece * (n // len(piece)) + "x" for n in (size, 2 * size)]
-        times = (
-            min(seconds(READERS[kind], texts[0]) for _ in range(3)),
-            min(seconds(READERS[kind], texts[1]) for _ in range(3)),
-        )
+        times = [math.inf, math.inf]
+        for _ in range(TRIES):  # beside other work one may be slow; what grows too fast is so in all
+            times = [min(best, seconds(READERS[kind], text)) for best, text in zip(times, texts, strict=True)]
+            if times[1] < GROWS * times[0]:
+                break
     assert times[1] < max(GROWS * times[0], LEAST), times
 
 

@@ -70,7 +70,8 @@ def test_some_are_sent_and_others_are_answered_meanwhile(start, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(600)
+@pytest.mark.flaky(reruns=1)  # a busy machine is late
 @pytest.mark.parametrize("way", ["upload", "open"])
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell the most memory")
 def test_all_are_sent_and_others_are_answered_meanwhile(start, tmp_path, way):

@@ -244,10 +244,7 @@ def _by_sum(problem: Problem, every: tables.Layouts, seed: int, budget: Budget) 
 
 
 def _judge_layouts(candidates: list[Candidate], laid: Ints, budget: Budget) -> tuple[list[PathSearch], Instance, Ints]:
-    """Bounds for all layouts, or as many as there is work for, by the prices that settle on the first; and an ordering.
-
-    ``laid`` is an ordering on the first.
-    """
+    """Bounds for all layouts that there is work for, by the prices that settle on the first; and a better ``laid``."""
     first = candidates[0].instance
     each, few = sweep_cost(len(first.cost)), np.isfinite(candidates[0].total)
     links = link_bound(first.link, first.value(laid), budget.part(0.05)) if few else 0.0

@@ -63,8 +63,8 @@ function describeLikelihood(score) {
 function makeProposals() {
   const own = !state.wishes.template;
   return state.proposals.map(({ template, score }, i) => {
-    const name = template.name || (i ? "another order" : "proposed");
-    const title = `${i ? "Another proposal" : "What the model proposes"}${template.name ? `: ${name}` : ""}${i ? describeLikelihood(score) : ""}`;
+    const name = i ? `order ${i + 1}` : "proposed"; // two may have the same shape, and a template its name
+    const title = `${i ? "Another proposal" : "What the model proposes"}${template.name ? `: ${template.name}` : ""}${i ? describeLikelihood(score) : ""}`;
     return makeButton(name, samples(template, 41), title, own && i === state.picked,
       () => commit({ template: null, arc: template, pick: i }));
   });
