@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from fabula.media.music.audio import open_sound
+from fabula.media.music.audio import Sound, play
 from fabula.media.music.loudness import FLOOR, Edges, Meter, edges
 
 STEPS = 100  # of 100 ms
@@ -26,10 +26,14 @@ Heard = tuple[np.ndarray, Edges]
 
 def hear(path: str) -> Heard:
     """LUFS of every 100 ms, and the edges."""
-    with open_sound(path) as sound:
+
+    def listen(sound: Sound) -> Meter:
         meter = Meter(sound.rate, vorbis=sound.vorbis)
         for chunk in sound.chunks:
             meter.push(chunk)
+        return meter
+
+    meter = play(path, listen)
     levels = np.maximum(FLOOR, -0.691 + 10 * np.log10(np.maximum(meter.powers, 1e-12)))
     return levels, edges(meter.powers, meter.loudness())
 
