@@ -40,16 +40,16 @@ def test_a_transition_goes_into_what_follows_now_and_ends_in_the_background(visi
     order = titles(page)
     begin_transition(page, 0)
     page.evaluate("window.requestAnimationFrame = () => 0")  # as in a tab that is not seen
-    row_of(page, order[5]).locator(".name").click()
+    row_of(page, order[7]).locator(".name").click()
     page.keyboard.press("Alt+Home")
-    page.keyboard.press("Alt+ArrowDown")  # now the sixth follows the first
+    page.keyboard.press("Alt+ArrowDown")  # now the eighth follows the first
     settled(page)
-    assert titles(page)[:2] == [order[0], order[5]]
-    assert page.locator("#now").text_content() == f"{order[0]} → {order[5]}"
+    assert titles(page)[:2] == [order[0], order[7]]
+    assert page.locator("#now").text_content() == f"{order[0]} → {order[7]}"
     page.evaluate(JUMP, 0.3)
     page.wait_for_selector('#player[data-state="playing"][data-half="start"]')
     heard, silent = page.evaluate(DECKS)
-    assert heard["item"] == item_of(page, order[5])
+    assert heard["item"] == item_of(page, order[7])
     assert silent["paused"]
     page.evaluate("async () => { (await import('/static/crossfade.js')).current().currentTime = 9.7; }")
     page.wait_for_selector('#player[data-state="paused"]')

@@ -30,6 +30,8 @@ export function takeInput(root, surface) {
   root.addEventListener("click", onClick);
   root.addEventListener("dblclick", (event) => itemOf(event) !== null && showItem(itemOf(event)));
   root.addEventListener("pointerdown", (event) => onDown(event, surface));
+  // A press on a button of a row must not choose it, which may move the row from under the pointer: its click does.
+  root.addEventListener("mousedown", (event) => event.target.closest(".hear, .grip, .lock") && event.preventDefault());
   root.addEventListener("focusin", (event) => itemOf(event) !== null && choose(itemOf(event), { focus: false }));
   holdStill(root, () => ".grip");
 }
@@ -121,8 +123,8 @@ function onDown(event, surface) {
       moveByHand(item, to);
     } else commit(placeAt(item, to, from, sizes));
     announcePosition(item);
+    choose(item); // not before: what is told of it may move the rows
   };
-  if (!event.shiftKey && !event.ctrlKey && !event.metaKey) choose(item);
   follow(event, { move, end, each: ({ y }) => scrollNear(y) });
 }
 
