@@ -11,7 +11,7 @@ PAGE_STYLE = """
 :root{color-scheme:light dark;--ink:#1d2330;--soft:#6b7280;--line:#e1e5ec;--page:#fff;--card:#f7f8fa;--dot:#2f6fde}
 @media(prefers-color-scheme:dark){:root{--ink:#e8ebf1;--soft:#9aa3b2;--line:#343b48;--page:#14171d;--card:#1c2028;
 --dot:#6ea8ff}}
-*{box-sizing:border-box}body{margin:0 auto;max-width:60rem;padding:2rem 1rem 4rem;background:var(--page);
+*{box-sizing:border-box}body{margin:0 auto;max-width:72rem;padding:2rem 1rem 4rem;background:var(--page);
 color:var(--ink);font:16px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif}
 h1{font-size:1.6rem;margin:0 0 .2rem}h2{font-size:1.15rem;margin:2.4rem 0 .6rem}
 .sub,.soft{color:var(--soft)}.note{border-left:3px solid #d9822b;padding:.3rem .8rem;background:var(--card);
