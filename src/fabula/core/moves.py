@@ -61,22 +61,22 @@ def move_gains(energy: Energy, ordering: Ints, at: Ints | None = None, sides: Se
            [ 2.,  0., -1.],
            [ 0., -1.,  0.]])
     """
-    rows = np.arange(len(ordering)) if at is None else np.asarray(at, dtype=np.intp)
-    if energy.whole is not None:
-        return _by_asking(energy, ordering, rows, sides, swap=False)
-    if energy.reach is not None:
-        return _move_pairs(energy.take(ordering), rows)
-    return _Line(energy, ordering, sides).moves(rows)
+    return _gains(energy, ordering, at, sides, swap=False)
 
 
 def swap_gains(energy: Energy, ordering: Ints, at: Ints | None = None, sides: Sequence[int] = ()) -> Floats:
     """The same when the item of each position ``at`` changes places with each other: shape (r, n)."""
+    return _gains(energy, ordering, at, sides, swap=True)
+
+
+def _gains(energy: Energy, ordering: Ints, at: Ints | None, sides: Sequence[int], *, swap: bool) -> Floats:
     rows = np.arange(len(ordering)) if at is None else np.asarray(at, dtype=np.intp)
     if energy.whole is not None:
-        return _by_asking(energy, ordering, rows, sides, swap=True)
+        return _by_asking(energy, ordering, rows, sides, swap=swap)
     if energy.reach is not None:
-        return _swap_pairs(energy.take(ordering), rows)
-    return _Line(energy, ordering, sides).swaps(rows)
+        return (_swap_pairs if swap else _move_pairs)(energy.take(ordering), rows)
+    line = _Line(energy, ordering, sides)
+    return line.swaps(rows) if swap else line.moves(rows)
 
 
 def best_moves(
