@@ -123,8 +123,15 @@ def server(root, tmp_path_factory) -> Iterator[Served]:
 
 
 @pytest.fixture(scope="session")
-def demo(server) -> str:
+def opened_demo(server) -> str:
     return server.opened(server.client.post("/api/demo"))
+
+
+@pytest.fixture
+def demo(server, opened_demo) -> str:
+    """The demo, measured once, by the model whatever column another test has chosen for it."""
+    server.client.put(f"/api/collections/{opened_demo}/essence", json={"by": None})
+    return opened_demo
 
 
 @pytest.fixture(scope="session")
@@ -158,7 +165,6 @@ def visit(browser, server, demo):
     """Open the page; afterwards nothing may have gone wrong in it, but what the server was meant to refuse."""
     contexts, troubles = [], []
     forget_workspaces()
-    by_the_model(server, demo)
 
     def visit(width=1280, height=860, scheme="light", *, refusals=False, collection=None):
         context = browser.new_context(
@@ -195,11 +201,6 @@ def visit(browser, server, demo):
 def forget_workspaces() -> None:
     """Forget what other tests made of the same items."""
     shutil.rmtree(data_folder() / "desks", ignore_errors=True)
-
-
-def by_the_model(server: Served, collection: str) -> None:
-    """Let the model propose, whatever column another test has chosen for the same items."""
-    server.client.put(f"/api/collections/{collection}/essence", json={"by": None})
 
 
 def open_demo(page):

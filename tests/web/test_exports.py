@@ -21,7 +21,7 @@ PAGE_ONLY = (
 )  # of the answer: what an export does not have
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def result(server, demo) -> dict:
     return server.order(collection=demo, template="tragedy", fixed={"0": 3})
 

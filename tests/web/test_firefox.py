@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from . import firefox
-from .conftest import TRIES, by_the_model, forget_workspaces
+from .conftest import TRIES, forget_workspaces
 
 pytestmark = [pytest.mark.slow, pytest.mark.flaky(reruns=TRIES)]
 
@@ -24,7 +24,6 @@ def page(server, demo, tmp_path_factory):
     page = firefox.Firefox(program, tmp_path_factory.mktemp("firefox") / "profile")
     page.send("browsingContext.setViewport", context=page._window, viewport={"width": 1280, "height": 900})
     forget_workspaces()
-    by_the_model(server, demo)
     page.goto(server.entrance)
     page.wait("document.documentElement.dataset.ready === 'yes'")
     yield page

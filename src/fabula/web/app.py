@@ -301,6 +301,7 @@ class TimedProtocol(H11Protocol):
         now = self.loop.time()
         self._opened = self._waiting = self._came = self._drained = self._began = now
         self._bytes = self._left = 0
+        self._known = False
         self._timer: asyncio.TimerHandle | None = None
         if len(self.connections) > self.timeouts.connections and not self._make_room():
             transport.write(b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
@@ -310,8 +311,9 @@ class TimedProtocol(H11Protocol):
 
     @property
     def _admitted(self) -> bool:
-        """Whether the last request that came through it had the token."""
-        return self.scope is not None and bool(self.scope.get("admitted"))
+        """Whether a request that came through it had the token; one that has just come is not yet looked at."""
+        self._known = self._known or (self.scope is not None and bool(self.scope.get("admitted")))
+        return self._known
 
     def _make_room(self) -> bool:
         """Close the oldest connection of somebody without the token; False where all others have it."""
@@ -330,7 +332,7 @@ class TimedProtocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Count what comes in."""
-        before = self.cycle
+        before, _ = self.cycle, self._admitted
         self._came = self.loop.time()
         self._bytes += len(data)
         super().data_received(data)
