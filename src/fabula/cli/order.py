@@ -94,8 +94,8 @@ _FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothne
     "--seconds", type=float, metavar="N", help="How much to search beyond 18 items: the work of so many seconds."
 )
 @click.option("-o", "--output", metavar="FILE",
-              help=f"Write the order: {' '.join(PLAYLIST_ENDINGS)} .csv .json; of music .cue .txt; of texts .md .docx; "
-              "of pictures .png .pdf .book.pdf .html .txt")  # fmt: skip
+              help=f"Write the order: {' '.join(PLAYLIST_ENDINGS)} .csv .tsv .json; of music .cue .txt; "
+              "of texts .md .docx; of pictures .png .pdf .book.pdf .html .txt")  # fmt: skip
 @click.option("--gap", type=float, default=0.0, metavar="SECONDS",
               help="Between two items, in .cue and timings (.txt).")  # fmt: skip
 @click.option("--copy-to", metavar="FOLDER", help="As fabula copy --to.")

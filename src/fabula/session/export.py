@@ -134,7 +134,7 @@ def _comments(ordered: Ordered, positions: list[int], gains: Sequence[str]) -> d
 
 _WRITERS: dict[str, Callable[..., Path]] = {
     **dict.fromkeys(PLAYLIST_ENDINGS, _write_playlist),
-    ".csv": _write_csv,
+    **dict.fromkeys((".csv", ".tsv"), _write_csv),
     ".json": _write_json,
 }
 

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fabula.core.collection import Collection
-from fabula.errors import FileError, InputError, brief, check_kind, shown
+from fabula.core.collection import Collection, Item
+from fabula.core.files import is_guarded
+from fabula.errors import FabulaError, FileError, InputError, brief, check_kind, shown
+from fabula.media.children import call_all
 from fabula.media.medium import Medium, Stop, load, load_points
 
 if TYPE_CHECKING:
@@ -136,6 +138,43 @@ def with_held(order: Sequence[int], held: Sequence[int]) -> list[int]:
     for position in sorted(held):
         entries.insert(position, position)
     return entries
+
+
+# What the files of a collection say of themselves.
+
+
+def read_items(files: Iterable[str], medium: Medium, skipped: list[tuple[str, str]]) -> list[Item]:
+    """The items of files, in a child where they are parsed or guarded; one at which the medium fails is skipped."""
+    known = list(files)
+    apart = [file for file in known if is_guarded() or medium.parsed(file)]
+    found: dict[str, Item] = {}
+    for file, item in zip(apart, call_all(medium.read_item, apart), strict=True):
+        named = Item(file, shown(Path(file).stem), file)
+        found[file] = named if isinstance(item, FileError) else item  # it is told when it is measured
+    for file in known:
+        try:
+            found[file] = found[file] if file in found else medium.read_item(file)
+        except FabulaError:
+            raise
+        except Exception as error:  # of a medium that another package brings
+            skipped.append((file, f"cannot be read ({type(error).__name__}: {shown(' '.join(str(error).split()))})"))
+    return [found[file] for file in known if file in found]
+
+
+def read_tags(collection: Collection, medium: Medium, opening: Opening) -> Collection:
+    """The collection with what its files say of themselves where its list does not: titles, who made them, details."""
+    there = [item.path for item in collection.items if item.path and opening.may_read(item.path)]
+    tags = {item.path: item for item in read_items(dict.fromkeys(there), medium, [])}
+    items = []
+    for item in collection.items:
+        said = tags.get(item.path)
+        if said is None:
+            items.append(item)
+            continue
+        title = said.title if item.title in ("", Path(item.path).name) else item.title
+        details = {**said.details, **item.details}
+        items.append(replace(item, title=title, artist=item.artist or said.artist, details=details))
+    return replace(collection, items=tuple(items))
 
 
 # The readers there are: those of the house, one line each, and those that other packages bring.

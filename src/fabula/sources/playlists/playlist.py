@@ -16,7 +16,7 @@ from fabula.errors import FabulaError, FileError, InputError
 from fabula.media.registry import find_medium, medium_of_file
 from fabula.sources.playlists import jspf, m3u, pls, xspf
 from fabula.sources.playlists.entries import Entry, Playlist, PlaylistFormat, is_address, move_location, resolve
-from fabula.sources.registry import Opening, Reader, Source
+from fabula.sources.registry import Opening, Reader, Source, read_tags
 
 FORMATS: tuple[PlaylistFormat, ...] = (m3u.FORMAT, pls.FORMAT, xspf.FORMAT, jspf.FORMAT)
 
@@ -148,21 +148,17 @@ def playlist_of(collection: Collection, *, features: Sequence[str] = ()) -> Play
 _MOST = 1 << 22  # bytes of a list that are looked through
 
 
-def open_playlist(paths: Sequence[str], _: Opening) -> Source:
-    """Open a playlist; its medium is that of its first file, music where no file says."""
-    return _source(Path(paths[0]), read_playlist(paths[0]))
+def open_playlist(paths: Sequence[str], opening: Opening) -> Source:
+    """Open a playlist; its medium is that of its first file, music where no file says.
+
+    Where it does not say what each entry is called and who made it, the files are asked.
+    """
+    return _source(Path(paths[0]), read_playlist(paths[0]), opening)
 
 
 def open_list(paths: Sequence[str], opening: Opening) -> Source:
     """Open a list of files: a playlist without anything but their names; what a file says of itself is read."""
-    source = _source(Path(paths[0]), m3u.read_m3u(paths[0]))
-    items = list(source.collection.items)
-    for number, item in enumerate(items):
-        if opening.may_read(item.path):
-            said = source.medium.read_item(item.path)
-            details = {**item.details, **said.details}
-            items[number] = replace(item, title=said.title, artist=said.artist, details=details)
-    return replace(source, collection=replace(source.collection, items=tuple(items)))
+    return _source(Path(paths[0]), m3u.read_m3u(paths[0]), opening)
 
 
 def is_list(path: str) -> bool:
@@ -183,10 +179,12 @@ def is_list(path: str) -> bool:
     return bool(named) and all(medium is not None and ".txt" not in medium.endings for medium in media)
 
 
-def _source(path: Path, playlist: Playlist) -> Source:
+def _source(path: Path, playlist: Playlist, opening: Opening) -> Source:
     collection = collection_of(playlist, path)
     known = (medium_of_file(Path(item.path).suffix) for item in collection.items if item.path)
     medium = next((one for one in known if one is not None), None) or find_medium("music")
+    if not all(item.title and item.artist for item in collection.items):
+        collection = read_tags(collection, medium, opening)
     return Source(path, collection, medium, files=True, playlist=playlist, rows=tuple(range(len(collection))))
 
 

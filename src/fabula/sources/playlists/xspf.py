@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import quote
 from xml.etree import ElementTree as ET
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
@@ -27,6 +28,7 @@ _COMMENT = re.compile(r"\s*<!--(.*?)-->", re.DOTALL)
 _VLC_ID = re.compile(r"<vlc:id>\s*(\d+)\s*</vlc:id>")
 _VLC_ITEM = re.compile(r"(<vlc:item\s+tid=[\"'])(\d+)")
 _VLC_GROUP = re.compile(r"(</?(?:vlc:node|extension)\b[^>]*>)")
+_SPELLED = re.compile("(?! )[ -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+(?<! )")
 _ELEMENTS_EACH = 20  # that a track may have, on the average of a full playlist
 
 
@@ -166,8 +168,16 @@ def _track(entry: Entry) -> str:
 
 
 def xspf_location(location: str) -> str:
-    """A location as the text of a location element."""
-    return escape(entries.to_uri(location))
+    """A location as the text of a location element.
+
+    Relative ones are spelled as the file is, but for what would end a URI or be taken for an escape: MPD takes them
+    letter by letter, and who unescapes them finds the same file.
+    """
+    if not location or not entries.is_relative(location) or not _SPELLED.fullmatch(location):
+        return escape(entries.to_uri(location))
+    path = location.replace("\\", "/")
+    bare = re.sub("[%?#]", lambda match: quote(match[0]), path)
+    return escape(f"./{bare}" if ":" in bare.partition("/")[0] else bare)
 
 
 def _escape(text: str) -> str:

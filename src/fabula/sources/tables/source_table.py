@@ -24,6 +24,8 @@ _FINITE = "must be a finite number, or empty where there is none"
 _WORDS = "na n/a n.a. #n/a nan null none nil - -- – — ? \\n"
 _ABSENT = frozenset(_WORDS.split())
 _CLOCK = re.compile(r"(?:(\d+):)?(\d{1,3}):(\d{2}(?:[.,]\d+)?)")
+_FEW = 0.34  # share of the cells of a duration or a usual feature that may be wrong, and are named
+_MOST_TOLD = 5
 _ROWS = 4096  # that are laid side by side at a time: columns of so many fit into the processor's cache
 
 
@@ -177,19 +179,35 @@ def numbers_of(table: SourceTable, column: Column) -> Floats | None:
     return None if found is None else found.whole()
 
 
-def durations_of(table: SourceTable, column: Column) -> Floats | None:
-    """The cells as seconds (rows,), NaN where missing, when they are written as on a clock (3:20); else None."""
+def numbers_but_few(
+    table: SourceTable, column: Column, notes: list[str], *, clocks: bool
+) -> "tuple[Numbers, bool] | None":
+    """The cells as numbers and whether some are as on a clock (3:20), where most are numbers; else None.
+
+    Those that are not count as missing, and are named in ``notes``. Cells as on a clock are seconds, where they may be.
+    """
     numbers = np.full(table.count, np.nan)
-    clocks = False
-    for index in np.flatnonzero(~(column.missing | column.absences())).tolist():
+    wrong: list[int] = []
+    timed = False
+    known = np.flatnonzero(~(column.missing | column.absences())).tolist()
+    for index in known:
         cell = column.values[index]
-        seconds = clock_seconds(cell) if isinstance(cell, str) else None
-        clocks |= seconds is not None
+        seconds = clock_seconds(cell) if clocks and isinstance(cell, str) else None
         plain = _parse_cells([cell], column) if seconds is None else None
         if seconds is None and (plain is None or not np.isfinite(plain[0])):
-            return None
+            wrong.append(index)
+            continue
+        timed |= seconds is not None
         numbers[index] = seconds if seconds is not None else float(plain[0])  # type: ignore[index]
-    return numbers if clocks else None
+    if not known or len(wrong) > _FEW * len(known):
+        return None
+    for index in wrong[:_MOST_TOLD]:
+        what = "no duration, such as 3:20" if clocks else "no number"
+        cell = brief(column.cell(index))
+        notes.append(f"{table.row(index)}, column {column.name!r}: {cell} is {what}, and counts as missing")
+    if len(wrong) > _MOST_TOLD:
+        notes.append(f"column {column.name!r}: {len(wrong) - _MOST_TOLD} more such cells count as missing")
+    return Numbers((numbers,)), timed
 
 
 def first_wrong(column: Column) -> int:

@@ -32,19 +32,20 @@ def write_table(
 
     Columns: position from 1, then id, title, artist and path where any item has them, features, details, extra.
     An extra column replaces a feature or a detail of the same name. A feature that is an array of numbers
-    has a column for each, ``name.1``, ``name.2``, ... The file is .csv, .json (a list of objects) or .parquet; returns
-    its path.
+    has a column for each, ``name.1``, ``name.2``, ... The file is .csv, .tsv, .json (a list of objects) or .parquet;
+    returns its path.
     """
     ending = Path(path).suffix.lower()
-    if ending not in (".csv", ".json", ".parquet"):
-        raise InputError(f"{path}: a table is written as .csv, .json or .parquet; got {ending or 'no ending'}")
+    if ending not in (".csv", ".tsv", ".json", ".parquet"):
+        raise InputError(f"{path}: a table is written as .csv, .tsv, .json or .parquet; got {ending or 'no ending'}")
     columns = _columns(collection, extra or {})
     if ending == ".parquet":
         with refuse_odd_names(path):
             return write_whole(path, _as_parquet(columns))
     rows = list(zip(*columns.values(), strict=True))
-    text = csv_text(list(columns), rows) if ending == ".csv" else _as_json(list(columns), rows)
-    return _write_text(path, text)
+    if ending == ".json":
+        return _write_text(path, _as_json(list(columns), rows))
+    return _write_text(path, csv_text(list(columns), rows, "\t" if ending == ".tsv" else ","))
 
 
 def feature_columns(collection: Collection) -> dict[str, NDArray[Any]]:
