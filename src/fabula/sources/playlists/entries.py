@@ -94,10 +94,12 @@ class PlaylistFormat:
 
     name: str  # what :attr:`Playlist.format` says of a playlist read from such a file
     endings: tuple[str, ...]  # of such files, with the dot, in lower case
-    read: Callable[[str | os.PathLike[str]], Playlist]
+    read: Callable[..., Playlist]  # from a path
     write: Callable[[Playlist, Comments | None], str]
     location: Callable[[str], str]  # a location -> how such a file spells it
     unicode_endings: tuple[str, ...] = ()  # those whose files are always UTF-8
+    several: bool = False  # whether a file may hold several playlists: ``read`` takes which, or None, besides
+    absolute: bool = False  # whether locations must not be relative
 
 
 def check_count(path: str | os.PathLike[str], count: int) -> None:

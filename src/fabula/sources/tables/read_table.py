@@ -15,13 +15,15 @@ import numpy as np
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Item
 from fabula.core.collections import WORDS, Cells, Collections, ItemColumns, Lazy, Numbered
-from fabula.errors import FileError, InputError
+from fabula.core.files import open_file
+from fabula.errors import FabulaError, FileError
 from fabula.media.medium import Medium
 from fabula.media.registry import ITEMS, find_medium, measure_if_held, medium_of_file
-from fabula.sources.registry import Choice, Opening, Reader, SeveralCollectionsError, Source, read_tags
+from fabula.sources.registry import Choice, Opening, Reader, Source, choose_collection, read_tags
 from fabula.sources.tables import source_table
 from fabula.sources.tables.roles import (
     Columns,
+    as_listed,
     columns_named,
     duration_unit,
     feature_name,
@@ -32,11 +34,13 @@ from fabula.sources.tables.roles import (
     lay_out,
     roles_of,
     rows_where,
+    sessions_in,
     settle_roles,
 )
 from fabula.sources.tables.source_table import Column, Numbers, SourceTable
 from fabula.sources.tables.storage import SCHEMES, TABLE_ENDINGS, is_table_folder, read_columns
 
+_MOST_EXPORT, _HEAD = 64 << 20, 4096  # bytes of a text that is looked through, and of its headings
 _OURS = {"essence", "target", "deviation"}  # what fabula writes beside the columns of a table
 _MILLISECONDS = 30_000  # a median duration above it is no number of seconds: more than eight hours
 _MINUTES = 15  # a median duration below it that is no whole number is one of minutes, in lists of tracks
@@ -51,6 +55,7 @@ class TableReading:
     order: Ints  # shape (rows,): the row of the table that each row of the collections came from
     notes: tuple[str, ...] = ()  # what a person should know of the reading
     tracks: bool = False  # whether by its headings it can only be a list of tracks, or there are titles and no numbers
+    held: tuple[int, ...] = ()  # rows that are no items, and stay where they are
 
     @property
     def rows(self) -> list[Ints]:
@@ -146,6 +151,10 @@ def open_table(
         find_column(table, heading)
     roles = roles_of(table, asked.roles, {*(features or ()), *asked.names_by_heading})
     kept = rows_where(table, where or {})
+    if not table.quoted:  # one playlist, in the order of its lines
+        as_listed(roles, asked)
+    held = sessions_in(table)
+    kept = np.setdiff1d(kept, held) if held.size else kept
     renamed = dict(asked.names_by_heading) | settle_roles(table, roles, asked, kept)
     order, offsets = lay_out(table, roles, kept)
     called = roles.get("collection title")
@@ -160,7 +169,7 @@ def open_table(
         contents.features = _choose_features(table, features, kept, asked.names_by_heading)
     collections = _collections(table, roles, contents, order, offsets)
     tracks = tracks or ("title" in roles and not contents.features.keys() - _OURS)
-    return TableReading(table, collections, order, tuple(contents.notes), tracks)
+    return TableReading(table, collections, order, tuple(contents.notes), tracks, tuple(held.tolist()))
 
 
 def _collections(
@@ -386,16 +395,22 @@ def open_collection(paths: Sequence[str], opening: Opening) -> Source:
     """Open one collection of a table."""
     path = Path(paths[0])
     reading = open_table(paths[0], columns_named(dict(opening.columns)))
-    number = _one_of(reading.collections, opening.collection, path)
+    held = reading.collections
+    if opening.collection is None and len(held) == 1:
+        number = 0
+    else:
+        choices = [Choice(c.id, c.title, len(c)) for c in held]
+        number = choose_collection(path, choices, opening.collection)
     collection, medium = measure_if_held(reading.collections[number])
     rows = tuple(reading.rows[number].tolist())
-    listed = _list_files(collection, path.parent, opening) if medium is ITEMS else None
+    folder = opening.folder or path.parent
+    listed = _list_files(collection, folder, opening) if medium is ITEMS else None
     if medium is ITEMS and reading.tracks:
         medium = find_medium("music")
+    common: dict[str, Any] = {"table": reading.table, "rows": rows, "notes": reading.notes, "held": reading.held}
     if listed is not None:
-        own, medium = listed
-        return Source(path, own, medium, files=True, table=reading.table, rows=rows, notes=reading.notes)
-    return Source(path, collection, medium, path.parent, table=reading.table, rows=rows, notes=reading.notes)
+        return Source(path, *listed, files=True, **common)
+    return Source(path, collection, medium, folder, **common)
 
 
 def _list_files(collection: Collection, folder: Path, opening: Opening) -> tuple[Collection, Medium] | None:
@@ -413,20 +428,19 @@ def _list_files(collection: Collection, folder: Path, opening: Opening) -> tuple
     return (read_tags(replace(collection, items=tuple(items)), medium, opening), medium) if count else None
 
 
-def _one_of(collections: Collections, wanted: str | None, path: Path) -> int:
-    some = ", ".join(collections.ids[:4]) + (", ..." if len(collections) > 4 else "")
-    held = f"{len(collections)} collection(s): {some}"
-    if wanted is not None:
-        hits = [k for k, one in enumerate(collections.ids) if wanted == one]
-        hits = hits or [k for k, c in enumerate(collections) if wanted.casefold() == c.title.casefold()]
-        if len(hits) == 1:
-            return hits[0]
-        what = f"{len(hits)} collections are" if hits else "no collection is"
-        raise InputError(f"{path}: {what} called {wanted!r}; it holds {held}")
-    if len(collections) > 1:
-        choices = [Choice(c.id, c.title, len(c)) for c in collections]
-        raise SeveralCollectionsError(f"{path} holds {held}; choose one", choices)
-    return 0
+def is_export(path: str) -> bool:
+    """Whether a text is a table of tracks: columns between tabs, whose headings say what they are."""
+    try:
+        if not Path(path).is_file() or Path(path).stat().st_size > _MOST_EXPORT:
+            return False
+        with open_file(path) as file:
+            if b"\t" not in file.read(_HEAD):
+                return False
+        table = read_columns(path)
+        return len(table.columns) > 1 and "title" in roles_of(table, {}) and is_of_tracks(table, roles_of(table, {}))
+    except (FabulaError, OSError):
+        return False
 
 
+EXPORTS = Reader("table", open_collection, takes=is_export, several=True)
 READER = Reader("table", open_collection, TABLE_ENDINGS, SCHEMES, several=True, folders=is_table_folder)

@@ -81,6 +81,7 @@ _FEATURES = {name.replace("_", ""): name for name in _FEATURE_NAMES.split()} | {
 _TRACKS = frozenset(_TRACK_WORDS.split()) | ALBUMS
 _UNITS = {"milliseconds": 0.001, "ms": 0.001, "minutes": 60.0, "mins": 60.0, "min": 60.0, "seconds": 1.0, "sec": 1.0}
 _UNITS |= {"s": 1.0}
+_WORDED = ("minutes", "seconds", "milliseconds")
 _SURE_DURATIONS = _DURATIONS - {"length", "time", "runtime"}  # which are of time whatever else a table has
 
 
@@ -130,7 +131,7 @@ def duration_unit(heading: str) -> float | None:
     """
     bare = plain(heading)
     known = ((bare.removesuffix(unit), seconds) for unit, seconds in _UNITS.items() if bare.endswith(unit))
-    return next((seconds for name, seconds in known if name in _DURATIONS), None)
+    return next((seconds for name, seconds in known if name in _DURATIONS or (not name and bare in _WORDED)), None)
 
 
 def is_of_tracks(table: SourceTable, roles: Mapping[str, Column]) -> bool:
@@ -202,6 +203,24 @@ def roles_of(table: SourceTable, given: Mapping[str, str | None], taken: Names[s
                 spoken_for.add(column.name)
                 break
     return roles
+
+
+def as_listed(roles: dict[str, Column], asked: Columns) -> None:
+    """Take the roles away that would part a playlist, or bring it into another order than that of its lines."""
+    if asked.collection is None:
+        roles.pop("collection", None)
+        roles.pop("collection title", None)
+    if asked.position is None and "position" in roles and plain(roles["position"].name) not in LIST_POSITIONS:
+        del roles["position"]
+
+
+def sessions_in(table: SourceTable) -> Ints:
+    """The rows that are no tracks: Serato's histories have one for the whole session, without artist and deck."""
+    named = {plain(name): column for name, column in table.columns.items()}
+    if not {"name", "starttime"} <= named.keys() or not {"playtime", "endtime", "deck"} & named.keys():
+        return np.empty(0, dtype=np.intp)
+    empty = [named[name].missing for name in ("artist", "deck") if name in named]
+    return np.flatnonzero(np.logical_and.reduce(empty)) if empty and table.count > 1 else np.empty(0, dtype=np.intp)
 
 
 def find_column(table: SourceTable, name: str) -> Column:
