@@ -1,8 +1,9 @@
 """How many passages of old encodings are read right: ``python -m benchmarks.read_encodings FOLDER``.
 
 The folder holds texts in UTF-8 called by their language: ``ru.txt``, ``uk.txt``, ``ja.txt``, ``zh.txt``, ``zh-tw.txt``,
-``ko.txt``, ``cs.txt``, ``pl.txt``, ``hu.txt``, ``tr.txt`` and their like, and any others, which are taken to be Western European. Passages are drawn at random, put into each encoding
-of the language, and read again; printed is the share that comes back as it was, for each length in characters.
+``ko.txt``, ``cs.txt``, ``pl.txt``, ``hu.txt``, ``tr.txt`` and their like, and any others, which are taken to be Western
+European. Passages are drawn at random, put into each encoding of the language, and read again; printed is the share
+that comes back as it was, for each length in characters.
 """
 
 from __future__ import annotations

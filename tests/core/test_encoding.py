@@ -50,9 +50,9 @@ STORIES = {
     "euc-jp": "国境の長いトンネルを抜けると雪国であった。夜の底が白くなった。",
     "gb18030": "今天晚上，很好的月光。我不见他，已是三十多年；今天见了，精神分外爽快。",
     "big5": "今天晚上，很好的月光。我不見他，已是三十多年；今天見了，精神分外爽快。",
-    "cp1250": "Byl pozdní večer, první máj, večerní máj, byl lásky čas. Hrdliččin zval ku lásce hlas, kde borový zaváněl háj.",
-    "iso8859-2": "Litwo! Ojczyzno moja! Ty jesteś jak zdrowie; ile cię trzeba cenić, ten tylko się dowie, kto cię stracił.",
-    "cp1254": "Korkma, sönmez bu şafaklarda yüzen al sancak; sönmeden yurdumun üstünde tüten en son ocak. O benim yıldızım.",
+    "cp1250": "Byl pozdní večer, první máj, večerní máj, byl lásky čas. Hrdliččin zval ku lásce hlas.",
+    "iso8859-2": "Litwo! Ojczyzno moja! Ty jesteś jak zdrowie; ile cię trzeba cenić, ten tylko się dowie.",
+    "cp1254": "Korkma, sönmez bu şafaklarda yüzen al sancak; sönmeden yurdumun üstünde tüten son ocak. Yıldızım.",
     "cp949": "죽는 날까지 하늘을 우러러 한 점 부끄럼이 없기를, 잎새에 이는 바람에도 나는 괴로워했다.",
 }
 

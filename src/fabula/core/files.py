@@ -318,11 +318,14 @@ _LATIN = {
     "cp1254": "ıüşöğçâîû",
 }
 _LATIN["iso8859-2"] = _LATIN["cp1250"]
-_LETTERS = {  # encoding -> for each language, letter -> about how much of its letters beside a to z it is, as a logarithm
+_LETTERS = {  # encoding -> of each language, letter -> about its share of those beside a to z, as a logarithm
     name: [{letter: -math.log(2.5 * (rank + 1)) for rank, letter in enumerate(one)} for one in letters.split()]
     for name, letters in _LATIN.items()
 }
-_FOREIGN, _NO_LETTER = -7.0, -11.0  # the same of a letter that the language does not have, and of what is none in a word
+_FOREIGN, _NO_LETTER = (
+    -7.0,
+    -11.0,
+)  # the same of a letter that the language does not have, and of what is none in a word
 _SURER = 4.0  # than of cp1252, to be taken for another
 _OLD = ("cp1251", "koi8-r", "koi8-u", "cp866", "iso8859-5", "cp932", "euc-jp", "gb18030", "big5", "cp949")
 

@@ -122,7 +122,9 @@ def test_paragraphs_within_paragraphs_are_read_in_time(tmp_path: Path, ending: s
 
 @pytest.mark.parametrize("ending", INSIDE)
 def test_what_stands_in_a_box_within_a_paragraph_is_read_once(tmp_path: Path, ending: str) -> None:
-    body = "<w:p><w:t>One</w:t><w:box><w:p><w:t>boxed</w:t></w:p></w:box><w:t> two</w:t></w:p><w:p><w:t>three</w:t></w:p>"
+    body = (
+        "<w:p><w:t>One</w:t><w:box><w:p><w:t>boxed</w:t></w:p></w:box><w:t> two</w:t></w:p><w:p><w:t>three</w:t></w:p>"
+    )
     assert [block.text for block in read_packed(pack(tmp_path / f"box.{ending}", body)).blocks] == [
         "One two",
         "boxed",
