@@ -256,7 +256,7 @@ def _write_outputs(ordered: Ordered, asked: Options) -> list[Path]:
     return written
 
 
-_WITH_ALL = ("every", "model", "likeliest", "columns", "output", "jobs", "cache")  # options that --all takes
+_WITH_ALL = ("every", "model", "likeliest", "series", "columns", "output", "jobs", "cache")  # options that --all takes
 
 
 def _order_all(paths: tuple[str, ...], asked: Options) -> None:
@@ -275,10 +275,11 @@ def _order_all(paths: tuple[str, ...], asked: Options) -> None:
         opening = Opening(columns=as_columns(asked.columns))
         measuring = Measuring(asked.jobs, asked.cache)
         what = CatalogueRequest(paths[0], asked.model, opening, measuring, report)
-        done = order_catalogue(what, asked.output, likeliest=asked.likeliest)
+        done = order_catalogue(what, asked.output, likeliest=asked.likeliest, series=asked.series)
     sure = "each the best there is" if done.exact == done.collections else f"{done.exact:,} surely the best there is"
     ordered = f"ordered: {done.collections:,} collections of {done.items:,} items; {sure}"
-    print_lines(ordered, f"written: {done.path}")
+    free = f"kept in the order their titles count: {done.counted:,} collections (--no-series leaves them free)"
+    print_lines(ordered, *([free] if done.counted else []), f"written: {done.path}")
 
 
 def _restore(path: str, number: int | None, paths: tuple[str, ...]) -> None:

@@ -416,7 +416,7 @@ class Teller:
             return ""
         earlier = int(self.ordered.ordering[position - 1])
         before = self.likelihood.collection.items[earlier].label
-        if any(pair == (earlier, item) for one in self.ordered.task.series for pair in pairwise(one.items)):
+        if any(one.follow_up(earlier, item) for one in self.ordered.task.series):
             return f"follows {before}, as its title says"
         if self.found.after[item] < _LEADS:
             return ""

@@ -158,8 +158,9 @@ class Request:
     matter
         Whether what by its title stands before or behind all else, such as a title page and an index, is kept there.
     series
-        Whether titles that count (*Part 1*, *Part 2*; movements; *No. 3*) keep their order, interludes stand apart and
-        no *Outro* opens, where a model that reads titles proposes the order and no other wish is against it.
+        Whether titles that count (*Part 1*, *Part 2*; movements; *No. 3*) keep their order and no *Outro* opens, where
+        a model that reads titles knows the items and no other wish is against it; where it proposes the order, without
+        a template, movements also stand in a row and interludes apart.
 
     >>> Request(first="Intro", sides=2).sides
     2
@@ -551,6 +552,19 @@ class TitleWishes:
     costs: Floats | None = None  # (n, n): of one right before another; None where no two have anything to do
     not_first: tuple[int, ...] = ()  # items that close by their titles
 
+    @property
+    def strict(self) -> TitleWishes | None:
+        """What can be kept along a template, without costs of steps; None where that is nothing."""
+        return replace(self, costs=None) if self.series or self.not_first else None
+
+    def hold(self, ordering: Ints) -> bool:
+        """Whether an ordering (n,) has all of it, so that none is better for asking."""
+        place = np.argsort(ordering)
+        pairs = [pair for one in self.series for pair in pairwise(one.items)]
+        steps = 0.0 if self.costs is None else float(self.costs[ordering[:-1], ordering[1:]].sum())
+        least = 0.0 if self.costs is None else float(np.minimum(self.costs, 0.0).sum())
+        return all(place[a] < place[b] for a, b in pairs) and int(ordering[0]) not in self.not_first and steps <= least
+
     def add_to(self, constraints: Constraints) -> Constraints:
         """The constraints with those of the titles."""
         before = [pair for one in self.series for pair in pairwise(one.items)]
@@ -562,14 +576,13 @@ class TitleWishes:
         )
 
 
-def find_title_wishes(collection: Collection, request: Request) -> TitleWishes | None:
+def find_title_wishes(titles: Sequence[str], request: Request) -> TitleWishes | None:
     """What the titles of a collection ask for beside a request; None where that is nothing, or is not to count."""
-    n = len(collection)
+    n = len(titles)
     if not request.series or request.limit is not None or request.ordering is not None or not 2 < n <= _MOST_SERIES:
         return None
     if request.keep is not None:
         return None
-    titles = collection.texts("title")
     series, interludes, closers = find_series(titles), find_interludes(titles), find_closers(titles)
     costs = np.zeros((n, n))
     for one in series:
