@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from fabula.core.collection import Item
+from fabula.core.files import make_part
 from fabula.errors import FileError, InputError
 from fabula.media.facts import as_clock, as_seconds
 from fabula.session.export import MOST_KEPT, Copying, copy_numbered, number_in_place, number_names, restore, versions
@@ -29,6 +34,26 @@ def test_copies_are_numbered_and_originals_untouched(tmp_path, demo):
         copy_numbered(ordered, tmp_path / "out")
     links = copy_numbered(ordered, tmp_path / "links", Copying(link=True))
     assert all(path.is_symlink() and path.read_bytes() for path in links)
+
+
+def test_what_a_killed_copy_left_is_swept_by_the_next_one(tmp_path, demo):
+    """A process is killed while it copies: its unfinished file goes with the next copy; one that is held stays."""
+    out = tmp_path / "out"
+    out.mkdir()
+    code = (
+        "import os, pathlib, shutil, signal\n"
+        "import fabula.session.export as export\n"
+        "export.shutil.copyfileobj = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        f"export._place(pathlib.Path({str(out / '01 a.ogg')!r}), pathlib.Path({__file__!r}), [], link=False)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code], timeout=60, check=False).returncode == -signal.SIGKILL
+    assert [path.name[:9] for path in out.iterdir()] == [".01 a.ogg"]
+    handle, held = make_part(".02 b.", out)
+    (out / ".mine.part").write_text("not ours")
+    ordered = demo.order()
+    copy_numbered(ordered, out)
+    assert sorted(path.name for path in out.iterdir() if path.name[0] == ".") == sorted([held.name, ".mine.part"])
+    os.close(handle)
 
 
 def test_copies_of_sides_are_called_by_side(tmp_path, demo):
@@ -71,16 +96,16 @@ def test_things_that_have_no_numbers_say_so(tmp_path):
 
 
 def test_a_failing_copy_leaves_nothing(tmp_path, monkeypatch, demo):
-    real, count = shutil.copy2, 0
+    real, count = shutil.copyfileobj, 0
 
-    def failing(source, target):
+    def failing(source, target, length):
         nonlocal count
         count += 1
         if count == 4:
             raise OSError(28, "No space left on device")
-        return real(source, target)
+        return real(source, target, length)
 
-    monkeypatch.setattr(shutil, "copy2", failing)
+    monkeypatch.setattr(shutil, "copyfileobj", failing)
     with pytest.raises(FileError, match=r"cannot be written \(No space left on device\)"):
         copy_numbered(demo.order(), tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -9,6 +9,7 @@ import contextlib
 import os
 import re
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabula.core.collection import Collection
-from fabula.core.files import check_target, cut_name, json_text, write_whole
+from fabula.core.files import check_target, cut_name, json_text, make_part, sweep_folder, write_whole
 from fabula.errors import FileError, InputError, check_kind, shown
 from fabula.media.facts import Levelling
 from fabula.media.registry import media
@@ -182,6 +183,7 @@ def copy_numbered(ordered: Ordered, folder: str | Path, copying: Copying | None 
     if taken:
         raise InputError(f"{shown(target)}: already holds {shown(taken[0])!r}; name an empty folder")
     with _all_or_none(target) as done:
+        sweep_folder(target)
         for row, source, name in zip(rows, sources, names, strict=True):
             _place(target / name, source, done, link=how.link)
             for write in writers:
@@ -271,13 +273,20 @@ def _all_or_none(target: Path) -> Iterator[list[Path]]:
 
 
 def _place(target: Path, source: Path, done: list[Path], *, link: bool) -> None:
-    part = target.with_name(f".{target.name[:40]}.part")
-    done.append(part)
+    """Copy a file, or link to it, under its new name; what a copy that was killed has left is swept by the next one."""
     if link:
-        part.symlink_to(source.resolve())
-    else:
-        shutil.copy2(source, part)
-    part.rename(target)
+        target.symlink_to(source.resolve())
+        done.append(target)
+        return
+    handle, part = make_part(f".{target.name[:40]}.", target.parent)
+    done.append(part)
+    with os.fdopen(handle, "wb") as file, source.open("rb") as given:
+        shutil.copyfileobj(given, file, 1 << 20)
+        file.flush()
+        shutil.copystat(source, part)
+        if sys.platform == "win32":  # what is open cannot be renamed there
+            file.close()
+        part.rename(target)
     done[-1] = target
 
 

@@ -99,6 +99,12 @@ class ReviewRequest(_Body):
     titles: dict[int, Text] = Field({}, description="Item, counted from 0, to what it is to be called in the answer.")
 
 
+class DemoRequest(_Body):
+    """Open a collection that comes with the package."""
+
+    name: Literal["music", "text", "pictures"] = "music"
+
+
 class OpenRequest(_Body):
     """Open something of this machine that lies below the folders named at start."""
 

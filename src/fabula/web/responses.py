@@ -22,7 +22,7 @@ from fastapi.responses import Response
 from fabula.core.files import cut_name
 from fabula.core.template import template, template_names
 from fabula.errors import FileError, InputError, shown
-from fabula.media.facts import Fact, total
+from fabula.media.facts import SECONDS, Fact, total
 from fabula.media.medium import Medium, Wave
 from fabula.report.page import write_page
 from fabula.report.pictures import write_picture
@@ -32,6 +32,7 @@ from fabula.session.ordered import Ordered, input_order_name
 from fabula.session.review import Review
 from fabula.session.session import Session
 from fabula.web.file_access import ItemFile
+from fabula.web.open_jobs import OpenJob
 from fabula.web.page_workspace import PageWorkspace
 from fabula.web.server_store import OpenCollection
 
@@ -63,6 +64,30 @@ def _null_infinite(data: Any) -> Any:
     return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
+def job_body(job: OpenJob) -> dict[str, Any]:
+    """How far a job is; its items in the order given as soon as they are known, each measured yet or not."""
+    listing, told = job.listing, {name: value for name, value in vars(job).items() if name != "listing"}
+    told["choices"] = [vars(choice) for choice in job.choices]
+    if listing is None:
+        return {**told, "items": [], "seconds_left": None, "left_out": []}
+    timed = listing.source.medium.unit.name == SECONDS.name
+    items = [
+        {
+            "label": item.label,
+            "seconds": item.length if timed else None,
+            "measured": index in listing.measured,
+            "preview": file is not None,
+        }
+        for index, (item, file) in enumerate(zip(listing.source.collection.items, listing.files, strict=True))
+    ]
+    left = listing.seconds_left() if job.state == "running" else None
+    return {**told, "items": items, "seconds_left": left, "left_out": _describe_left_out(listing.left_out)}
+
+
+def _describe_left_out(left_out: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
+    return [{"name": name, "why": why} for name, why in left_out]
+
+
 def collection_body(opened: OpenCollection, *, knows_model: bool) -> dict[str, Any]:
     """An open collection: its title, medium, model, columns and notes, and its items in the order given."""
     session = opened.session
@@ -80,6 +105,7 @@ def collection_body(opened: OpenCollection, *, knows_model: bool) -> dict[str, A
         "facts": [{"name": fact.name, "unit": fact.unit} for fact in facts if not fact.coloured],
         "length_text": medium.unit.text(total([item.length for item in items])),
         "notes": list(session.notes),
+        "left_out": _describe_left_out((*opened.left_out, *session.source.left_out)),
         "origin": {"kind": opened.origin.kind, "path": opened.origin.path},
         "silent": opened.silent or None,
         "items": _describe_items(opened, facts),
