@@ -140,7 +140,7 @@ def test_text_twice_as_large_fits(visit, demo):
     clipped = """(rows) => rows.flatMap((row) => {
         const { bottom } = row.getBoundingClientRect(), parts = [...row.querySelectorAll(".grip, .name, .sub, .time")];
         const low = (part) => part.getBoundingClientRect().bottom > bottom + 1;
-        const cut = (part) => part.scrollHeight > part.clientHeight + 3;
+        const cut = (part) => !part.matches(".sub") && part.scrollHeight > part.clientHeight + 3;
         return parts.filter((part) => low(part) || cut(part)).map((part) => part.className);
     })"""
     assert page.locator(".row").evaluate_all(clipped) == []

@@ -47,7 +47,7 @@ def test_every_id_in_the_scripts_is_on_the_page():
 
 WORDS = re.compile(r"\b(loudness|duration_ms|tempo|artists?|tracks?|albums?|sounds?|music)\b", re.IGNORECASE)
 KINDS = re.compile(
-    r'"sound"|(?:runnable|range)-track|(?:previous|next)track|\b(?:artist|album): '
+    r'"(?:sound|music)"|(?:runnable|range)-track|(?:previous|next)track|\b(?:artist|album): '
 )  # names that are not ours
 TEXTS = [*STATIC.parent.rglob("*.py"), *STATIC.glob("*.js"), *STATIC.glob("*.html"), *STATIC.glob("*.css")]
 
