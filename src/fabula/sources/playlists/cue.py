@@ -149,7 +149,7 @@ def _entry(track: _Track, after: _Track | None, folder: Path, artist: str, *, si
 def write_cue_sheet(playlist: Playlist, comments: Comments | None = None) -> str:
     """The playlist as a cue sheet, numbered from 1; what stands of tracks that came from one is kept."""
     kept = playlist.format == "cue"
-    if kept and playlist.is_unchanged and comments is None:
+    if kept and playlist.is_unchanged and comments is None and not playlist.gap:
         return playlist.text
     end = line_end(playlist.text) if kept else "\r\n"
     whole = kept and any(split_stretch(entry.location)[1] is not None for entry in playlist.entries)
@@ -168,7 +168,10 @@ def write_cue_sheet(playlist: Playlist, comments: Comments | None = None) -> str
         if whole:
             length = _whole_length(entry, last=position + 1 == len(playlist))
             block = _shift(block, begins, entry, end)
-            begins += length
+            begins += length + round(playlist.gap * FRAMES)
+        elif playlist.gap and position and not re.search(r"(?im)^[ \t]*(?:PREGAP|INDEX[ \t]+00)\b", block):
+            pause = f"    PREGAP {clock_frames(round(playlist.gap * FRAMES))}{end}"
+            block = re.sub(r"(?im)^(?=[ \t]*INDEX[ \t]+01)", lambda _: pause, block, count=1)
         lines.append(_number(terminate(block), position))
     return "".join(lines) + (playlist.tail if kept else "")
 

@@ -71,6 +71,7 @@ class Playlist:
     read: tuple[Entry, ...] = field(default=(), compare=False, repr=False)  # the entries in the order of the file
     script: Script = field(default=Script(), compare=False, repr=False)  # how the file puts text into bytes
     joint: str = field(default="", compare=False, repr=False)  # the text between two entries
+    gap: float = field(default=0.0, compare=False)  # seconds between two entries, where a format says when each begins
 
     def __len__(self) -> int:
         return len(self.entries)
