@@ -171,7 +171,7 @@ def write_cue_sheet(playlist: Playlist, comments: Comments | None = None) -> str
             begins += length + round(playlist.gap * FRAMES)
         elif playlist.gap and position and not re.search(r"(?im)^[ \t]*(?:PREGAP|INDEX[ \t]+00)\b", block):
             pause = f"    PREGAP {clock_frames(round(playlist.gap * FRAMES))}{end}"
-            block = re.sub(r"(?im)^(?=[ \t]*INDEX[ \t]+01)", lambda _: pause, block, count=1)
+            block = re.sub(r"(?im)^(?=[ \t]*INDEX[ \t]+01)", pause, block, count=1)
         lines.append(_number(terminate(block), position))
     return "".join(lines) + (playlist.tail if kept else "")
 
