@@ -146,16 +146,25 @@ def _mean_cosine(rows: sparse.csr_array) -> float:
 
 
 def is_far(kin: Mapping[str, Any], found: Floats) -> bool:
-    """Whether a collection is far from all that a model has learned from, by Mahalanobis' distance."""
+    """Whether a collection is far from all that a model has learned from."""
+    return distance_of(kin, found) > kin["far"]
+
+
+def distance_of(kin: Mapping[str, Any], found: Floats) -> float:
+    """How far a collection is from those that a model has learned from: Mahalanobis' distance, about 1 of such."""
     off = np.clip((found[:-1] - kin["mean"]) / np.array(kin["deviation"]), -8, 8)
-    return bool(np.sqrt(off @ np.array(kin["precision"]) @ off / len(off)) > kin["far"])
+    return float(np.sqrt(off @ np.array(kin["precision"]) @ off / len(off)))
 
 
 def is_scattered(kin: Mapping[str, Any], found: Floats) -> bool:
     """Whether the texts of a collection have no more to do with each other than parts of different works."""
+    return coherence_of(kin, found) < kin["least"]
+
+
+def coherence_of(kin: Mapping[str, Any], found: Floats) -> float:
+    """How much texts have to do with each other: the logarithm of the odds that they are of one book."""
     offset, reach, wording, number, single = kin["book"]
-    told = offset + reach * found[-1] + wording * found[-4] + number * found[0] + single * found[-2]
-    return bool(told < kin["least"])
+    return float(offset + reach * found[-1] + wording * found[-4] + number * found[0] + single * found[-2])
 
 
 @cache

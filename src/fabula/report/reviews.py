@@ -15,6 +15,8 @@ from fabula.session.ordered import headline
 from fabula.session.request import side_name
 from fabula.session.review import Join, Review
 
+_SURE = ((0.5, "clear"), (0.2, "likely"), (0.05, "worth a try"), (0.0, "an idea"))  # how likely it is what went wrong
+
 
 def review_lines(review: Review) -> list[str]:
     """A review as lines of text: a verdict, then each part under a heading."""
@@ -77,7 +79,7 @@ def move_lines(review: Review) -> list[str]:
     """The moves, each with how sure it is, and with what the order rises to among random ones."""
     said, before = [], min(round(review.percentile or 0.0), 99)
     for move in review.moves:
-        sure = "clear" if move.sure >= 0.5 else "likely" if move.sure >= 0.2 else "worth a try"
+        sure = next(word for least, word in _SURE if move.sure >= least)
         after = min(round(move.percentile), 99)
         said.append(f"{move.say}: {sure}{f'; from {before} to {after} of 100' if after > before else ''}")
         before = max(before, after)
