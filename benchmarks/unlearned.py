@@ -81,7 +81,7 @@ def kin_of(texts: Sequence[str]) -> Floats:
 
 
 def measure_training(data: Path) -> tuple[Floats, Floats]:
-    """What novels of the training side and windows of them are like, and mixtures of their chapters: (c, f + 5) each."""
+    """What training novels and windows of them are like, and mixtures of their chapters: (c, f + 5) each."""
     rng, found = np.random.default_rng(1), books(data / "text" / "novels.parquet", "train")
     novels = [[row["text"] for row in book] for book in found]
     spoken = np.array([book[0]["lang"] for book in found])
