@@ -191,7 +191,7 @@ def doubts(ordered: Ordered) -> list[str]:
     found += _name_torn(ordered) + _name_series(ordered) + _count_alike(ordered) + _same_as_expected(ordered)
     found += _name_kept(ordered)
     if ordered.left_out:
-        limit = ordered.session.medium.unit.text(ordered.task.constraints.limit)
+        limit = ordered.session.medium.unit.text(ordered.limit)
         out = ", ".join(ordered.session.collection.items[i].label for i in ordered.left_out)
         found.append(f"left out to keep within {limit}: {out}" if limit else f"left out: {out}")
     if ordered.sides and ordered.task.constraints.lengths is None:

@@ -241,7 +241,7 @@ class Session:
                 return counted, solve(counted)
             except (ConflictError, ConstraintError):
                 task = replace(task, against_titles=True)
-        with explain_conflicts(self.collection, self.medium):
+        with explain_conflicts(self.collection, self.medium, asked):
             return task, solve(task)
 
     def preset(self, name: str, request: Request, measuring: Measuring | None = None) -> tuple[Session, Request]:
