@@ -147,7 +147,7 @@ def _mean_cosine(rows: sparse.csr_array) -> float:
 
 def is_far(kin: Mapping[str, Any], found: Floats) -> bool:
     """Whether a collection is far from all that a model has learned from."""
-    return distance_of(kin, found) > kin["far"]
+    return bool(distance_of(kin, found) > kin["far"])
 
 
 def distance_of(kin: Mapping[str, Any], found: Floats) -> float:
@@ -158,7 +158,7 @@ def distance_of(kin: Mapping[str, Any], found: Floats) -> float:
 
 def is_scattered(kin: Mapping[str, Any], found: Floats) -> bool:
     """Whether the texts of a collection have no more to do with each other than parts of different works."""
-    return coherence_of(kin, found) < kin["least"]
+    return bool(coherence_of(kin, found) < kin["least"])
 
 
 def coherence_of(kin: Mapping[str, Any], found: Floats) -> float:

@@ -604,11 +604,11 @@ def _joins(session: Session, parts: Sequence[_Stretch], sides: tuple[int, ...]) 
     said = _why_joins(session, [at for _, at, _ in kept], sides)
     items, joins = session.collection.items, []
     for (strength, at, best), why in zip(kept, said, strict=True):
-        parts, binds = why
+        apart, binds = why
         if strength < 0:
-            told = parts or (f"{best} would follow better" if best else "no step stands out")
+            told = apart or (f"{best} would follow better" if best else "no step stands out")
         else:
-            told = binds or (f"a contrast that goes well: {parts}" if parts else "nothing parts them")
+            told = binds or (f"a contrast that goes well: {apart}" if apart else "nothing parts them")
         joins.append(Join(at, (items[at - 1].label, items[at].label), round(strength, 4), told))
     return tuple(joins)
 
