@@ -1,8 +1,9 @@
-"""The first minute in a real browser: rows before they are measured, what is left out, columns, and a server that is gone."""
+"""The first minute in a real browser: rows before they are measured, what is left out, columns, a server that is gone."""
 
 from __future__ import annotations
 
 import threading
+from itertools import pairwise
 
 import pytest
 
@@ -128,7 +129,7 @@ def test_numbers_of_positions_do_not_collide_at_2000(visit):
         (box["x"], box["x"] + box["width"]) for box in (tick.bounding_box() for tick in page.locator(".tick").all())
     )
     assert len(boxes) > 4
-    assert all(right + 2 < left for (_, right), (left, _) in zip(boxes, boxes[1:], strict=False))
+    assert all(right + 2 < left for (_, right), (left, _) in pairwise(boxes))
 
 
 def test_the_way_to_the_order_leads_to_what_is_seen(visit, server):
@@ -150,7 +151,10 @@ def test_the_way_to_the_order_leads_to_what_is_seen(visit, server):
 COUNT = """() => {
     window.asked = [];
     const plain = window.fetch;
-    window.fetch = (address, options) => { asked.push(`${options?.method ?? "GET"} ${address}`); return plain(address, options); };
+    window.fetch = (address, options) => {
+        asked.push(`${options?.method ?? "GET"} ${address}`);
+        return plain(address, options);
+    };
     window.told = new Set();
     new MutationObserver(() => notice.classList.contains("shown") && told.add(notice.textContent)).observe(
         notice, { subtree: true, childList: true, attributes: true });
