@@ -1,4 +1,4 @@
-"""The first minute in a real browser: rows before they are measured, what is left out, columns, a server that is gone."""
+"""The first minute in a browser: rows before they are measured, what is left out, columns, a server that is gone."""
 
 from __future__ import annotations
 

@@ -83,7 +83,13 @@ def job_body(job: OpenJob) -> dict[str, Any]:
         for index, (item, file) in enumerate(zip(listing.source.collection.items, listing.files, strict=True))
     ]
     left = listing.seconds_left() if job.state == "running" else None
-    return {**told, "medium": words, "items": items, "seconds_left": left, "left_out": _describe_left_out(listing.left_out)}
+    return {
+        **told,
+        "medium": words,
+        "items": items,
+        "seconds_left": left,
+        "left_out": _describe_left_out(listing.left_out),
+    }
 
 
 def _describe_left_out(left_out: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
