@@ -14,7 +14,7 @@ from fabula.cli import run
 from fabula.errors import FileError, InputError
 from fabula.session.open import demo_folder
 from fabula.session.session import open_session
-from fabula.sources.libraries.library import PASSWORD
+from fabula.sources.libraries.library import IN_ENVIRONMENT
 
 mpd = pytest.importorskip("mpd", reason="python-mpd2 is not installed")
 pytestmark = [pytest.mark.timeout(120), pytest.mark.slow]
@@ -88,7 +88,7 @@ def player(tmp_path, monkeypatch):
         if os.environ.get("CI"):
             pytest.fail("mpd cannot be found: install mpd")
         pytest.skip("mpd cannot be found")
-    monkeypatch.setenv(PASSWORD, "s3cret")
+    monkeypatch.setenv(IN_ENVIRONMENT, "s3cret")
     player = Player(tmp_path)
     yield player
     player.client.disconnect()
@@ -154,14 +154,14 @@ def test_a_run_that_was_killed_leaves_the_old_list_and_the_next_one_cleans_up(pl
 
 
 def test_a_wrong_password_and_no_player_are_one_line(player, capsys, monkeypatch):
-    monkeypatch.setenv(PASSWORD, "hunter2")
+    monkeypatch.setenv(IN_ENVIRONMENT, "hunter2")
     assert run(["order", player.address("queue")]) == 2
     said = capsys.readouterr().err
     assert "incorrect password" in said
     assert "hunter2" not in said
-    monkeypatch.delenv(PASSWORD)
+    monkeypatch.delenv(IN_ENVIRONMENT)
     assert run(["order", player.address("queue")]) == 2
-    assert f"set {PASSWORD}" in capsys.readouterr().err
+    assert f"set {IN_ENVIRONMENT}" in capsys.readouterr().err
     player.process.kill()
     player.process.wait()
     with pytest.raises(FileError, match="cannot be reached"):

@@ -13,7 +13,7 @@ from fabula.cli import run
 from fabula.errors import FileError, InputError
 from fabula.session.open import demo_folder
 from fabula.session.session import open_session
-from fabula.sources.libraries.library import PASSWORD, read_address
+from fabula.sources.libraries.library import IN_ENVIRONMENT, read_address
 from fabula.sources.libraries.subsonic import Server
 
 pytest.importorskip("supysonic", reason="supysonic is not installed")
@@ -76,7 +76,7 @@ def template(tmp_path_factory):
 
 @pytest.fixture
 def served(template, tmp_path, monkeypatch):
-    monkeypatch.setenv(PASSWORD, SECRET)
+    monkeypatch.setenv(IN_ENVIRONMENT, SECRET)
     folder = shutil.copytree(template[0], tmp_path / "data")
     served = Supysonic(folder, template[1])
     yield served
@@ -142,7 +142,7 @@ def test_a_wrong_password_and_a_wrong_name_are_one_line(served, capsys, monkeypa
     assert f"has no playlist 'No such'; there are: {NAME!r}" in capsys.readouterr().err
     assert run(["order", f"subsonic://ann@127.0.0.1:{served.port}"]) == 2
     assert "name one, as in .../playlist/NAME" in capsys.readouterr().err
-    monkeypatch.setenv(PASSWORD, "other secret")
+    monkeypatch.setenv(IN_ENVIRONMENT, "other secret")
     assert run(["order", served.address()]) == 2
     said = capsys.readouterr().err
     assert "does not know the user 'ann'" in said

@@ -29,7 +29,7 @@ from fabula.sources.playlists.entries import Entry, Playlist
 from fabula.sources.playlists.playlist import collection_of
 from fabula.sources.registry import Choice, Opening, Place, SeveralCollectionsError, Source
 
-PASSWORD = "FABULA_PASSWORD"  # the variable that holds it
+IN_ENVIRONMENT = "FABULA_PASSWORD"  # the variable that holds it
 _OPTIONS = ("music", "listen")
 
 
@@ -63,7 +63,9 @@ def read_address(text: str, kinds: tuple[str, ...] = ("playlist",)) -> Address:
     scheme, _, rest = text.partition("://")
     if re.match(r"[^/?]*:[^/?]*@", rest):
         told = f"{scheme}://{rest.rpartition('@')[2]}"
-        raise InputError(f"{told}: a password does not belong into an address; set {PASSWORD}, or wait to be asked")
+        raise InputError(
+            f"{told}: a password does not belong into an address; set {IN_ENVIRONMENT}, or wait to be asked"
+        )
     try:
         parts = urlsplit(f"//{rest}")
         host, port = parts.hostname or "", parts.port
@@ -85,7 +87,7 @@ def find_password(address: Address) -> str:
 
     It is never taken from the command line, where every process could read it.
     """
-    given = os.environ.get(PASSWORD)
+    given = os.environ.get(IN_ENVIRONMENT)
     if given is not None:
         return given
     try:
@@ -95,7 +97,7 @@ def find_password(address: Address) -> str:
     if kept is not None:
         return str(kept)
     if not sys.stdin.isatty():
-        raise InputError(f"{address.place}: needs the password of {address.user}: set {PASSWORD}")
+        raise InputError(f"{address.place}: needs the password of {address.user}: set {IN_ENVIRONMENT}")
     from getpass import getpass
 
     return getpass(f"Password of {address.user} at {address.place}: ")

@@ -14,7 +14,7 @@ from typing import Any
 
 from fabula.errors import FileError, InputError, import_extra
 from fabula.sources.libraries.library import (
-    PASSWORD,
+    IN_ENVIRONMENT,
     Address,
     backup_name,
     choose,
@@ -38,12 +38,12 @@ def _connect(address: Address) -> Iterator[Any]:
     client.timeout = _PATIENCE
     try:
         client.connect(address.host, address.port or _PORT)
-        if address.user or PASSWORD in os.environ:
+        if address.user or IN_ENVIRONMENT in os.environ:
             client.password(find_password(address))
         yield client
     except mpd.CommandError as error:
         said = str(error).rpartition("} ")[2]
-        hint = f"; set {PASSWORD} to its password" if "permission" in said.lower() else ""
+        hint = f"; set {IN_ENVIRONMENT} to its password" if "permission" in said.lower() else ""
         raise FileError(f"{address.place}: refuses ({said}){hint}") from None
     except (OSError, mpd.MPDError) as error:
         raise FileError(f"{address.place}: cannot be reached ({error})") from None
