@@ -77,11 +77,11 @@ def write_back(ordered: Ordered, name: str | None = None) -> str:
     could not be measured keep where they stand.
     """
     source = ordered.session.source
-    if source.place is None:
+    if source.home is None:
         raise InputError(f"{ordered.session.title}: comes from no library that it could be written back to", field="as")
     if name is not None and not name.strip():
         raise InputError("name the playlist", field="as")
-    return source.place.write(with_held([source.rows[i] for i in ordered.ordering], source.unmovable), name)
+    return source.home.write(with_held([source.rows[i] for i in ordered.ordering], source.unmovable), name)
 
 
 def _write_json(ordered: Ordered, target: Path, _: Sequence[str]) -> Path:

@@ -44,7 +44,7 @@ class SeveralCollectionsError(InputError):
 _TOLD = 8  # files that were not opened, in one line
 
 
-class Place(Protocol):
+class Home(Protocol):
     """Somewhere a collection lives, and can be written back to: a playlist of a server or a player."""
 
     @property
@@ -79,7 +79,7 @@ class Source:
     # (name, why) of files that are not among the items, though they were meant to be
     left_out: tuple[tuple[str, str], ...] = ()
     tempo_range: tuple[float, float] | None = None  # Beats per minute that tempi are counted in; None: as they are
-    place: Place | None = None  # Where the order can be written back to, where it is no file
+    home: Home | None = None  # Where the order can be written back to, where it is no file
 
     @property
     def title(self) -> str:

@@ -178,8 +178,8 @@ def test_many_songs_some_of_them_twice_go_and_come(served):
     many = [songs[k % len(songs)] for k in range(150)]
     ask = served.server().ask
     ask("createPlaylist", ("name", "many"), *(("songId", song) for song in many))
-    place = open_session(served.address("many"), by="duration").source.place
-    place.write(list(reversed(range(150))))
+    home = open_session(served.address("many"), by="duration").source.home
+    home.write(list(reversed(range(150))))
     assert ids(served.playlists()["many"]) == many[::-1]
 
 

@@ -27,7 +27,7 @@ from fabula.media.extraction import Measuring, extract
 from fabula.media.registry import find_medium
 from fabula.sources.playlists.entries import Entry, Playlist
 from fabula.sources.playlists.playlist import collection_of
-from fabula.sources.registry import Choice, Opening, Place, SeveralCollectionsError, Source
+from fabula.sources.registry import Choice, Home, Opening, SeveralCollectionsError, Source
 
 IN_ENVIRONMENT = "FABULA_PASSWORD"  # the variable that holds it
 _OPTIONS = ("music", "listen")
@@ -139,14 +139,14 @@ Fetch = Callable[[int, Path], None]  # writes the file of a song, by its number,
 
 
 def open_songs(
-    text: str, address: Address, playlist: Playlist, place: Place, opening: Opening, fetch: Fetch | None
+    text: str, address: Address, playlist: Playlist, home: Home, opening: Opening, fetch: Fetch | None
 ) -> Source:
     """The songs of a playlist as a source: files where they lie on this machine, else what the place says of them."""
     root = Path(address.options.get("music") or playlist.folder or "")
     named = replace(playlist, folder=root)
     collection = replace(collection_of(named, root / f"{playlist.title or address.kind}.x"), title=playlist.title)
     rows = tuple(range(len(collection)))
-    source = Source(Path(text), collection, find_medium("music"), playlist=named, rows=rows, place=place)
+    source = Source(Path(text), collection, find_medium("music"), playlist=named, rows=rows, home=home)
     if any(item.path and Path(item.path).is_absolute() and opening.may_read(item.path) for item in collection.items):
         return replace(source, files=True)
     if "music" in address.options:

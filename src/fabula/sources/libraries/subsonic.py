@@ -264,9 +264,9 @@ def open_subsonic(paths: Sequence[str], opening: Opening) -> Source:
     told = server.ask("getPlaylist", id=choose(address, choices, opening).id)["playlist"]
     songs = _songs(told)
     playlist = Playlist(tuple(map(_entry, told.get("entry") or ())), str(told["name"]), "subsonic")
-    place = SubsonicPlaylist(server, told, songs)
+    home = SubsonicPlaylist(server, told, songs)
     fetch = lambda row, target: server.fetch(songs[row], target)  # noqa: E731
-    return open_songs(paths[0], address, playlist, place, opening, fetch)
+    return open_songs(paths[0], address, playlist, home, opening, fetch)
 
 
 READER = Reader("library", open_subsonic, schemes=("subsonic", "subsonic+http"), several=True)
