@@ -75,7 +75,6 @@ BAD_ARGUMENTS: list[tuple[tuple[str, ...], str]] = [
     (("album", "--jobs", "0"), "Invalid value for '--jobs'"),
     (("album", "--sides", "0"), "Invalid value for '--sides'"),
     (("album", "--sides", "9"), "9 sides need as many items or runs; got 4"),
-    (("album", "--side-limit", "22:00"), "--side-limit: goes with 2 sides or more"),
     (
         ("album", "--sides", "2", "--side-limit", "0:05"),
         "it does not fit on 2 sides of 0:05, by 0:17: the shortest ",
@@ -107,7 +106,7 @@ BAD_ARGUMENTS: list[tuple[tuple[str, ...], str]] = [
     (("album", "--plot", "arc.gif"), "arc.gif: the ending must be one of .svg, .png, .pdf"),
     (("--restore", "gone.m3u8"), "gone.m3u8: nothing to restore (no version of it was ever replaced)"),
     (("album", "--restore", "gone.m3u8"), "--restore: stands alone; it orders nothing"),
-    (("album", "--collection", "3"), "--collection: goes with a table; album is none"),
+    (("album", "--collection", "3"), "--collection: goes with a table or a library; album is none"),
     (("album", "--like", "gone"), "gone: does not exist"),
     (
         ("album", "album/02 Red Line.ogg", "list.m3u8"),

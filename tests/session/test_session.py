@@ -223,7 +223,6 @@ def test_a_limit_leaves_out_what_is_not_named(table):
         ({"at": {12: "T0"}}, "at: positions go from 1 to 12 (or -1 from the end); got 13"),
         ({"first": "T0", "at": {0: "T1"}}, "at: position 1 is already taken by 'T0'"),
         ({"choose": 9}, "choose: there are 4 proposals; got 9"),
-        ({"side_limit": 5}, "side_limit: goes with 2 sides or more"),
         ({"limit": "soon"}, "limit: takes a time such as 22:00, 1:02:03, 45m or 90s; got 'soon'"),
         ({"alternatives": 0}, "alternatives: must be at least 1; got 0"),
         ({"template": "icarus", "like": "x"}, "give either a template or like, not both"),

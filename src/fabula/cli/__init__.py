@@ -26,6 +26,10 @@ COMMANDS = {
     "demo": ("demo", "Order a small collection that comes with the package: of music, of text or of pictures."),
     "copy": ("copy", "Write numbered copies of files, in the order in which a playlist, a table or a folder has them."),
     "restore": ("restore", "Bring back a version of a file that was replaced; lists them where there are several."),
+    "sources": (
+        "sources",
+        "List where collections may come from and go back to, what is installed, and an example of each.",
+    ),
     "serve": ("serve", "Open the page on which an arc is drawn and the order follows."),
     "templates": ("research.templates", "List, show, learn and compare story templates."),
     "extract": ("extract", "Measure files and write a table, one row a file."),

@@ -32,8 +32,8 @@ _SECTIONS = {
     "The arc": ("template", "like", "flip", "by", "model", "occasion", "embedding", "alternatives", "likeliest",
                 "choose", "seconds"),
     "Wishes": ("first", "last", "at", "together", "together_by", "before", "apart", "sides", "side_limit", "limit",
-               "spreads", "series", "smoothness", "smooth_by", "sort_into_mix", "ramp", "folded", "keys", "keep",
-               "ask", "matter"),
+               "fill", "spreads", "series", "smoothness", "smooth_by", "sort_into_mix", "ramp", "folded", "keys",
+               "keep", "ask", "matter"),
     "What comes out": ("output", "as_name", "gap_s", "gain", "report", "plot", "as_json", "show", "why"),
     "Moved to fabula copy and fabula restore": ("copy_to", "link", "tags", "in_place", "restore", "number"),
 }  # fmt: skip
@@ -70,13 +70,17 @@ _FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothne
               help="Sides with an arc each, as on vinyl; or walls of a room.")  # fmt: skip
 @click.option("--spreads", type=click.Choice(["match", "contrast"]),
               help="Two and two face each other after a cover, as in a book, and match or contrast.")  # fmt: skip
-@click.option("--side-limit", metavar="LENGTH", help="The longest a side may be, such as 22:00.")
+@click.option(
+    "--side-limit", metavar="LENGTH", help="The longest a side may be, such as 22:00; alone: as many sides as it takes."
+)
 @click.option("--keep", type=float, metavar="SHARE",
               help="Leave this share of the items in their order, such as 0.8, and move the others.")  # fmt: skip
 @click.option("--ask", is_flag=True, help="On a terminal: choose opener and close among the likeliest.")
 @click.option("--matter/--no-matter", default=True,
               help="Keep title page, contents, preface, epilogue and index of texts where they belong.")  # fmt: skip
 @click.option("--limit", metavar="LENGTH", help="The longest it may be in all; what fits worst is left out.")
+@click.option("--fill", metavar="LENGTH",
+              help="Choose from a crate what fills this length to the second, such as 45:00.")  # fmt: skip
 @click.option("--smooth", "smoothness", type=float, default=0.0, metavar="WEIGHT",
               help="Prefer small steps between neighbours; negative for contrast.")  # fmt: skip
 @click.option("--smooth-by", metavar="STEPS",
@@ -99,8 +103,9 @@ _FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothne
     "--seconds", type=float, metavar="N", help="How much to search beyond 18 items: the work of so many seconds."
 )
 @click.option("-o", "--output", metavar="FILE",
-              help=f"Write the order: {' '.join(PLAYLIST_ENDINGS)} .csv .tsv .xlsx .json; of music .cue .txt; "
-              "of texts .md .docx; of pictures .png .pdf .book.pdf .html .txt")  # fmt: skip
+              help=f"Write the order: {' '.join(PLAYLIST_ENDINGS)} .csv .tsv .xlsx .json .jsonl .parquet; "
+              "of music .txt .labels.txt .ddp.txt; of texts .md .docx; "
+              "of pictures .png .pdf .book.pdf .html .txt")  # fmt: skip
 @click.option("--as", "as_name", metavar="NAME",
               help="Write it back into its library, as a playlist of that name; its own: in its place.")  # fmt: skip
 @click.option("--gap", "gap_s", type=float, default=0.0, metavar="SECONDS",

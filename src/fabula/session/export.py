@@ -59,7 +59,7 @@ def write_ordered(ordered: Ordered, path: str | Path, *, gain: bool = False) -> 
     gains = gain_texts(ordered) if gain and ending in PLAYLIST_ENDINGS else []
 
     def write() -> Path:
-        if _comes_back(ordered.session.source, target):
+        if _comes_back(ordered.session.source, target) and ending.count(".") == 1:
             back = _write_playlist if ordered.session.source.playlist is not None else _write_csv
             return _WRITERS.get(ending, back)(ordered, target, gains)
         if ending in medium.outputs:
@@ -174,7 +174,7 @@ def _comments(ordered: Ordered, positions: list[int], gains: Sequence[str]) -> d
 
 _WRITERS: dict[str, Callable[..., Path]] = {
     **dict.fromkeys(PLAYLIST_ENDINGS, _write_playlist),
-    **dict.fromkeys((".csv", ".tsv", ".xlsx"), _write_csv),
+    **dict.fromkeys((".csv", ".tsv", ".xlsx", ".jsonl", ".parquet"), _write_csv),
     ".json": _write_json,
 }
 

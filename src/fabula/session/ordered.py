@@ -20,6 +20,7 @@ from fabula.core.template import Template
 from fabula.media.facts import SECONDS, Axis, Fact, begin_times, choose_facts, round_parts, total
 from fabula.media.medium import Change, Steps, changes
 from fabula.models.sureness import Sureness
+from fabula.models.titles import find_series
 from fabula.session import explain as why
 from fabula.session.explain import likelier
 from fabula.session.propose import OrderTask, Proposal, lay_out
@@ -376,7 +377,17 @@ class Ordered:
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What the user should know."""
-        return (*self.session.notes, *why.doubts(self))
+        return (*self.session.notes, *self._crossings(), *why.doubts(self))
+
+    def _crossings(self) -> list[str]:
+        """What follows by its titles and stands on two sides."""
+        if not self.sides or self.request.ordering is not None:
+            return []
+        place = {item: k for k, item in enumerate(self.ordering.tolist())}
+        titles = self.session.collection.texts("title")
+        pairs = [pair for one in find_series(titles) if one.follows for pair in pairwise(one.items)]
+        apart = [(a, b) for a, b in pairs if place.get(b) in self.breaks and place.get(a) == place[b] - 1]
+        return [f"the sides part {titles[a]!r} and {titles[b]!r}: --together keeps them on one" for a, b in apart]
 
     @cached_property
     def rows(self) -> list[Row]:

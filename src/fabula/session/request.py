@@ -135,11 +135,16 @@ class Request:
     apart, apart_soft
         No two neighbours share this: who made them, or any column; soft: as few as possible do.
     sides, side_limit
-        How many sides, each with an arc of its own, and the length one side holds, as a number or as text.
+        How many sides, each with an arc of its own, and the length one side holds, as a number or as text. With a
+        limit and one side there are as many sides as it takes.
     spreads
         Items face each other two by two, after a cover, as on the pages of a book: ``"match"`` or ``"contrast"``.
     limit
         The length of all; what fits worst is left out.
+    fill
+        Choose from the items so that all are as long as this together, to the second where that can be, and order them.
+    only
+        Order these items (indices) alone, and leave all others out.
     gap_s
         Seconds between two items of a side, which count where lengths are in seconds; below 0 they overlap.
     smoothness
@@ -187,6 +192,8 @@ class Request:
     side_limit: float | str | None = None
     spreads: str = ""
     limit: float | str | None = None
+    fill: float | str | None = None
+    only: Sequence[int] = ()
     gap_s: float = 0.0
     smoothness: float = 0.0
     seconds: float | None = None
@@ -219,8 +226,8 @@ class Request:
             raise InputError("goes with an ordering", field="side_sizes")
         if self.keep is not None:
             self._check_keep()
-        if self.side_limit is not None and self.sides < 2:
-            raise InputError("goes with 2 sides or more", field="side_limit")
+        if self.fill is not None and (self.limit is not None or self.only or self.ordering is not None):
+            raise InputError("goes without a limit, an ordering and items of your own", field="fill")
 
     def _check_keep(self) -> None:
         """Refuse a share that is none, and wishes that are not weighed while most of an order stays."""
@@ -241,7 +248,7 @@ _KINDS: dict[str, tuple[tuple[type, ...], str]] = {
     "template": ((str, Template, NoneType), "a template, or its name"),
     **dict.fromkeys(("flip", "scaled", "likeliest", "apart_soft"), ((bool,), "True or False")),
     **dict.fromkeys(("apart", "together_by"), ((str, NoneType), "the name of a column")),
-    **dict.fromkeys(("limit", "side_limit"), ((Real, str, NoneType), "a length, as a number or as text")),
+    **dict.fromkeys(("limit", "side_limit", "fill"), ((Real, str, NoneType), "a length, as a number or as text")),
     **dict.fromkeys(("smoothness", "gap_s"), ((Real,), "a number")),
     "seconds": ((Real, NoneType), "a number"),
     "at": ((Mapping,), "items by position, such as {0: 'Intro'}"),
@@ -269,7 +276,7 @@ def _check_kinds(asked: Request) -> None:
         for run in _as_list(getattr(asked, name), words, name):
             for which in _as_list(run, words, name):
                 check_kind(which, _WHICH, words, name)
-    for name in ("ordering", "side_sizes"):
+    for name in ("ordering", "side_sizes", "only"):
         for number in _as_list(() if getattr(asked, name) is None else getattr(asked, name), "whole numbers", name):
             check_kind(number, Integral, "whole numbers", name)
 
@@ -382,6 +389,11 @@ def _fold(text: str) -> str:
 def constraints_of(request: Request, collection: Collection, medium: Medium) -> Constraints:
     """The wishes of a request as constraints on item indices."""
     items, gap = collection.items, count_gap(request, medium)
+    lengths, limit = _lengths(request, collection, medium), _limit(request.limit, "limit", medium, gap * request.sides)
+    if request.only:
+        known = [item.length for item in items]
+        lengths = _with_gaps(known, gap) if lengths is None and None not in known else lengths
+        lengths, limit = _leave_out(request.only, lengths, len(items))
     with explain_conflicts(collection, medium, request):
         return Constraints(
             len(items),
@@ -392,10 +404,19 @@ def constraints_of(request: Request, collection: Collection, medium: Medium) -> 
             apart_soft=request.apart_soft,
             sides=request.sides,
             ends=_ends(request, items),
-            lengths=_lengths(request, collection, medium),
+            lengths=lengths,
             side_limit=_limit(request.side_limit, "side_limit", medium, gap),
-            limit=_limit(request.limit, "limit", medium, gap * request.sides),
+            limit=limit,
         )
+
+
+def _leave_out(only: Sequence[int], lengths: Floats | None, n: int) -> tuple[Floats, float]:
+    """Lengths (n,) and a limit that some items keep and no others do, each of which is longer than it."""
+    if not set(only) <= set(range(n)) or len(set(only)) < len(only):
+        raise InputError(f"must hold indices from 0 to {n - 1}, none twice; got {list(only)[:12]}", field="only")
+    known = np.ones(n) if lengths is None else lengths
+    limit = float(known[list(only)].sum()) * (1 + 1e-9) + 1e-9
+    return np.where(np.isin(np.arange(n), only), known, 2 * limit + 1), limit
 
 
 def _pins(request: Request, items: tuple[Item, ...]) -> dict[int, int]:
@@ -416,7 +437,10 @@ def _pins(request: Request, items: tuple[Item, ...]) -> dict[int, int]:
         if other is not None:
             raise InputError(f"{items[item].label!r} is already at position {other + 1}", field=where)
         fixed[place] = item
-    return {(place - n if place == n - 1 and request.limit is not None else place): i for place, i in fixed.items()}
+    return {
+        (place - n if place == n - 1 and (request.limit is not None or request.only) else place): i
+        for place, i in fixed.items()
+    }
 
 
 def with_matter(request: Request, collection: Collection, medium: Medium) -> Request:
@@ -538,6 +562,48 @@ def explain_conflicts(collection: Collection, medium: Medium, request: Request) 
         raise InputError(f"the wishes cannot all hold: {who} may only take position(s) {places}") from error
 
 
+# Filling a length: which items are together as long as asked for, those that fit best before others.
+
+_TICK = 0.05  # of the unit of lengths, in which they are counted; coarser where there are very many items
+_CELLS = 40_000_000  # of the table, at most
+
+
+def fill_up(lengths: Floats, target: float, preferred: Sequence[int], must: Iterable[int] = ()) -> list[int]:
+    """The items whose lengths (n,) sum to a target, as near as can be, by dynamic programming over all sums.
+
+    Of sums within half a unit of it the one whose items are most of them preferred, by length; ``must`` are in it.
+
+    >>> fill_up(np.array([100.0, 200.0, 310.0, 150.0]), 460.0, [0, 1, 3])
+    [2, 3]
+    """
+    n, wanted = len(lengths), set(must)
+    least = float(lengths[sorted(wanted)].sum())
+    end = max(target, least) + float(lengths.max())
+    tick = max(_TICK, n * end / _CELLS)
+    ticks = np.maximum(1, np.round(lengths / tick).astype(np.int64))
+    worth = np.where(np.isin(np.arange(n), list(preferred)), lengths, 0.0)
+    best = np.full(int(end / tick) + 2, -np.inf)
+    best[0] = 0.0
+    taken = np.zeros((n, len(best)), dtype=bool)
+    for item, step in enumerate(ticks.tolist()):
+        with_it = np.full(len(best), -np.inf)
+        with_it[step:] = best[: len(best) - step] + worth[item]
+        taken[item] = np.isfinite(with_it) if item in wanted else with_it > best
+        best = with_it if item in wanted else np.maximum(best, with_it)
+    reached = np.flatnonzero(np.isfinite(best[1:])) + 1
+    if not len(reached):
+        return sorted(wanted)
+    off = np.abs(reached * tick - target)
+    near = reached[off <= max(0.5, float(off.min()))]
+    at = int(max(near, key=lambda one: (best[one], -abs(one * tick - target))))
+    chosen = []
+    for item in reversed(range(n)):
+        if taken[item, at]:
+            chosen.append(item)
+            at -= int(ticks[item])
+    return sorted(chosen)
+
+
 # What titles ask for by themselves: that what they count keeps its order.
 
 _IN_A_ROW, _SPREAD = 4.0, 6.0  # what it is worth that movements stand in a row, and that two interludes do not
@@ -579,7 +645,9 @@ class TitleWishes:
 def find_title_wishes(titles: Sequence[str], request: Request) -> TitleWishes | None:
     """What the titles of a collection ask for beside a request; None where that is nothing, or is not to count."""
     n = len(titles)
-    if not request.series or request.limit is not None or request.ordering is not None or not 2 < n <= _MOST_SERIES:
+    if request.limit is not None or request.only or request.ordering is not None:
+        return None
+    if not request.series or not 2 < n <= _MOST_SERIES:
         return None
     if request.keep is not None:
         return None

@@ -32,6 +32,7 @@ from fabula.session.request import (
     constraints_of,
     crossings,
     explain_conflicts,
+    fill_up,
     find_template,
     find_title_wishes,
     insist,
@@ -186,6 +187,10 @@ class Session:
         Wishes that cannot hold are an error that names them in one line.
         """
         asked = _request(request, wishes)
+        if asked.fill is not None:
+            return self._fill(asked)
+        if asked.side_limit is not None and asked.sides == 1 and asked.ordering is None:
+            return self._count_sides(asked)
         if asked.spreads:
             plain = self.order(replace(asked, spreads="", alternatives=1, choose=1)).ordering
             spread = with_spreads(asked, self.collection, self.medium, plain)
@@ -202,6 +207,51 @@ class Session:
         if asked.choose > len(found):
             raise InputError(f"there are {len(found)} proposals; got {asked.choose}", field="choose")
         return Ordered(self, asked, task, tuple(found), asked.choose - 1, steps)
+
+    def _fill(self, asked: Request) -> Ordered:
+        """Items that are together as long as asked for, those that fit best before others, in order."""
+        plain = replace(asked, fill=None, limit=asked.fill, alternatives=1, choose=1)
+        bound = constraints_of(plain, self.collection, self.medium)
+        target, total = float(bound.limit or 0.0), float(bound.weights.sum())
+        if total <= target:
+            told = f"all {len(self.collection)} {self.medium.words.items} are shorter together than {asked.fill}"
+            raise InputError(told, field="fill")
+        few = len(self.collection) <= MOST_ITEMS
+        preferred = self.order(plain).ordering.tolist() if few else []
+        only = fill_up(bound.weights, target, preferred, bound.must_keep)
+        found = self.order(replace(asked, fill=None, only=only))
+        off = float(bound.weights[only].sum()) - target
+        near = "to the second"
+        if abs(off) >= 0.5:
+            near = f"{abs(off):.1f} {self.medium.unit.name} {'over' if off > 0 else 'short'}, the nearest there is"
+        note = f"filled with {len(only)} of {len(self.collection)} {self.medium.words.items}: {near}"
+        return self._tell(found, asked, note)
+
+    def _count_sides(self, asked: Request) -> Ordered:
+        """The order on as few sides as a limit of each takes."""
+        bound = constraints_of(replace(asked, sides=2), self.collection, self.medium)
+        kept = bound.weights if not asked.only else bound.weights[list(asked.only)]
+        limit = float(bound.side_limit or np.inf)
+        fewest = max(1, int(np.ceil(kept.sum() / limit - 1e-9)))
+        for sides in range(fewest, min(2 * fewest + 1, len(kept)) + 1):
+            last = sides == min(2 * fewest + 1, len(kept))
+            try:
+                one = replace(asked, sides=sides) if sides > 1 else replace(asked, side_limit=None)
+                found = self.order(one)
+            except InputError:
+                if last or float(kept.max()) > limit:
+                    raise
+                continue
+            told = self.medium.unit.text(float(limit))
+            return self._tell(
+                found, one, f"{sides} side{'s' if sides > 1 else ''}: as many as {told} a side at most take"
+            )
+        raise InputError("no number of sides keeps it", field="side_limit")
+
+    def _tell(self, found: Ordered, asked: Request, note: str) -> Ordered:
+        """What was found, for what was asked, with a note."""
+        told = replace(found.session, notes=(*found.session.notes, note))
+        return replace(found, request=asked, session=told)
 
     def review(
         self,

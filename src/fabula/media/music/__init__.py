@@ -165,7 +165,7 @@ MEDIUM = Medium(
         lazy("fabula.media.music.previews:cover_of"),
         level_gains,
     ),
-    sheets={".cue": write_cue, ".txt": write_timing},
+    sheets={".cue": write_cue, ".txt": write_timing, ".labels.txt": tags.write_labels, ".ddp.txt": tags.write_times},
     write_numbers=tags.write_numbers,
     telling=Telling(music_facts, music_ends, music_doubts),
     levelling=Levelling(track_gains, tags.write_gain),

@@ -294,9 +294,37 @@ def _track(cue: Cue, number: int, gap: float) -> Iterator[str]:
     yield f"    TITLE {_quote(cue.item.label)}"
     if cue.item.artist:
         yield f"    PERFORMER {_quote(cue.item.artist)}"
+    for name in ("isrc", "songwriter", "composer", "arranger", "message"):  # CD-Text, and who is paid
+        if value := str(cue.item.details.get(name, "")).strip():
+            yield f"    {name.upper()} {value if name == 'isrc' else _quote(value)}"
     if gap > 0 and cue.number:
         yield f"    PREGAP {_msf(gap)}"
     yield "    INDEX 01 00:00:00"
+
+
+def write_labels(collection: Collection, target: Path, sides: Sequence[int], gap: float) -> Path:
+    """Write labels of Audacity: of every track when it begins and ends, one side behind the other, and its name."""
+    lines, start = [], 0.0
+    found = cues(collection, sides, gap)
+    for cue, after in zip(found, [*found[1:], None], strict=True):
+        begins = start + cue.begins
+        ends = begins + (cue.item.length or 0.0)
+        lines.append(f"{begins:.6f}\t{ends:.6f}\t{_one_line(cue.item.label)}\n")
+        start = ends if after is not None and after.side != cue.side else start
+    return write_whole(target, "".join(lines))
+
+
+def write_times(collection: Collection, target: Path, sides: Sequence[int], gap: float) -> Path:
+    """Write when each track begins as a plant has it, like the table of contents of a DDP: tabs, frames of a CD, ISRC.
+
+    Columns: side, track, begin and length in minutes, seconds and frames (75 a second), ISRC, title, artist.
+    """
+    lines = ["SIDE\tTRK\tINDEX 1\tLENGTH\tISRC\tTITLE\tPERFORMER\n"]
+    for cue in cues(collection, sides, gap):
+        said = (_letter(cue.side), f"{cue.number + 1:02d}", _msf(cue.begins), _msf(cue.item.length or 0.0))
+        isrc = str(cue.item.details.get("isrc", ""))
+        lines.append("\t".join(map(_one_line, (*said, isrc, cue.item.label, cue.item.artist))) + "\n")
+    return write_whole(target, "".join(lines))
 
 
 def write_timing(collection: Collection, target: Path, sides: Sequence[int], gap: float) -> Path:

@@ -99,7 +99,9 @@ class PlaylistFormat:
     write: Callable[[Playlist, Comments | None], str]
     location: Callable[[str], str]  # a location -> how such a file spells it
     unicode_endings: tuple[str, ...] = ()  # those whose files are always UTF-8
-    several: bool = False  # whether a file may hold several playlists: ``read`` takes which, or None, besides
+    several: bool = (
+        False  # whether a file may hold several playlists: ``read`` takes what chooses one by (name, size) of each
+    )
     absolute: bool = False  # whether locations must not be relative
 
 

@@ -25,7 +25,7 @@ from fabula.sources.playlists.entries import (
     move_location,
     resolve,
 )
-from fabula.sources.registry import Opening, Reader, Source, read_tags
+from fabula.sources.registry import Choice, Opening, Reader, Source, choose_collection, read_tags
 
 FORMATS: tuple[PlaylistFormat, ...] = (
     m3u.FORMAT, pls.FORMAT, xspf.FORMAT, jspf.FORMAT, xml_lists.WPL, xml_lists.ASX, xml_lists.ITUNES, cue.FORMAT,
@@ -69,7 +69,11 @@ def read_playlist(path: str | os.PathLike[str], collection: str | None = None) -
     form = format_of(path)
     if not form.several and collection is not None:
         raise InputError(f"{path}: holds one playlist; got {collection!r}", field="collection")
-    return form.read(path, collection) if form.several else form.read(path)
+    if not form.several:
+        return form.read(path)
+    return form.read(
+        path, lambda lists: choose_collection(path, [Choice(name, name, size) for name, size in lists], collection)
+    )
 
 
 def write_playlist(
@@ -247,7 +251,7 @@ def _has_files(playlist: Playlist, collection: Collection, opening: Opening) -> 
     named = [item.path for item in collection.items if item.path]
     if not all(item.title for item in collection.items):
         return True
-    return any(map(opening.may_read, named)) if playlist.format in ("itunes", "cue") else bool(named)
+    return any(map(opening.may_read, named)) if playlist.format in ("itunes", "cue", "smil") else bool(named)
 
 
 READER = Reader("playlist", open_playlist, PLAYLIST_ENDINGS, several=True)

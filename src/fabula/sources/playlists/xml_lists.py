@@ -35,7 +35,6 @@ from fabula.sources.playlists.entries import (
 )
 from fabula.sources.playlists.text_lines import comment_text, is_break, read_clock, writable_text
 from fabula.sources.playlists.xspf import escape_text
-from fabula.sources.registry import Choice, choose_collection
 
 _NAME = r"[A-Za-z][\w:.-]*"
 _TAG = re.compile(rf"<(/?)({_NAME})((?:\s+{_NAME}\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'))*)\s*(/?)>")
@@ -268,8 +267,10 @@ def read_library(path: str) -> dict[str, Any]:
     return {"lists": found, "tracks": said}
 
 
-def read_itunes(path: str | os.PathLike[str], collection: str | None = None) -> Playlist:
-    """Read a playlist of a library of iTunes or Apple Music: the only one, or the one that is named."""
+def read_itunes(
+    path: str | os.PathLike[str], choose: Callable[[list[tuple[str, int]]], int] = lambda lists: 0
+) -> Playlist:
+    """Read a playlist of a library of iTunes or Apple Music: the first, or which is chosen by names and sizes."""
     data = read_bytes(path, most=_MOST_LIBRARY)
     text, script = decode(data, path, "a library of iTunes or Apple Music", ["utf-8"])
     if "<plist" not in text[:2000]:
@@ -280,8 +281,9 @@ def read_itunes(path: str | os.PathLike[str], collection: str | None = None) -> 
     lists = library["lists"]
     spans = [match.span(1) for match in _ITEMS.finditer(text)]
     whole = [one for one in lists if not one[2]] or lists  # the library itself is a playlist, too
-    choices = [Choice(name, name, len(ids)) for name, ids, _ in whole]
-    number = lists.index(whole[choose_collection(path, choices, collection)])
+    if not lists:
+        raise FileError(f"{path}: holds no playlist")
+    number = lists.index(whole[choose([(name, len(ids)) for name, ids, _ in whole])])
     title, ids, _ = lists[number]
     check_count(path, len(ids))
     start, end = spans[number] if number < len(spans) else (0, 0)

@@ -33,13 +33,12 @@ def write_table(
 
     Columns: position from 1, then id, title, artist and path where any item has them, features, details, extra.
     An extra column replaces a feature or a detail of the same name. A feature that is an array of numbers
-    has a column for each, ``name.1``, ``name.2``, ... The file is .csv, .tsv, .json (a list of objects), .parquet or
-    .xlsx; returns its path.
+    has a column for each, ``name.1``, ``name.2``, ... The file is .csv, .tsv, .json (a list of objects), .jsonl,
+    .parquet or .xlsx; returns its path.
     """
     ending = Path(path).suffix.lower()
-    known = (".csv", ".tsv", ".json", ".parquet", SHEET_ENDING)
-    if ending not in known:
-        raise InputError(f"{path}: a table is written as {', '.join(known)}; got {ending or 'no ending'}")
+    if ending not in _ENDINGS:
+        raise InputError(f"{path}: a table is written as {', '.join(_ENDINGS)}; got {ending or 'no ending'}")
     columns = _columns(collection, extra or {})
     if ending == SHEET_ENDING:
         return write_whole(path, sheet_of(columns))
@@ -47,8 +46,8 @@ def write_table(
         with refuse_odd_names(path):
             return write_whole(path, _as_parquet(columns))
     rows = list(zip(*columns.values(), strict=True))
-    if ending == ".json":
-        return _write_text(path, _as_json(list(columns), rows))
+    if ending in (".json", ".jsonl"):
+        return _write_text(path, _as_json(list(columns), rows, lines=ending == ".jsonl"))
     return _write_text(path, csv_text(list(columns), rows, "\t" if ending == ".tsv" else ","))
 
 
