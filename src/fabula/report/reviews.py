@@ -51,14 +51,15 @@ def name_ends(review: Review) -> list[str]:
         if not likely:
             continue
         here, column = review.items[place], 0 if place == 0 else 1
-        chances = {one: review.chances[one][column] for one in (here.id, *likely)}
-        told = [(one, f"{names[one]} ({100 * chances[one]:.0f} %)") for one in likely if one != here.id]
-        better = ", ".join(words for one, words in told if chances[one] > chances[here.id])
+        shares = {one: round(100 * review.chances[one][column]) for one in (here.id, *likely)}
+        told = [(one, f"{names[one]} ({shares[one]} %)") for one in likely if one != here.id]
+        better = ", ".join(words for one, words in told if shares[one] > shares[here.id])
         if better:
-            said.append(f"{verb} with {here.label} ({100 * chances[here.id]:.0f} %); likelier: {better}")
-        else:
-            then = f"; then {', '.join(words for _, words in told)}" if told else ""
-            said.append(f"{verb} with {here.label}, the likeliest {noun} ({100 * chances[here.id]:.0f} %){then}")
+            said.append(f"{verb} with {here.label} ({shares[here.id]} %); likelier: {better}")
+            continue
+        role = f"the likeliest {noun}" if here.id == likely[0] else f"as likely as any {noun}"
+        then = f"; then {', '.join(words for _, words in told)}" if told else ""
+        said.append(f"{verb} with {here.label}, {role} ({shares[here.id]} %){then}")
     return said
 
 
