@@ -1,8 +1,9 @@
 """How many passages of old encodings are read right: ``python -m benchmarks.read_encodings FOLDER``.
 
 The folder holds texts in UTF-8 called by their language: ``ru.txt``, ``uk.txt``, ``ja.txt``, ``zh.txt``, ``zh-tw.txt``,
-``ko.txt``, and any others, which are taken to be Western European. Passages are drawn at random, put into each encoding
-of the language, and read again; printed is the share that comes back as it was, for each length in characters.
+``ko.txt``, ``cs.txt``, ``pl.txt``, ``hu.txt``, ``tr.txt`` and their like, and any others, which are taken to be Western
+European. Passages are drawn at random, put into each encoding of the language, and read again; printed is the share
+that comes back as it was, for each length in characters.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ ENCODINGS = {
     "zh": ("gb18030",),
     "zh-tw": ("big5",),
     "ko": ("euc-kr",),
+    **dict.fromkeys(("cs", "sk", "pl", "hu", "ro", "hr", "sl"), ("cp1250", "iso8859-2")),
+    "tr": ("cp1254",),
 }
 LENGTHS = (60, 200, 1000, 5000)
 DRAWS = 200

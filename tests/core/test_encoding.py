@@ -50,6 +50,9 @@ STORIES = {
     "euc-jp": "国境の長いトンネルを抜けると雪国であった。夜の底が白くなった。",
     "gb18030": "今天晚上，很好的月光。我不见他，已是三十多年；今天见了，精神分外爽快。",
     "big5": "今天晚上，很好的月光。我不見他，已是三十多年；今天見了，精神分外爽快。",
+    "cp1250": "Byl pozdní večer, první máj, večerní máj, byl lásky čas. Hrdliččin zval ku lásce hlas.",
+    "iso8859-2": "Litwo! Ojczyzno moja! Ty jesteś jak zdrowie; ile cię trzeba cenić, ten tylko się dowie.",
+    "cp1254": "Korkma, sönmez bu şafaklarda yüzen al sancak; sönmeden yurdumun üstünde tüten son ocak. Yıldızım.",
     "cp949": "죽는 날까지 하늘을 우러러 한 점 부끄럼이 없기를, 잎새에 이는 바람에도 나는 괴로워했다.",
 }
 
@@ -80,6 +83,19 @@ def test_texts_and_tables_of_old_encodings_are_read_by_their_letters(tmp_path, e
 )
 def test_western_texts_stay_what_they_were(text):
     assert guess_encoding(text.encode("cp1252")) == "cp1252"
+
+
+@pytest.mark.parametrize("encoding", ["cp1250", "iso8859-2"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Zażółć gęślą jaźń, powiedział i poszedł spać.",
+        "Příliš žluťoučký kůň úpěl ďábelské ódy.",
+        "Hazádnak rendületlenűl légy híve, oh magyar; bölcsőd az s majdan sírod is, mely ápol s eltakar. Őrült fűszál.",
+    ],
+)
+def test_languages_of_central_europe_are_read_in_both_encodings(text, encoding):
+    assert decode_document(text.encode(encoding), "x.txt") == text
 
 
 def test_a_byte_that_is_broken_or_cut_changes_nothing():

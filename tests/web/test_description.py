@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 PATHS = {
     "/api/demo", "/api/uploads", "/api/folders", "/api/formats", "/api/collections", "/api/sessions", "/api/jobs",
-    "/api/jobs/{job}",
+    "/api/jobs/{job}", "/api/jobs/{job}/preview/{item}", "/api/start",
     "/api/collections/{collection}", "/api/collections/{collection}/essence", "/api/templates", "/api/order",
     "/api/collections/{collection}/ends/{item}",
     "/api/collections/{collection}/preview/{item}", "/api/collections/{collection}/export",

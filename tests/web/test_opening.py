@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
+from pathlib import Path
 
+import httpx
 import pytest
 
+from fabula.core.collection import Collection, Item
 from fabula.media import extraction
+from fabula.media.registry import find_medium
+from fabula.sources.registry import Source
+from fabula.web.open_jobs import Listing
 from fabula.web.server_store import Settings
 
 from .conftest import serving, table
@@ -123,6 +129,90 @@ def wait(served, name):
         assert time.monotonic() < until
         time.sleep(0.02)
     return job
+
+
+def test_items_of_a_job_are_listed_and_played_before_they_are_measured(slowly, sound):
+    with serving() as served:
+        files = [("set/10 ten.ogg", sound("04 Parade.ogg")), ("set/9 nine.ogg", sound("01 Embers.ogg"))]
+        job = served.upload(*files, ("set/bad.ogg", b"OggS broken"), ("set/x.exe", b"MZ")).json()["id"]
+        now = wait_until(served, job, lambda now: now["items"])
+        assert [one["label"] for one in now["items"]] == ["Embers", "Parade", "bad"]
+        assert [one["measured"] for one in now["items"]] == [False] * 3
+        assert [one["seconds"] and round(one["seconds"]) for one in now["items"]] == [10, 8, None]  # as the tags say
+        assert (now["state"], now["seconds_left"]) == ("running", None)
+        assert now["left_out"] == [{"name": "x.exe", "why": "is of no known kind"}]
+        early = served.client.get(f"/api/jobs/{job}/preview/0", headers={"Range": "bytes=0-9"})
+        assert (early.status_code, early.content) == (206, sound("01 Embers.ogg")[:10])
+        for item in (3, -1):
+            assert served.client.get(f"/api/jobs/{job}/preview/{item}").status_code == 404
+        assert served.client.get("/api/jobs/nosuch/preview/0").status_code == 404
+        stranger = httpx.get(f"{served.address}/api/jobs/{job}/preview/0")
+        assert stranger.status_code == 403
+        slowly.set()
+        done = wait(served, job)
+        assert all(one["measured"] for one in done["items"])
+        assert done["seconds_left"] is None
+        assert [one["name"] for one in done["left_out"]] == ["x.exe", "bad.ogg"]
+        told = served.client.get(f"/api/collections/{done['collection']}").json()
+        assert told["left_out"] == done["left_out"]
+        assert [item["title"] for item in told["items"]] == ["Embers", "Parade"]
+
+
+def test_time_left_goes_by_the_pace_and_the_lengths(monkeypatch):
+    items = tuple(Item(name, path=name, length=length) for name, length in (("a", 60.0), ("b", 120.0), ("c", 20.0)))
+    listing = Listing(Source(Path("x"), Collection("x", items), find_medium("music")), (None,) * 3, begun=100.0)
+    clock = iter([103.0, 104.0, 105.0, 105.0])
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+    assert listing.seconds_left() is None
+    listing.mark("a")  # 60 s of sound took 3 s; 140 s will take 7, of which one has gone
+    assert listing.seconds_left() == pytest.approx(6.0)
+    listing.mark("b")
+    assert listing.seconds_left() == pytest.approx(5.0 / 180 * 20)
+
+
+def wait_until(served, name, holds):
+    until = time.monotonic() + 10
+    while not holds(job := served.client.get(f"/api/jobs/{name}").json()):
+        assert time.monotonic() < until, job
+        time.sleep(0.02)
+    return job
+
+
+@pytest.mark.parametrize(("name", "medium"), [("music", "music"), ("text", "text"), ("pictures", "images")])
+def test_each_demo_opens_under_its_title(server, name, medium):
+    demos = {one["name"]: one for one in server.client.get("/api/start").json()["demos"]}
+    told = server.client.get(
+        f"/api/collections/{server.opened(server.client.post('/api/demo', json={'name': name}))}"
+    ).json()
+    assert (told["title"], len(told["items"])) == (demos[name]["title"], demos[name]["items"])
+    assert told["medium"]["name"] == medium
+    assert told["left_out"] == []
+    kept = server.client.put(f"/api/collections/{told['id']}/desk", json={"revision": 0, "state": {}})
+    assert kept.status_code == 200
+    server.client.delete(f"/api/collections/{told['id']}")
+    assert server.opened(server.client.post(f"/api/collections/{told['id']}/reopen")) == told["id"]
+    server.client.delete(f"/api/collections/{told['id']}/desk")
+    assert server.client.post("/api/demo", json={"name": "films"}).status_code == 422
+
+
+def test_what_was_named_at_start_is_open_at_once(root):
+    album = (root / "album").resolve()
+    with serving(Settings(roots=(album,), first=album)) as served:
+        found = served.client.get("/api/start").json()["open"]
+        assert (found["title"], found["state"] in ("running", "done")) == ("album", True)
+        collection = wait(served, found["id"])["collection"]
+        assert len(served.client.get(f"/api/collections/{collection}").json()["items"]) == 4
+        again = served.client.get("/api/start").json()["open"]
+        assert (again["state"], again["collection"]) == ("done", collection)
+        served.client.delete(f"/api/collections/{collection}")
+        assert served.client.get("/api/start").json()["open"] is None
+
+
+def test_a_folder_of_several_collections_is_not_opened_at_once(root):
+    with serving(Settings(roots=(root.resolve(),), first=root.resolve())) as served:
+        assert served.client.get("/api/start").json()["open"] is None
+        assert served.client.get("/api/jobs").json() == []
+        assert [one["name"] for one in served.client.get("/api/start").json()["demos"]] == ["music", "text", "pictures"]
 
 
 def test_a_session_opens_again(server, demo):

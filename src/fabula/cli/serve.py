@@ -22,8 +22,8 @@ HOST = "127.0.0.1"
 def command(*, roots: tuple[str, ...], port: int, browser: bool, model: str | None, token: bool) -> None:
     """Open the page on which an arc is drawn and the order follows.
 
-    The page is for this computer alone, and for whoever has its address. It may open the demo, what is dropped on it,
-    and what lies below the folders named as ROOT.
+    The page is for this computer alone, and for whoever has its address. It may open the demos, what is dropped on it,
+    and what lies below the folders named as ROOT. One ROOT that is a collection itself is opened at once.
 
     \b
     Examples:
@@ -36,7 +36,8 @@ def command(*, roots: tuple[str, ...], port: int, browser: bool, model: str | No
     from fabula.web.app import create_app, make_server
     from fabula.web.server_store import Settings, check_roots
 
-    settings = Settings(roots=check_roots(roots), model=model)
+    folders = check_roots(roots)
+    settings = Settings(folders, folders[0] if len(folders) == 1 else None, model)
     settings = settings if token else replace(settings, token=None)
     if model is not None:
         load_model(model)  # a wrong name is told before anything starts

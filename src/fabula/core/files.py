@@ -5,6 +5,7 @@ import contextlib
 import errno
 import glob
 import json
+import math
 import os
 import re
 import secrets
@@ -47,7 +48,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         # A link is followed, so that the file it points to is replaced and the link stays.
         place = target.resolve()
         start = f".{target.name[:40]}."
-        sweep(file for file in place.parent.glob(f"{glob.escape(start)}*.part") if len(file.name) == len(start) + 13)
+        sweep_folder(place.parent, start)
         handle, temporary = make_part(start, place.parent)
         with os.fdopen(handle, "wb") as file:
             yield file
@@ -135,6 +136,12 @@ def sweep(parts: Iterable[Path]) -> int:
                 if held is not None:
                     os.close(held)
     return swept
+
+
+def sweep_folder(folder: Path, start: str = "") -> int:
+    """Sweep a folder of what :func:`make_part` made there under a name that begins so."""
+    named = re.compile(re.escape(start) + ("" if start else r"\..*\.") + r"[0-9a-f]{8}\.part")
+    return sweep(file for file in folder.glob(f"{glob.escape(start)}*.part") if named.fullmatch(file.name))
 
 
 def check_target(path: str | os.PathLike[str]) -> Path:
@@ -304,6 +311,22 @@ _ACCENT = re.compile(  # a letter or two beside plain ones, or a word of one let
     r"(?<=[a-zA-Z])[^\x00-\x7f]{1,2}(?![^\x00-\x7f])|(?<![^\x00-\x7f])[^\x00-\x7f]{1,2}(?=[a-zA-Z])"
     r"|(?<!\S)[àÀÉéÔôÈèóÓ](?!\S)"
 )
+# Letters beside a to z in languages of Europe, the commonest first, by the encoding that has them.
+_LATIN = {
+    "cp1252": "éàèêçâîôûùïëœ üäößé óíáéñúü èàùòìé ãçáéíõóêúâôà äöåé øåæéö ëéïèö àéèíòóúçïü íáðþéöúóæý éèïöñü",
+    "cp1250": "íáěéřýčžšůúňóťď áíéýúčžšľťôňäóďŕĺ łąęóżśćńź áéöíóőüúű ăîâţş čšžćđ",
+    "cp1254": "ıüşöğçâîû",
+}
+_LATIN["iso8859-2"] = _LATIN["cp1250"]
+_LETTERS = {  # encoding -> of each language, letter -> about its share of those beside a to z, as a logarithm
+    name: [{letter: -math.log(2.5 * (rank + 1)) for rank, letter in enumerate(one)} for one in letters.split()]
+    for name, letters in _LATIN.items()
+}
+_FOREIGN, _NO_LETTER = (
+    -7.0,
+    -11.0,
+)  # the same of a letter that the language does not have, and of what is none in a word
+_SURER = 4.0  # than of cp1252, to be taken for another
 _OLD = ("cp1251", "koi8-r", "koi8-u", "cp866", "iso8859-5", "cp932", "euc-jp", "gb18030", "big5", "cp949")
 
 
@@ -401,19 +424,32 @@ def decode(
 
 
 def guess_encoding(data: bytes) -> str:
-    """The encoding of a text that is no UTF-8: Cyrillic and East Asian ones by their letters, else cp1252.
+    """The encoding of a text that is no UTF-8, by its letters: an East Asian, Cyrillic or European one, else cp1252.
 
     >>> guess_encoding("Все счастливые семьи похожи друг на друга".encode("koi8-r")), guess_encoding(b"caf\\xe9")
     ('koi8-r', 'cp1252')
+    >>> guess_encoding("Příliš žluťoučký kůň".encode("cp1250")), guess_encoding("Łódź, jaźń".encode("iso8859-2"))
+    ('cp1250', 'iso8859-2')
     """
     start = data[:_TOLD_BY]
     western = _TYPED.sub(" ", start.decode("cp1252", "replace"))
     odd = sum(c > "\x7f" for c in western)
     if 2 * sum(map(len, _ACCENT.findall(western))) >= odd or not re.search(rb"[\x80-\xff]{3}", start):
-        return "cp1252"
+        return _guess_latin(start)
     likeness = {name: _likeness(start, name, final=len(start) == len(data)) for name in _OLD}
     best = max(likeness, key=lambda name: likeness[name])
-    return best if likeness[best] > _DOUBTFUL else "cp1252"
+    return best if likeness[best] > _DOUBTFUL else _guess_latin(start)
+
+
+def _guess_latin(data: bytes) -> str:
+    """The encoding of a text in Latin letters: the one in which its letters beside a to z are those of one language."""
+    surety, data = dict[str, float](), re.sub(rb"[\x80-\xff](?=\d)", b"", data)  # what stands before a number is a sign
+    for name, languages in _LETTERS.items():
+        text = _TYPED.sub("", data.decode(name, "replace")).replace("İ", "ı").lower()
+        odd = [(c, n, _FOREIGN if c.isalpha() else _NO_LETTER) for c, n in Counter(text).items() if c > "\x7f"]
+        surety[name] = max(sum(n * letters.get(c, other) for c, n, other in odd) for letters in languages)
+    best = max(surety, key=lambda name: surety[name])
+    return best if surety[best] > surety["cp1252"] + _SURER else "cp1252"
 
 
 def _likeness(data: bytes, encoding: str, *, final: bool) -> float:

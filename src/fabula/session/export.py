@@ -9,6 +9,7 @@ import contextlib
 import os
 import re
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabula.core.collection import Collection
-from fabula.core.files import check_target, cut_name, json_text, write_whole
+from fabula.core.files import check_target, cut_name, json_text, make_part, sweep_folder, write_whole
 from fabula.errors import FileError, InputError, check_kind, shown
 from fabula.media.facts import Levelling
 from fabula.media.registry import media
@@ -46,17 +47,15 @@ def check_ending(target: Path, endings: Sequence[str]) -> str:
     return max(found, key=len)
 
 
-def write_ordered(ordered: Ordered, path: str | Path, *, gap: float = 0.0, gain: bool = False) -> Path:
+def write_ordered(ordered: Ordered, path: str | Path, *, gain: bool = False) -> Path:
     """Write the new order; the format goes by the ending.
 
     A playlist written from a playlist keeps everything but the order, also the entries that could not be measured. A
-    file that is replaced is kept as a version, for :func:`restore`. `gap` stands between two items, in the unit of
-    their lengths, in formats that say when each begins; with `gain` playlists say what brings each to one level.
+    file that is replaced is kept as a version, for :func:`restore`. With `gain` playlists
+    say what brings each to one level.
     """
     target, medium = check_target(path), ordered.session.medium
     ending = check_ending(target, (*_WRITERS, *medium.outputs, *medium.sheets))
-    if not 0 <= gap < float("inf"):
-        raise InputError(f"must not be below 0; got {gap:g}", field="gap")
     gains = gain_texts(ordered) if gain and ending in PLAYLIST_ENDINGS else []
 
     def write() -> Path:
@@ -64,7 +63,8 @@ def write_ordered(ordered: Ordered, path: str | Path, *, gap: float = 0.0, gain:
             return medium.outputs[ending](ordered.readable, target, ordered.sides)
         if ending in medium.sheets:
             placed = relocate(ordered.collection, ordered.session.source.folder, target.parent)
-            return medium.sheets[ending](replace(placed, title=ordered.session.title), target, ordered.sides, gap)
+            titled = replace(placed, title=ordered.session.title)
+            return medium.sheets[ending](titled, target, ordered.sides, ordered.gap_seconds)
         return _WRITERS[ending](ordered, target, gains)
 
     return replace_file(target, write)
@@ -79,8 +79,11 @@ def _write_csv(ordered: Ordered, target: Path, _: Sequence[str]) -> Path:
     extra: dict[str, list[Any]] = {"essence": ordered.session.essence[fit.ordering].tolist()}
     if ordered.task.likelihood is None:  # along a template
         extra |= {"target": fit.targets.tolist(), "deviation": fit.deviations.tolist()}
+        extra |= {"off": ordered.offs} if ordered.session.essence.ndim == 1 else {}
     if ordered.sides:
         extra["side"] = [row.side for row in ordered.rows]
+    if ordered.gap_seconds:
+        extra["begins"] = ordered.begins
     for fact in ordered.facts() if source.table is None else ():
         extra |= {name: list(cells) for name, cells in fact.cells.items()}
     if source.table is None:
@@ -182,6 +185,7 @@ def copy_numbered(ordered: Ordered, folder: str | Path, copying: Copying | None 
     if taken:
         raise InputError(f"{shown(target)}: already holds {shown(taken[0])!r}; name an empty folder")
     with _all_or_none(target) as done:
+        sweep_folder(target)
         for row, source, name in zip(rows, sources, names, strict=True):
             _place(target / name, source, done, link=how.link)
             for write in writers:
@@ -271,13 +275,20 @@ def _all_or_none(target: Path) -> Iterator[list[Path]]:
 
 
 def _place(target: Path, source: Path, done: list[Path], *, link: bool) -> None:
-    part = target.with_name(f".{target.name[:40]}.part")
-    done.append(part)
+    """Copy a file, or link to it, under its new name; what a copy that was killed has left is swept by the next one."""
     if link:
-        part.symlink_to(source.resolve())
-    else:
-        shutil.copy2(source, part)
-    part.rename(target)
+        target.symlink_to(source.resolve())
+        done.append(target)
+        return
+    handle, part = make_part(f".{target.name[:40]}.", target.parent)
+    done.append(part)
+    with os.fdopen(handle, "wb") as file, source.open("rb") as given:
+        shutil.copyfileobj(given, file, 1 << 20)
+        file.flush()
+        shutil.copystat(source, part)
+        if sys.platform == "win32":  # what is open cannot be renamed there
+            file.close()
+        part.rename(target)
     done[-1] = target
 
 

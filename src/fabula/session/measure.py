@@ -68,7 +68,17 @@ def add_columns(source: Source, found: Extraction) -> Collection:
             values = [item.details.get(name) for item in collection.items]
             numbers = [float(value) if isinstance(value, int | float) else np.nan for value in values]
             columns.setdefault(name, np.array(numbers))
-    return replace(collection, features=np.column_stack(list(columns.values())), feature_names=tuple(columns))
+    features = np.column_stack(list(columns.values())) if columns else np.empty((len(collection), 0))
+    return replace(collection, features=features, feature_names=tuple(columns))
+
+
+def foresee_lengths(source: Source) -> Source:
+    """The source with what is said of its items, and their lengths as far as that tells them: nothing is measured."""
+    n = len(source.collection)
+    if source.collection.features.ndim > 2:
+        return source.with_lengths()
+    said = add_columns(source, Extraction(np.empty((n, 0)), (), tuple(range(n))))
+    return replace(source, collection=said).with_lengths()
 
 
 def _none_usable(source: Source, problems: list[tuple[Item, str]]) -> str:

@@ -34,10 +34,11 @@ from fabula.session.session import session_of
 from fabula.version import __version__
 from fabula.web.file_access import refuse_file
 from fabula.web.http_errors import add_error_handlers, error_response, unforeseen_response
+from fabula.web.open_collection import is_collection, open_paths
 from fabula.web.open_jobs import OpenJobs
 from fabula.web.page_workspace import Workspaces, data_folder
 from fabula.web.routes import router
-from fabula.web.server_store import ServerStore, Settings
+from fabula.web.server_store import Origin, ServerStore, Settings
 
 # Who may ask, and how much: only somebody who has the token of the address that is printed at start.
 
@@ -239,8 +240,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     jobs = OpenJobs(chosen.most_jobs)
 
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         threading.Thread(target=_load_search, daemon=True).start()
+        app.state.first = _open_first(store, jobs)
         yield
         jobs.cancel_all()
         store.close()
@@ -255,7 +257,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         redirect_slashes=False,
         lifespan=lifespan,
     )
-    app.state.store, app.state.jobs = store, jobs
+    app.state.store, app.state.jobs, app.state.first = store, jobs, None
     app.state.workspaces = Workspaces(data_folder() / "desks")
     app.state.access = Access(chosen.token)
     add_error_handlers(app)
@@ -268,6 +270,15 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.add_middleware(SafetyMiddleware, settings=chosen, access=app.state.access)
     return app
+
+
+def _open_first(store: ServerStore, jobs: OpenJobs) -> str | None:
+    """Begin to open what is to be open at once: the job's id; None where that is no collection itself."""
+    roots, first = store.settings.roots, store.settings.first
+    if first is None or not is_collection(first):
+        return None
+    origin = Origin("path", str(first))
+    return jobs.start(first.name, lambda progress: open_paths(store, [first], roots, progress, origin)).id
 
 
 def _load_search() -> None:

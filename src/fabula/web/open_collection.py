@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
@@ -19,14 +20,15 @@ from fabula.core.files import guard_files
 from fabula.errors import FabulaError, FileError, InputError, shown
 from fabula.media.extraction import Measuring
 from fabula.media.registry import item_endings
+from fabula.session.measure import foresee_lengths
 from fabula.session.open import demo_folder, load_session
 from fabula.session.session import Asked, Session, source_session
-from fabula.sources.folders import natural_key
+from fabula.sources.folders import files_of, medium_of, natural_key
 from fabula.sources.playlists.entries import Playlist, is_address, is_relative, resolve
 from fabula.sources.registry import Opening, SeveralCollectionsError, Source, list_endings, open_source
 from fabula.web.file_access import ItemFile, check_list, find_file, guard_below, resolve_below
 from fabula.web.http_errors import StatusError
-from fabula.web.open_jobs import JobProgress
+from fabula.web.open_jobs import JobProgress, Listing
 from fabula.web.page_workspace import PageWorkspace
 from fabula.web.server_store import OpenCollection, Origin, ServerStore, collection_id
 
@@ -44,8 +46,18 @@ class Received:
     name: str  # what it was called, folders in front, without anything that leads out of them
 
 
-async def receive(request: Request, store: ServerStore) -> tuple[str, list[Received], tuple[str, ...]]:
-    """Store the files of a multipart request, but for what is neither an item nor a list: its id, its files, and notes.
+@dataclass(frozen=True)
+class Upload:
+    """Files that came in together."""
+
+    id: str
+    files: tuple[Received, ...]
+    notes: tuple[str, ...] = ()  # what is to be told of them
+    left_out: tuple[tuple[str, str], ...] = ()  # (name, why) of what was not taken
+
+
+async def receive(request: Request, store: ServerStore) -> Upload:
+    """Store the files of a multipart request, but for what is neither an item nor a list.
 
     Nothing of it stays when it is too large, has too many files, or breaks off.
     """
@@ -72,7 +84,8 @@ async def receive(request: Request, store: ServerStore) -> tuple[str, list[Recei
         if isinstance(error, ClientDisconnect):
             raise StatusError(400, "the upload broke off") from error
         raise
-    return upload, receiving.files, receiving.notes()
+    others = tuple((name, "is of no known kind") for name in receiving.others)
+    return Upload(upload, tuple(receiving.files), receiving.notes(), others)
 
 
 class _Receiving:
@@ -215,10 +228,19 @@ def open_within(
         raise InputError(f"a collection may have {most} items on this page; this one has {count}")
     progress(0, count, "")
     model = store.settings.model if by is None and source.files else None  # tables have columns of their own
-    files = find_files(allowed.collection.items, allowed.folder, roots) if allowed.files else ()
-    measuring = Measuring(progress=progress, stop=progress.stopped)
-    session = source_session(allowed, measuring, Asked(by, model), guess=True)
-    if not all(file is None or file.there for file in files):
+    files = find_files(allowed.collection.items, allowed.folder, roots)
+    listing = Listing(foresee_lengths(allowed), files, allowed.left_out)
+    progress.show(listing)
+
+    def tell(done: int, total: int, path: str) -> None:
+        listing.mark(path)
+        progress(done, total, path)
+
+    session = source_session(allowed, Measuring(progress=tell, stop=progress.stopped), Asked(by, model), guess=True)
+    listing.measured |= set(range(count))
+    listing.left_out = session.source.left_out
+    progress.show(listing)
+    if allowed.files and not all(file is None or file.there for file in files):
         raise FileError(f"{source.path.name}: its files changed while they were read; open it again")
     return session
 
@@ -264,34 +286,30 @@ def _with_absolute_locations(playlist: Playlist) -> Playlist:
 # Files that were uploaded: they are stored under numbers, and shown under the names they came with
 
 Names = dict[str, Path]  # where a file is stored: the name it came with
+Pairs = tuple[tuple[str, str], ...]  # (name, why) of what was left out
 
 
 def open_upload(
-    store: ServerStore,
-    upload: str,
-    files: Sequence[Received],
-    progress: JobProgress,
-    origin: Origin,
-    by: str | None = None,
-    notes: Sequence[str] = (),
+    store: ServerStore, upload: Upload, progress: JobProgress, origin: Origin, by: str | None = None
 ) -> str:
-    """Open files that were uploaded, items or one list with or without the files it names: the collection's id.
-
-    `notes` are what is to be told of what came with them.
-    """
-    names = {str(file.path): Path(file.name) for file in files}
-    folder = (store.folder / upload).resolve()
+    """Open files that were uploaded, items or one list with or without the files it names: the collection's id."""
+    names = {str(file.path): Path(file.name) for file in upload.files}
+    folder = (store.folder / upload.id).resolve()
 
     def report(done: int, total: int, file: str) -> None:
         progress(done, total, str(names.get(file, file)))
 
+    def show(listing: Listing) -> None:
+        listing.left_out = (*upload.left_out, *_rename_pairs(listing.left_out, names))
+        progress.show(listing)
+
     try:
         opening = Opening(origin.collection, within=(folder.resolve(),), progress=report, stop=progress.stopped)
         with guard_files(guard_below([folder])):
-            source = _open_files(files, opening).with_notes(*notes)
-            session = open_within(store, source, [folder], JobProgress(report, progress.stopped), by)
+            source = _open_files(upload.files, opening).with_notes(*upload.notes)
+            session = open_within(store, source, [folder], JobProgress(report, progress.stopped, show), by)
     except BaseException as error:
-        store.drop_upload(upload)
+        store.drop_upload(upload.id)
         if isinstance(error, SeveralCollectionsError):
             raise SeveralCollectionsError(_rename(error.message, names), error.choices) from error
         if isinstance(error, FabulaError):
@@ -301,7 +319,8 @@ def open_upload(
     whole = find_file(source.path, [folder]) if source.cut else None
     notes = tuple(_rename(note, names) for note in session.notes)
     opened = replace(session, source=_with_names(session.source, names), notes=notes)
-    return store.add(OpenCollection(collection_id(opened, origin), opened, stored, origin, upload, whole))
+    name = collection_id(opened, origin)
+    return store.add(OpenCollection(name, opened, stored, origin, upload.id, whole, left_out=upload.left_out))
 
 
 def _open_files(files: Sequence[Received], opening: Opening) -> Source:
@@ -349,7 +368,8 @@ def _with_names(source: Source, names: Names) -> Source:
     items = [_with_name(item, source.medium.places, names) for item in source.collection.items]
     changed = _with_items(source, items, source.collection.title)
     notes = tuple(_rename(note, names) for note in source.notes)
-    return replace(changed, path=names.get(str(source.path), Path(source.path.name)), notes=notes)
+    left = _rename_pairs(source.left_out, names)
+    return replace(changed, path=names.get(str(source.path), Path(source.path.name)), notes=notes, left_out=left)
 
 
 def _with_name(item: Item, places: frozenset[str], names: Names) -> Item:
@@ -369,6 +389,39 @@ def _rename(text: str, names: Names) -> str:
     return text
 
 
+def _rename_pairs(pairs: Pairs, names: Names) -> Pairs:
+    return tuple((_rename(name, names), _rename(why, names)) for name, why in pairs)
+
+
+# Demos, and what was named at start
+
+DEMOS = {"music": ("music", "Nine Short Pieces"), "text": ("text", "The Tide Clock"), "pictures": ("images", "One Day")}
+_MOST_LOOKED = 5000  # files, to know what a folder is
+
+
+def list_demos() -> list[dict[str, Any]]:
+    """The demos that come with the package, each with its title and how many items it has."""
+    return [
+        {"name": name, "title": title, "items": len(list(demo_folder(medium).iterdir()))}
+        for name, (medium, title) in DEMOS.items()
+    ]
+
+
+def open_demo(store: ServerStore, name: str, progress: JobProgress) -> str:
+    """Open a demo by its name on the page: the collection's id."""
+    folder = demo_folder(DEMOS[name][0]).resolve()
+    return open_paths(store, [folder], [folder], progress, Origin("demo", "" if name == "music" else name))
+
+
+def is_collection(folder: Path) -> bool:
+    """Whether a folder is a collection itself, and none of several: of its files most lie in no folder within it."""
+    within = (folder,)
+    endings = medium_of([str(folder)], Opening(recursive=False, within=within)).endings
+    looked = islice(files_of([str(folder)], within=within), _MOST_LOOKED)
+    items = [Path(file) for file in looked if Path(file).suffix.lower() in endings]
+    return 2 * sum(item.parent == folder for item in items) > len(items)
+
+
 # A collection of which a workspace is kept, again: from where it came, else as it was measured then
 
 _GONE = "no previews: the files were sent to the page and went when it was closed; drop them again to have them here"
@@ -379,8 +432,7 @@ def reopen(store: ServerStore, workspace: PageWorkspace, progress: JobProgress) 
     """Open a collection again: its id, the same one unless what it consists of has changed since."""
     origin = Origin(**workspace.origin)
     if origin.kind == "demo":
-        folder = demo_folder().resolve()
-        return open_paths(store, [folder], [folder], progress, origin)
+        return open_demo(store, origin.path or "music", progress)
     path = resolve_below(origin.path, store.settings.roots) if origin.kind == "path" else None
     if path is not None:
         return open_paths(store, [path], store.settings.roots, progress, origin)

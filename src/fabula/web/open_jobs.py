@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -13,12 +14,39 @@ from fabula.core.files import guard_files
 from fabula.errors import FabulaError
 from fabula.media.children import stopping
 from fabula.media.medium import Stopped
-from fabula.sources.registry import Choice, SeveralCollectionsError
-from fabula.web.file_access import refuse_file
+from fabula.sources.registry import Choice, SeveralCollectionsError, Source
+from fabula.web.file_access import ItemFile, refuse_file
 from fabula.web.http_errors import StatusError, one_line
 from fabula.web.server_store import new_id
 
 _MOST_REMEMBERED = 50
+
+
+@dataclass(eq=False)
+class Listing:
+    """The items of what is being opened, which are there before they are measured; changed by the job alone."""
+
+    source: Source  # with the lengths that tags tell
+    files: tuple[ItemFile | None, ...]  # n files that may be fetched
+    left_out: tuple[tuple[str, str], ...] = ()  # (name, why) of what is not among the items
+    measured: set[int] = field(default_factory=set)  # items
+    begun: float = field(default_factory=time.monotonic)
+    latest: float = 0.0  # when the last item was measured
+
+    def mark(self, path: str) -> None:
+        """Note that the file at a path was measured."""
+        self.measured |= {k for k, item in enumerate(self.source.collection.items) if item.path == path}
+        self.latest = time.monotonic()
+
+    def seconds_left(self) -> float | None:
+        """How long measuring the others will take at the pace so far, by their lengths; None where nothing tells."""
+        done, lengths = set(self.measured), [item.length or 0.0 for item in self.source.collection.items]
+        if not done:
+            return None
+        weights = lengths if all(lengths) else [1.0] * len(lengths)
+        there = sum(weights[k] for k in done)
+        pace = (self.latest - self.begun) / there
+        return max(0.0, pace * (sum(weights) - there) - (time.monotonic() - self.latest)) if self.latest else 0.0
 
 
 @dataclass(frozen=True)
@@ -34,6 +62,7 @@ class OpenJob:
     collection: str | None = None  # what came of it
     error: str | None = None  # why it failed, in one line
     choices: tuple[Choice, ...] = ()  # of a table of several, where it failed because none was named
+    listing: Listing | None = None  # its items, once they are known
 
 
 class Cancelled(Exception):  # noqa: N818 - not an error: what was asked for
@@ -46,6 +75,7 @@ class JobProgress:
 
     tell: Callable[[int, int, str], None]
     stopped: Callable[[], bool] = lambda: False
+    show: Callable[[Listing], None] = lambda listing: None  # called once the items are known
 
     def __call__(self, done: int, total: int, file: str) -> None:
         """Tell how many files of how many are done, and the last of them; `Cancelled` where it is not wanted."""
@@ -80,12 +110,17 @@ class OpenJobs:
             if len(self._stops) >= self._most:
                 raise StatusError(429, f"{self._most} collections are being opened already; wait or cancel one")
 
+    def find(self, name: str) -> OpenJob | None:
+        """A job by its id; None where it is forgotten."""
+        with self._lock:
+            return self._jobs.get(name)
+
     def get(self, name: str) -> OpenJob:
         """A job by its id."""
-        with self._lock:
-            if name not in self._jobs:
-                raise StatusError(404, "there is no such job here")
-            return self._jobs[name]
+        found = self.find(name)
+        if found is None:
+            raise StatusError(404, "there is no such job here")
+        return found
 
     def all(self) -> list[OpenJob]:
         """Every job, the newest last."""
@@ -112,9 +147,12 @@ class OpenJobs:
         def report(done: int, total: int, file: str) -> None:
             self._set(name, done=done, total=total, file=Path(file).name)
 
+        def show(listing: Listing) -> None:
+            self._set(name, listing=listing)
+
         try:
             with guard_files(refuse_file), stopping(stop.is_set):
-                collection = work(JobProgress(report, stop.is_set))
+                collection = work(JobProgress(report, stop.is_set, show))
             self._set(name, state="done", collection=collection)
         except (Cancelled, Stopped):
             self._set(name, state="cancelled")

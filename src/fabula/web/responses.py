@@ -12,7 +12,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,16 +22,17 @@ from fastapi.responses import Response
 from fabula.core.files import cut_name
 from fabula.core.template import template, template_names
 from fabula.errors import FileError, InputError, shown
-from fabula.media.facts import total
+from fabula.media.facts import SECONDS, Fact, total
 from fabula.media.medium import Medium, Wave
 from fabula.report.page import write_page
 from fabula.report.pictures import write_picture
 from fabula.report.reviews import name_outlook, verdict
 from fabula.session.export import number_names, write_ordered
-from fabula.session.ordered import Ordered, input_order_name
+from fabula.session.ordered import Ordered, describe_arc, find_arc, input_order_name
 from fabula.session.review import Review
 from fabula.session.session import Session
 from fabula.web.file_access import ItemFile
+from fabula.web.open_jobs import OpenJob
 from fabula.web.page_workspace import PageWorkspace
 from fabula.web.server_store import OpenCollection
 
@@ -63,24 +64,52 @@ def _null_infinite(data: Any) -> Any:
     return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
+def job_body(job: OpenJob) -> dict[str, Any]:
+    """How far a job is; its items in the order given as soon as they are known, each measured yet or not."""
+    listing, told = job.listing, {name: value for name, value in vars(job).items() if name != "listing"}
+    told["choices"] = [vars(choice) for choice in job.choices]
+    if listing is None:
+        return {**told, "items": [], "seconds_left": None, "left_out": []}
+    timed = listing.source.medium.unit.name == SECONDS.name
+    items = [
+        {
+            "label": item.label,
+            "seconds": item.length if timed else None,
+            "measured": index in listing.measured,
+            "preview": file is not None,
+        }
+        for index, (item, file) in enumerate(zip(listing.source.collection.items, listing.files, strict=True))
+    ]
+    left = listing.seconds_left() if job.state == "running" else None
+    return {**told, "items": items, "seconds_left": left, "left_out": _describe_left_out(listing.left_out)}
+
+
+def _describe_left_out(left_out: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
+    return [{"name": name, "why": why} for name, why in left_out]
+
+
 def collection_body(opened: OpenCollection, *, knows_model: bool) -> dict[str, Any]:
     """An open collection: its title, medium, model, columns and notes, and its items in the order given."""
     session = opened.session
     medium, items = session.medium, session.collection.items
+    facts = medium.telling.facts(session.collection)
     return {
         "id": opened.id,
         "title": session.title,
         "medium": {**_describe_medium(medium, opened.files), "faces": medium.facing is not None},
         "by": session.column,
+        "arc": describe_arc(find_arc(session, judged=session.likelihood is not None), slice(None)),
         "axis": None if session.axis is None else {"name": session.axis.name, "unit": session.axis.unit},
         "model": _describe_model(session),
         "knows_model": knows_model,
         "columns": [{"name": name, "label": _label(name, medium)} for name in session.columns],
+        "facts": [{"name": fact.name, "unit": fact.unit} for fact in facts if not fact.coloured],
         "length_text": medium.unit.text(total([item.length for item in items])),
         "notes": list(session.notes),
+        "left_out": _describe_left_out((*opened.left_out, *session.source.left_out)),
         "origin": {"kind": opened.origin.kind, "path": opened.origin.path},
         "silent": opened.silent or None,
-        "items": _describe_items(opened),
+        "items": _describe_items(opened, facts),
     }
 
 
@@ -119,9 +148,8 @@ def _label(feature: str, medium: Medium) -> str:
     return medium.shown(feature).replace("_", " ")
 
 
-def _describe_items(opened: OpenCollection) -> list[dict[str, Any]]:
+def _describe_items(opened: OpenCollection, facts: Sequence[Fact]) -> list[dict[str, Any]]:
     session = opened.session
-    facts = session.medium.telling.facts(session.collection)
     coloured = next((fact for fact in facts if fact.coloured), None)
     both = None if session.medium.facing is None else session.medium.facing(session.collection).alone
     heights = (session.essence if session.essence.ndim == 1 else session.essence[:, 0]).tolist()
@@ -159,7 +187,7 @@ def order_body(ordered: Ordered, result: str | None, *, explain: bool) -> dict[s
         if steps is not None
         else [],
         "length_texts": {
-            "sides": [unit.text(length) for length in ordered.lengths],
+            "sides": ordered.length_texts,
             "all": unit.text(total(ordered.lengths)),
             "left_out": unit.text(total([items[i].length for i in ordered.left_out])),
         },
@@ -212,15 +240,15 @@ _CHUNK = 1 << 18
 _WRITERS: dict[str, Callable[[Ordered, Path], Path]] = {"html": write_page, "svg": write_picture}
 
 
-def export(ordered: Ordered, form: str, scratch: Path, *, gap: float = 0.0) -> tuple[str, bytes]:
-    """A result as a file of some format, with a gap between items where that says when each begins: name and bytes.
+def export(ordered: Ordered, form: str, scratch: Path) -> tuple[str, bytes]:
+    """A result as a file of some format: name and bytes.
 
     Errors name files as people know them, never where they are stored.
     """
     with tempfile.TemporaryDirectory(prefix="export-", dir=scratch) as folder:
         target = Path(folder) / f"{file_name(ordered.session.title) or 'order'}.{form}"
         try:
-            write = _WRITERS.get(form, partial(write_ordered, gap=gap))
+            write = _WRITERS.get(form, write_ordered)
             write(_from_folder(ordered, Path(folder)), target)
         except (FileError, InputError) as error:
             raise FileError(_without_places(str(error), ordered.session, folder)) from error

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -13,13 +14,23 @@ from fastapi.responses import Response, StreamingResponse
 
 from fabula.core.files import guard_files
 from fabula.errors import FileError, shown
+from fabula.media.medium import Medium
 from fabula.media.registry import item_endings
-from fabula.session.open import demo_folder, dump_session, load_session
+from fabula.session.open import dump_session, load_session
 from fabula.sources.registry import list_endings
 from fabula.web import requests, responses
 from fabula.web.file_access import ItemFile, check_below, file_response, list_folder, refuse_file
 from fabula.web.http_errors import ERROR_RESPONSES, StatusError
-from fabula.web.open_collection import open_paths, open_saved_session, open_upload, receive, reopen
+from fabula.web.open_collection import (
+    DEMOS,
+    list_demos,
+    open_demo,
+    open_paths,
+    open_saved_session,
+    open_upload,
+    receive,
+    reopen,
+)
 from fabula.web.open_jobs import JobProgress, OpenJobs
 from fabula.web.orders import change_essence, is_final, knows_model, order, review
 from fabula.web.page_workspace import Workspaces
@@ -49,6 +60,7 @@ def _state(name: str) -> Any:
 StoreOf = Annotated[ServerStore, _state("store")]
 JobsOf = Annotated[OpenJobs, _state("jobs")]
 WorkspacesOf = Annotated[Workspaces, _state("workspaces")]
+FirstOf = Annotated[str | None, _state("first")]  # the job of what was named at start
 Name = Annotated[str, InPath(min_length=1, max_length=200)]
 Size = Annotated[int, Query(ge=16, le=4096, description="Pixels of its longer side, as far as it can be made smaller.")]
 
@@ -57,14 +69,23 @@ Size = Annotated[int, Query(ge=16, le=4096, description="Pixels of its longer si
 
 
 def _start(jobs: OpenJobs, title: str, work: Callable[[JobProgress], str]) -> dict[str, Any]:
-    return asdict(jobs.start(title, work))
+    return responses.job_body(jobs.start(title, work))
+
+
+@router.get("/start", tags=["open"])
+def start(store: StoreOf, jobs: JobsOf, first: FirstOf) -> Any:
+    """What a new page shows: the job of what was named at start, null where that is no collection; and the demos."""
+    job = None if first is None else jobs.find(first)
+    gone = job is not None and job.state == "done" and all(one.id != job.collection for one in store.all())
+    opened = None if job is None or gone else responses.job_body(job)
+    return json_response({"open": opened, "demos": list_demos()})
 
 
 @router.post("/demo", status_code=202, tags=["open"])
-def demo(store: StoreOf, jobs: JobsOf) -> Any:
-    """Open the collection that comes with the package; a job."""
-    folder = demo_folder().resolve()
-    return _start(jobs, "the demo", lambda progress: open_paths(store, [folder], [folder], progress, Origin("demo")))
+def demo(store: StoreOf, jobs: JobsOf, asked: requests.DemoRequest | None = None) -> Any:
+    """Open a collection that comes with the package, by default the first of them; a job."""
+    name = "music" if asked is None else asked.name
+    return _start(jobs, DEMOS[name][1], partial(open_demo, store, name))
 
 
 @router.post("/uploads", status_code=202, tags=["open"], openapi_extra=_UPLOAD_BODY)
@@ -73,13 +94,13 @@ async def upload(
 ) -> Any:
     """Open files that are sent: items, or one playlist or table with the files it names; a job."""
     jobs.check()
-    name, files, notes = await receive(request, store)
+    came = await receive(request, store)
     origin = Origin("upload", collection=collection)
     try:
-        work = f"{len(files)} file(s)"
-        return _start(jobs, work, lambda progress: open_upload(store, name, files, progress, origin, by, notes))
+        work = f"{len(came.files)} file(s)"
+        return _start(jobs, work, lambda progress: open_upload(store, came, progress, origin, by))
     except StatusError:
-        store.drop_upload(name)
+        store.drop_upload(came.id)
         raise
 
 
@@ -123,19 +144,29 @@ def open_session(saved: dict[str, Any], store: StoreOf) -> Any:
 @router.get("/jobs", tags=["jobs"])
 def all_jobs(jobs: JobsOf) -> Any:
     """Every job, the newest last."""
-    return json_response([asdict(job) for job in jobs.all()])
+    return json_response([responses.job_body(job) for job in jobs.all()])
 
 
 @router.get("/jobs/{job}", tags=["jobs"])
 def one_job(job: str, jobs: JobsOf) -> Any:
-    """How far a job is; once it is done, which collection came of it."""
-    return json_response(asdict(jobs.get(job)))
+    """How far a job is, its items and how long they will take; once it is done, which collection came of it."""
+    return json_response(responses.job_body(jobs.get(job)))
+
+
+@router.get("/jobs/{job}/preview/{item}", tags=["jobs"], response_class=Response)
+def preview_early(request: Request, job: str, item: int, jobs: JobsOf) -> Response:
+    """The file of an item of a job, whole or a range of it: before all are measured."""
+    listing = jobs.get(job).listing
+    file = listing.files[item] if listing is not None and 0 <= item < len(listing.files) else None
+    if listing is None or file is None:
+        raise StatusError(404, f"item {item} has no file here")
+    return _send(request, file, listing.source.medium)
 
 
 @router.delete("/jobs/{job}", tags=["jobs"])
 def cancel(job: str, jobs: JobsOf) -> Any:
     """Stop a job; what it was at is given up."""
-    return json_response(asdict(jobs.cancel(job)))
+    return json_response(responses.job_body(jobs.cancel(job)))
 
 
 # Open collections
@@ -215,8 +246,11 @@ def _find_item(store: ServerStore, collection: str, item: int) -> tuple[OpenColl
 def preview(request: Request, collection: str, item: int, store: StoreOf) -> Response:
     """The file of an item, whole or a range of it."""
     opened, file = _find_item(store, collection, item)
-    kind = responses.media_type(file.path, opened.session.medium)
-    asked = request.headers
+    return _send(request, file, opened.session.medium)
+
+
+def _send(request: Request, file: ItemFile, medium: Medium) -> Response:
+    asked, kind = request.headers, responses.media_type(file.path, medium)
     return file_response(file.open(), kind, asked.get("range"), if_range=asked.get("if-range"))
 
 
@@ -279,12 +313,14 @@ def export(collection: str, asked: requests.ExportRequest, store: StoreOf) -> Re
     """Write a result: a playlist, a table, JSON, a report, a picture, or numbered copies."""
     opened = store.get(collection)
     ordered = store.get_result(collection, asked.result)
+    if asked.gap_s is not None:
+        ordered = replace(ordered, request=replace(ordered.request, gap_s=asked.gap_s))
     if asked.format == "zip":
         name = f"{responses.file_name(ordered.session.title) or 'order'}.zip"
         chunks = responses.zip_copies(opened, ordered, store.folder)
         return StreamingResponse(chunks, media_type="application/zip", headers=_attach(name))
     with guard_files(opened.guard):
-        name, data = responses.export(ordered, asked.format, store.folder, gap=asked.gap_s)
+        name, data = responses.export(ordered, asked.format, store.folder)
     return Response(data, media_type="application/octet-stream", headers=_attach(name))
 
 

@@ -40,6 +40,7 @@ class Settings:
     """Settings of the page's server."""
 
     roots: tuple[Path, ...] = ()  # folders of this machine that the page may open
+    first: Path | None = None  # the folder, one of them or below, that is opened at once where it is a collection
     model: str | None = None  # a shipped one or a file; by default the shipped one for the kind of collection
     # Names under which the page may be asked for: others come from a page elsewhere whose name was made to lead here.
     hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]")
@@ -79,6 +80,7 @@ class OpenCollection:
     upload: str = ""  # its files belong to
     whole: ItemFile | None = None  # the file that was cut into its items
     silent: str = ""  # why none of its files is here, where there should be some
+    left_out: tuple[tuple[str, str], ...] = ()  # (name, why) of what came with it, besides what the source left out
 
     @property
     def guard(self) -> Opener:

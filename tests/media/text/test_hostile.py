@@ -11,7 +11,7 @@ import pytest
 
 from fabula.errors import FileError
 from fabula.media.medium import Cutting
-from fabula.media.text.documents import html_document, markdown_document, plain_document
+from fabula.media.text.documents import html_document, markdown_document, plain_document, read_packed
 from fabula.media.text.heads import without_common_heads, without_heads
 from fabula.media.text.passages import text_of
 from fabula.media.text.text_measures import cut_file
@@ -100,6 +100,36 @@ def test_entities_of_a_file_are_refused_in_every_encoding(tmp_path: Path, encodi
         archive.writestr("word/document.xml", xml.encode(encoding))
     with pytest.raises(FileError, match="entities"):
         cut_file(str(path), Cutting())
+
+
+INSIDE = {"docx": "word/document.xml", "odt": "content.xml"}
+
+
+def pack(path: Path, body: str) -> str:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(INSIDE[path.suffix[1:]], f'<w:document xmlns:w="w"><w:body>{body}</w:body></w:document>')
+    return str(path)
+
+
+@pytest.mark.parametrize("ending", INSIDE)
+def test_paragraphs_within_paragraphs_are_read_in_time(tmp_path: Path, ending: str) -> None:
+    count = 400_000
+    path = pack(tmp_path / f"deep.{ending}", "<w:p>" * count + "<w:t>Rain fell.</w:t>" + "</w:p>" * count)
+    start = time.process_time()
+    assert read_packed(path).text == "Rain fell."
+    assert time.process_time() - start < SECONDS
+
+
+@pytest.mark.parametrize("ending", INSIDE)
+def test_what_stands_in_a_box_within_a_paragraph_is_read_once(tmp_path: Path, ending: str) -> None:
+    body = (
+        "<w:p><w:t>One</w:t><w:box><w:p><w:t>boxed</w:t></w:p></w:box><w:t> two</w:t></w:p><w:p><w:t>three</w:t></w:p>"
+    )
+    assert [block.text for block in read_packed(pack(tmp_path / f"box.{ending}", body)).blocks] == [
+        "One two",
+        "boxed",
+        "three",
+    ]
 
 
 def test_marks_of_an_ordinary_text_still_go(tmp_path: Path) -> None:

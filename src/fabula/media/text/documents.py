@@ -503,46 +503,78 @@ def _docx(archive: _Archive) -> Document | None:
     root = archive.xml("word/document.xml")
     if root is None:
         return None
-    blocks = [_word_paragraph(element) for element in root.iter() if _tag(element) == "p"]
-    return _name(Document(tuple(block for block in blocks if block.text)), archive.xml("docProps/core.xml"))
-
-
-def _word_paragraph(paragraph: ET.Element) -> TextBlock:
-    level, parts = PARAGRAPH, []
-    for element in paragraph.iter():
-        tag = _tag(element)
-        if tag == "pStyle":
-            level = _level(next(iter(element.attrib.values()), ""))
-        elif tag == "t":
-            parts.append(element.text or "")
-        elif tag in ("tab", "br", "cr"):
-            parts.append("\t" if tag == "tab" else "\n")
-    return _block(level, "".join(parts))
+    return _name(Document(tuple(_paragraphs(root, _word_piece))), archive.xml("docProps/core.xml"))
 
 
 def _odt(archive: _Archive) -> Document | None:
     root = archive.xml("content.xml")
     if root is None:
         return None
-    blocks = []
-    for element in root.iter():
-        if _tag(element) in ("p", "h"):
-            level = next((int(v) for k, v in element.attrib.items() if k.endswith("outline-level") and v.isdigit()), 1)
-            blocks.append(_block(min(max(level, 1), 6) if _tag(element) == "h" else PARAGRAPH, _flat(element)))
-    return _name(Document(tuple(block for block in blocks if block.text)), archive.xml("meta.xml"))
+    return _name(Document(tuple(_paragraphs(root, _open_piece, tails=True))), archive.xml("meta.xml"))
 
 
-def _flat(element: ET.Element) -> str:
-    """The text of a paragraph, what stands for spaces and line ends included; notes are not."""
-    parts = [element.text or ""]
-    for inner in element:
-        tag = _tag(inner)
-        if tag in ("s", "tab", "line-break"):
-            parts.append({"s": " ", "tab": "\t"}.get(tag, "\n"))
-        elif tag not in ("note", "annotation"):
-            parts.append(_flat(inner))
-        parts.append(inner.tail or "")
-    return "".join(parts)
+class _Paragraph:
+    """A paragraph while it is read."""
+
+    __slots__ = ("level", "parts")
+
+    def __init__(self, level: int = PARAGRAPH) -> None:
+        self.level, self.parts = level, list[str]()
+
+
+def _paragraphs(
+    root: ET.Element, read: Callable[[ET.Element, str, _Paragraph], _Paragraph], *, tails: bool = False
+) -> Iterator[TextBlock]:
+    """The paragraphs that say something, in one pass without recursion: what is in one within another is the inner's.
+
+    ``read`` adds what an element says to the paragraph it is in, and gives the one that it begins, or the same.
+    """
+    found, within = list[_Paragraph](), [_Paragraph()]
+    opened, inside = [root], [iter([root])]
+    while inside:
+        element = next(inside[-1], None)
+        if element is not None:
+            tag = element.tag.rpartition("}")[2]
+            mine = read(element, tag, within[-1])
+            if mine is not within[-1] and tag in ("p", "h"):
+                found.append(mine)
+            opened.append(element)
+            inside.append(iter(element))
+            within.append(mine)
+            continue
+        inside.pop()
+        within.pop()
+        tail = opened.pop().tail
+        if tails and tail and within:
+            within[-1].parts.append(tail)
+    for one in found:
+        text = "".join(one.parts).strip() if one.parts else ""
+        if text:
+            yield TextBlock(one.level if re.search(r"\w", text) else SEPARATOR, text)
+
+
+def _word_piece(element: ET.Element, tag: str, within: _Paragraph) -> _Paragraph:
+    """What an element of a .docx file says."""
+    if tag == "p":
+        return _Paragraph()
+    if tag == "pStyle":
+        within.level = _level(next(iter(element.attrib.values()), ""))
+    elif tag == "t":
+        within.parts.append(element.text or "")
+    elif tag in ("tab", "br", "cr"):
+        within.parts.append("\t" if tag == "tab" else "\n")
+    return within
+
+
+def _open_piece(element: ET.Element, tag: str, within: _Paragraph) -> _Paragraph:
+    """What an element of an .odt file says; notes are no part of the paragraph they are in."""
+    if tag in ("p", "h"):
+        level = next((int(v) for k, v in element.attrib.items() if k.endswith("outline-level") and v.isdigit()), 1)
+        within = _Paragraph(min(max(level, 1), 6) if tag == "h" else PARAGRAPH)
+    elif tag in ("note", "annotation"):
+        return _Paragraph()
+    within.parts.append({"s": " ", "tab": "\t", "line-break": "\n"}.get(tag, element.text or ""))
+    return within
 
 
 def _epub(archive: _Archive) -> Document | None:
@@ -578,11 +610,6 @@ def _name(document: Document, about: ET.Element | None) -> Document:
     """A document with the title and the author that its file tells."""
     said = {e.tag: (e.text or "").strip() for e in about.iter()} if about is not None else {}
     return replace(document, name=said.get(_TITLE, ""), author=said.get(_CREATOR, ""))
-
-
-def _block(level: int, text: str) -> TextBlock:
-    bare = text.strip()
-    return TextBlock(level, bare) if re.search(r"\w", bare) else TextBlock(SEPARATOR, bare)
 
 
 def _level(style: str) -> int:
