@@ -108,6 +108,8 @@ def test_rare_words_for_beginnings_and_ends_are_read_as_common_ones():
         (["Part 1", "Part 1 (live)", "Part 2"], []),  # one number twice
         (["Theme 2", "Rain", "Theme 9"], []),  # far apart
         (["I", "You", "We"], []),
+        ([f"{k:02d} page {k}" for k in range(1, 16)], []),  # a numbering of all, as files have it
+        (["1 Prelude No. 2", "2 Rain", "3 Prelude No. 1"], [(2, 0)]),
     ],
 )
 def test_series_are_what_titles_count(titles, found):

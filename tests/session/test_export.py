@@ -10,17 +10,20 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from fabula.core.collection import Item
+from fabula.core.collection import Collection, Item
 from fabula.core.files import make_part
 from fabula.errors import FileError, InputError
-from fabula.media.facts import as_clock, as_seconds
+from fabula.media.facts import as_clock, as_seconds, round_parts
+from fabula.media.registry import find_medium
 from fabula.session.export import MOST_KEPT, Copying, copy_numbered, number_in_place, number_names, restore, versions
 from fabula.session.open import demo_folder
 from fabula.session.ordered import Row
-from fabula.session.session import open_session, session_of
+from fabula.session.session import Session, open_session, session_of
 from fabula.sources.playlists.playlist import read_playlist
+from fabula.sources.registry import Source
 
 
 def test_copies_are_numbered_and_originals_untouched(tmp_path, demo):
@@ -184,6 +187,49 @@ def test_json_has_what_is_promised(demo, tmp_path):
     assert sum(told["lengths"]) == pytest.approx(sum(item.length for item in demo.collection.items))
     assert 0.5 < told["sure"] < told["direction"] < 1
     assert json.loads(ordered.save(tmp_path / "x.json").read_text()) == json.loads(json.dumps(told))
+
+
+def side_length(lengths, gap):
+    """How long a side is that is played with gaps, or crossfades, between two."""
+    at = 0.0
+    for length in lengths[:-1]:
+        at += max(0.0, length + gap)
+    return at + lengths[-1]
+
+
+@pytest.mark.parametrize("gap", [0.0, 2.5, 7.0, -1.5])
+def test_gaps_count_in_limits_as_brute_force_counts_them(gap):
+    rng = np.random.default_rng(int(gap * 2) + 9)
+    lengths = rng.uniform(20, 60, 7).round(1).tolist()
+    songs = Collection(
+        "c", tuple(Item(f"s{k}", length=x) for k, x in enumerate(lengths)), rng.normal(size=(7, 1)), ("e",)
+    )
+    session = Session(Source(Path("c"), songs, find_medium("music")), songs.features[:, 0], ("e",))
+    halves = [mask for mask in range(1, 127) if mask & 1]
+    shortest = min(
+        max(
+            side_length([x for k, x in enumerate(lengths) if mask >> k & 1], gap),
+            side_length([x for k, x in enumerate(lengths) if not mask >> k & 1], gap),
+        )
+        for mask in halves
+    )
+    found = session.order(sides=2, side_limit=shortest + 0.01, gap_s=gap, template="icarus")
+    assert max(found.lengths) <= shortest + 0.01
+    with pytest.raises(InputError, match=f"the shortest side limit that works is {as_clock(np.ceil(shortest))}"):
+        session.order(sides=2, side_limit=shortest - 0.5, gap_s=gap, template="icarus")
+    limited = session.order(limit=150, gap_s=gap, template="icarus")
+    assert limited.lengths == [pytest.approx(side_length([lengths[i] for i in limited.ordering], gap))]
+    assert limited.lengths[0] <= 150
+    assert limited.notes[-1].startswith("left out to keep within 2:30: ")
+
+
+def test_sides_add_up_to_the_whole_to_the_second():
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        lengths = rng.uniform(1, 400, rng.integers(2, 9))
+        parts = round_parts(lengths)
+        assert sum(parts) == int(lengths.sum() + 0.5)
+        assert np.abs(np.array(parts) - lengths).max() < 1
 
 
 def test_playlists_tell_the_sides(demo, tmp_path):

@@ -63,6 +63,6 @@ def test_every_export_that_can_keeps_the_sides(server, demo, form):
 
 def test_a_gap_must_be_a_gap(server, demo):
     result = server.order(collection=demo)["result"]
-    for gap in (-1, 61, "x"):
+    for gap in (-61, 61, "x"):
         asked = {"result": result, "format": "cue", "gap_s": gap}
         assert server.client.post(f"/api/collections/{demo}/export", json=asked).status_code == 422

@@ -29,7 +29,7 @@ _SECTIONS = {
     "Wishes": ("first", "last", "at", "together", "together_by", "before", "apart", "sides", "side_limit", "limit",
                "spreads", "series", "smoothness", "smooth_by", "sort_into_mix", "ramp", "folded", "keys", "keep",
                "ask", "matter"),
-    "What comes out": ("output", "gap", "gain", "report", "plot", "as_json", "show", "why"),
+    "What comes out": ("output", "gap_s", "gain", "report", "plot", "as_json", "show", "why"),
     "Moved to fabula copy and fabula restore": ("copy_to", "link", "tags", "in_place", "restore", "number"),
 }  # fmt: skip
 _FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothness", "output", "as_json")
@@ -96,8 +96,8 @@ _FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothne
 @click.option("-o", "--output", metavar="FILE",
               help=f"Write the order: {' '.join(PLAYLIST_ENDINGS)} .csv .json; of music .cue .txt; of texts .md .docx; "
               "of pictures .png .pdf .book.pdf .html .txt")  # fmt: skip
-@click.option("--gap", type=float, default=0.0, metavar="SECONDS",
-              help="Between two items, in .cue and timings (.txt).")  # fmt: skip
+@click.option("--gap", "gap_s", type=float, default=0.0, metavar="SECONDS",
+              help="Between two items of a side: it counts in lengths, limits, .cue and timings (.txt).")  # fmt: skip
 @click.option("--copy-to", metavar="FOLDER", help="As fabula copy --to.")
 @click.option("--link", is_flag=True, help="With --copy-to: as fabula copy --link.")
 @click.option("--tags", is_flag=True, help="With --copy-to: as fabula copy --tags.")
@@ -242,7 +242,7 @@ def _write_outputs(ordered: Ordered, asked: Options) -> list[Path]:
     if asked.output is not None:
         from fabula.session.export import write_ordered
 
-        written.append(write_ordered(ordered, asked.output, gap=asked.gap, gain=asked.gain))
+        written.append(write_ordered(ordered, asked.output, gain=asked.gain))
     if asked.report is not None:
         from fabula.report.page import write_page
 
@@ -256,7 +256,7 @@ def _write_outputs(ordered: Ordered, asked: Options) -> list[Path]:
     return written
 
 
-_WITH_ALL = ("every", "model", "likeliest", "columns", "output", "jobs", "cache")  # options that --all takes
+_WITH_ALL = ("every", "model", "likeliest", "series", "columns", "output", "jobs", "cache")  # options that --all takes
 
 
 def _order_all(paths: tuple[str, ...], asked: Options) -> None:
@@ -275,10 +275,11 @@ def _order_all(paths: tuple[str, ...], asked: Options) -> None:
         opening = Opening(columns=as_columns(asked.columns))
         measuring = Measuring(asked.jobs, asked.cache)
         what = CatalogueRequest(paths[0], asked.model, opening, measuring, report)
-        done = order_catalogue(what, asked.output, likeliest=asked.likeliest)
+        done = order_catalogue(what, asked.output, likeliest=asked.likeliest, series=asked.series)
     sure = "each the best there is" if done.exact == done.collections else f"{done.exact:,} surely the best there is"
     ordered = f"ordered: {done.collections:,} collections of {done.items:,} items; {sure}"
-    print_lines(ordered, f"written: {done.path}")
+    free = f"kept in the order their titles count: {done.counted:,} collections (--no-series leaves them free)"
+    print_lines(ordered, *([free] if done.counted else []), f"written: {done.path}")
 
 
 def _restore(path: str, number: int | None, paths: tuple[str, ...]) -> None:

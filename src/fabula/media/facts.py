@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
@@ -196,7 +197,28 @@ SECONDS = Unit("seconds", as_clocks, as_seconds, "22:00")
 COUNT = Unit("items", as_numbers, as_number, "12")
 
 
-def total(lengths: Sequence[float | None]) -> float | None:
-    """The sum of lengths; None where one is not known."""
+def begin_times(lengths: Sequence[float], gap: float = 0.0) -> list[float]:
+    """When each of several begins that follow each other with a gap between two, below 0 an overlap.
+
+    >>> begin_times([60.0, 30.0, 20.0], 2.0), begin_times([60.0, 30.0], -5.0)
+    ([0.0, 62.0, 94.0], [0.0, 55.0])
+    """
+    return [0.0, *accumulate(max(0.0, length + gap) for length in lengths[:-1])][: len(lengths)]
+
+
+def total(lengths: Sequence[float | None], gap: float = 0.0) -> float | None:
+    """How long several are together, with a gap between two; None where the length of one is not known."""
     known = [length for length in lengths if length is not None]
-    return float(sum(known)) if len(known) == len(lengths) else None
+    if len(known) < len(lengths):
+        return None
+    ends = map(float.__add__, begin_times(known, gap), map(float, known))
+    return max(ends, default=0.0) if gap else float(sum(known))
+
+
+def round_parts(lengths: Sequence[float]) -> list[float]:
+    """Lengths as whole numbers that add up to what all are together as a whole number; each is off by less than one.
+
+    >>> round_parts([53.6, 49.6])
+    [54.0, 49.0]
+    """
+    return [float(part) for part in np.diff(np.floor(np.cumsum([0.0, *lengths]) + 0.5))]

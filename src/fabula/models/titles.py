@@ -122,6 +122,7 @@ _NUMBER_WORDS = frozenset((*_SPELT, *_ROMANS))  # a title without any of them, a
 _LEADING = re.compile(
     r"^\s*(?:[(\[#]?\d{1,3}[)\]]?\s*[-–—.:)\]_]+\s*(?=\S)(?![\d%])|\d{1,2}[-.]\d{1,2}\b[-–—.:)_\s]*|0\d\b\s*)"
 )
+_BEGINS = re.compile(r"^\s*\d{1,3}\s+(?=\S)")  # "10 x", which may be sung, unless most titles begin so
 # "A1 x", "B2. x": a side of vinyl and a number
 _SIDE = re.compile(r"^\s*[A-Fa-f]\d{1,2}\b[-–—.:)_\s]*")
 # "Track 7", "Pista 07": nothing but a word for track and a number
@@ -379,6 +380,7 @@ _ORDINALS = {
     )
     for value, word in enumerate(words.split(), start=1)
 }
+_COUNT_WORDS = _NUMBER_WORDS | frozenset(_ORDINALS)
 _ORDINAL = re.compile(r"(?:st|nd|rd|th|er|eme|e|a|o|\.)(?![^\W\d_])")
 _RANGE = re.compile(r"\s*(?:[-–—&+/]|and|und|et|y|e)\s*(?:\d{1,2}|[ivx]+)\b")
 _WORK = re.compile(r"[:,–—-]\s*$")  # what stands between a work and the number of its movement
@@ -395,6 +397,11 @@ class Series(NamedTuple):
     name: str  # what is counted, folded; "" where the titles are numbers alone
     numbers: tuple[int, ...]  # one an item, rising
     follows: bool  # whether they are movements of one work, which stand in a row
+
+    def follow_up(self, first: int, second: int) -> bool:
+        """Whether the second of two items has the number after the first's."""
+        known = dict(zip(self.items, self.numbers, strict=True))
+        return first in known and known.get(second) == known[first] + 1
 
 
 class _Count(NamedTuple):
@@ -416,11 +423,13 @@ def find_series(titles: Sequence[str]) -> list[Series]:
     >>> find_series(["03 Air", "01 Sea", "Track 2", "Song for 7", "1984"])
     []
     """
-    texts = [fold(_without_track(title)) for title in titles]
+    texts = _without_tracks(titles)
     groups: dict[tuple[str, str], dict[int, list[int]]] = {}
     for item, text in enumerate(texts):
         for found in _counts(text):
             groups.setdefault((found.name, found.mark), {}).setdefault(found.value, []).append(item)
+    if not groups:
+        return []
     whole = {" ".join(words_of(text)): item for item, text in enumerate(texts)}
     series = []
     for (name, mark), held in groups.items():
@@ -434,10 +443,13 @@ def find_series(titles: Sequence[str]) -> list[Series]:
     return sorted(series, key=lambda one: (-len(one.items), one.items))
 
 
-def _without_track(title: str) -> str:
-    """A title without the number of its track; "2. Satz" has none."""
-    left = _LEADING.sub("", _TRACK.sub("", title))
-    return title if (words_of(left) or ("",))[0] in _MARKED else left
+def _without_tracks(titles: Sequence[str]) -> list[str]:
+    """Titles, folded, without the numbers of their tracks; "2. Satz" has none, "10 page" where most are numbered so."""
+    begun = [_BEGINS.match(title) for title in titles]
+    cut = _BEGINS if _most(sum(map(bool, begun)), titles) else _LEADING
+    left = [cut.sub("", _LEADING.sub("", _TRACK.sub("", title))) for title in titles]
+    kept = [(words_of(text) or ("",))[0] in _MARKED for text in left]
+    return [fold(title if keep else text) for title, text, keep in zip(titles, left, kept, strict=True)]
 
 
 def _counts_through(name: str, mark: str, items: list[list[int]], numbered: list[int], n: int) -> bool:
@@ -451,6 +463,8 @@ def _counts_through(name: str, mark: str, items: list[list[int]], numbered: list
 
 def _counts(text: str) -> Iterator[_Count]:
     """The numbers of a folded title that may count something."""
+    if not _DIGIT.search(text) and _COUNT_WORDS.isdisjoint(_TOKEN.findall(text)):
+        return
     tokens = list(_TOKEN.finditer(text))
     for at, token in enumerate(tokens):
         word, rest, start = token[0], text[token.end() :], token.start()

@@ -61,10 +61,10 @@ def name_ends(review: Review) -> list[str]:
 
 def name_sides(review: Review) -> list[str]:
     """Each side and how long it is, where there are several."""
-    lengths, unit = review.lengths, review.session.medium.unit
+    lengths = review.as_it_is.length_texts
     ends = list(pairwise([0, *np.cumsum(review.sides, dtype=np.intp).tolist()]))
     return [
-        f"side {side_name(k)}: {start + 1} to {stop}{f', {unit.text(lengths[k])}' if lengths[k] is not None else ''}"
+        f"side {side_name(k)}: {start + 1} to {stop}{f', {lengths[k]}' if lengths[k] else ''}"
         for k, (start, stop) in enumerate(ends)
     ]
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,15 +23,19 @@ from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Item
 from fabula.core.collections import Cells, Collections, Numbered
 from fabula.core.files import check_target, refuse_odd_names, whole_file
-from fabula.errors import FileError, InputError, import_extra
+from fabula.core.solver.solve import Constraints
+from fabula.errors import ConflictError, ConstraintError, FileError, InputError, import_extra
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium
 from fabula.media.registry import measure_if_held, media
-from fabula.models.config import PAIRS
+from fabula.models.config import PAIRS, TITLES
 from fabula.models.model import Model, load_essence_model, load_model
+from fabula.models.order import OrderedMany
 from fabula.models.transform import Transform
 from fabula.session.export import check_ending, relocate
 from fabula.session.measure import FAR, find_models, measure, shift_to_training_range
+from fabula.session.propose import FLAT, OrderTask, by_likelihood, judge
+from fabula.session.request import Request, find_title_wishes
 from fabula.sources.registry import Opening, SeveralCollectionsError, open_source
 from fabula.sources.tables.read_table import TableReading, open_table
 from fabula.sources.tables.roles import Columns, columns_named, feature_name, roles_of
@@ -310,11 +315,12 @@ def _far(features: Floats, offsets: Ints, transform: Transform) -> list[int]:
 
 ESSENCE_ENDINGS, ORDER_ENDINGS = (".parquet", ".csv", ".npz"), (".parquet", ".csv")
 _PART = 2000  # collections between two reports
+_SECONDS = 0.3  # to search in for one of many items whose titles ask for something
 
 Report = Callable[[int, int, str], None]  # rows done, rows in all, the last collection
 Rows = Mapping[str, Any]  # name -> one value per row: an array (rows,), or a list of texts
 _Write = Callable[[Rows], None]
-_Make = Callable[[Model, Piece, Collections, slice], tuple[Rows, int]]  # the rows, and how many are surely best
+_Make = Callable[[Model, Piece, Collections, slice], tuple[Rows, "Counts"]]
 
 
 @dataclass(frozen=True)
@@ -328,17 +334,22 @@ class CatalogueRequest:
     report: Report | None = None
 
 
+class Counts(NamedTuple):
+    """Of how many orderings something is to be told."""
+
+    exact: int = 0  # surely the best
+    counted: int = 0  # in which titles had a say
+
+
 @dataclass(frozen=True)
 class Done:
-    """What was done: how many collections and items, and the table they went into.
-
-    Of orderings also how many are surely the best.
-    """
+    """What was done: how many collections and items, and the table they went into; of orderings also what is told."""
 
     collections: int
     items: int
     path: Path
     exact: int = 0
+    counted: int = 0
 
 
 def encode_catalogue(asked: CatalogueRequest, output: str | Path, *, raw: bool = False) -> Done:
@@ -352,41 +363,46 @@ def encode_catalogue(asked: CatalogueRequest, output: str | Path, *, raw: bool =
     def choose(piece: Piece) -> Model:
         return encoder_of(piece.medium, complete(piece.collections, piece.medium).feature_names)
 
-    def rows(model: Model, piece: Piece, part: Collections, at: slice) -> tuple[Rows, int]:
-        return essence_rows(model, piece, part, at, raw=raw), 0
+    def rows(model: Model, piece: Piece, part: Collections, at: slice) -> tuple[Rows, Counts]:
+        return essence_rows(model, piece, part, at, raw=raw), Counts()
 
     return _go_through(asked, _check_ending(output, ESSENCE_ENDINGS), choose, rows)
 
 
-def order_catalogue(asked: CatalogueRequest, output: str | Path, *, likeliest: bool = False) -> Done:
+def order_catalogue(
+    asked: CatalogueRequest, output: str | Path, *, likeliest: bool = False, series: bool = True
+) -> Done:
     """Write one ordering of every collection of a catalogue.
 
     Columns: collection, position from 1, row of the file from 1, id and title of the item there, and, the same for a
     whole collection, score and gap. What is proposed is what ``fabula order`` puts first for each, or the likeliest
-    ordering, not the one expected to agree best with the true one.
+    ordering, not the one expected to agree best with the true one. Titles that count keep their order, but for
+    ``series=False``.
     """
 
     def choose(piece: Piece) -> Model:
         return proposer_of(piece.medium, piece.collections.feature_names)
 
-    return _go_through(asked, _check_ending(output, ORDER_ENDINGS), choose, partial(order_rows, likeliest=likeliest))
+    make = partial(order_rows, likeliest=likeliest, series=series)
+    return _go_through(asked, _check_ending(output, ORDER_ENDINGS), choose, make)
 
 
 def _go_through(asked: CatalogueRequest, target: Path, choose: Callable[[Piece], Model], make: _Make) -> Done:
     """Write what is made of the collections of a catalogue, some at a time; a model is chosen where none is named."""
     model = None if asked.model is None else check_arrays(load_model(asked.model), asked.model)
-    collections = items = exact = 0
+    collections = items = exact = counted = 0
     kinds = {".parquet": _parquet, ".csv": _csv, ".npz": _npz}
     with refuse_odd_names(target), whole_file(target) as file, kinds[target.suffix.lower()](file) as write:
         for piece in pieces_of(asked.path, _features_to_read(model), asked.opening, asked.measuring):
             model = model or choose(piece)
             for part, at in parts_of(piece):
-                columns, sure = make(model, piece, part, at)
+                columns, told = make(model, piece, part, at)
                 write(columns)
-                collections, items, exact = collections + len(part), items + len(part.features), exact + sure
+                collections, items = collections + len(part), items + len(part.features)
+                exact, counted = exact + told.exact, counted + told.counted
                 if asked.report is not None:
                     asked.report(items, piece.total, str(part.ids[-1]))
-    return Done(collections, items, target, exact)
+    return Done(collections, items, target, exact, counted)
 
 
 def essence_rows(model: Model, piece: Piece, part: Collections, at: slice, *, raw: bool = False) -> dict[str, Any]:
@@ -398,17 +414,36 @@ def essence_rows(model: Model, piece: Piece, part: Collections, at: slice, *, ra
 
 
 def order_rows(
-    model: Model, piece: Piece, part: Collections, at: slice, *, likeliest: bool = False
-) -> tuple[dict[str, Any], int]:
-    """An ordering of each of some collections of a piece: the columns of a table, and how many are surely the best."""
+    model: Model, piece: Piece, part: Collections, at: slice, *, likeliest: bool = False, series: bool = True
+) -> tuple[dict[str, Any], Counts]:
+    """An ordering of each of some collections of a piece: the columns of a table, and what is told of them."""
     many = shift_each_to_training_range(complete(part, piece.medium), piece.medium, model)
     found = model.order_many(many, rule="likeliest" if likeliest else "agreeing")
+    counted = _ask_titles(model, many, piece.medium, found, likeliest=likeliest) if series else 0
     known, order, sizes = _about_items(piece, part, at), found.rows, part.sizes
     position = np.arange(len(order)) - np.repeat(part.offsets[:-1], sizes) + 1
     columns = {"collection": known["collection"], "position": position, "row": known["row"][order]}
     columns |= {"id": known["id"][order], "title": part.texts("title")[order].tolist()}
     columns |= {"score": np.repeat(found.scores, sizes), "gap": np.repeat(found.gap, sizes)}
-    return columns, int(found.exact.sum())
+    return columns, Counts(int(found.exact.sum()), counted)
+
+
+def _ask_titles(model: Model, many: Collections, medium: Medium, found: OrderedMany, *, likeliest: bool) -> int:
+    """Order those anew, into ``found``, whose titles ask for what it has not; how many ask for anything."""
+    titles, offsets, counted = many.texts("title").tolist(), many.offsets.tolist(), 0
+    for number, (start, stop) in enumerate(pairwise(offsets) if TITLES in model.reads else ()):
+        wishes = find_title_wishes(titles[start:stop], Request())
+        counted += wishes is not None
+        if wishes is None or wishes.hold(found[number]):
+            continue
+        n = stop - start
+        judged = judge(model, many[number], medium)
+        task = OrderTask(np.zeros(n), Constraints(n), None, None, judged, likeliest, _SECONDS)
+        with suppress(ConflictError, ConstraintError):  # titles that contradict each other have no say
+            best = by_likelihood(task.under(wishes), [FLAT], 1)[0]
+            found.orderings[start:stop], found.exact[number] = best.fit.ordering, best.fit.exact
+            found.scores[number], found.gap[number] = best.fit.score, np.nan if best.gap is None else best.gap
+    return counted
 
 
 def parts_of(piece: Piece) -> Iterator[tuple[Collections, slice]]:

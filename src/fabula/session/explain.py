@@ -186,7 +186,7 @@ def doubts(ordered: Ordered) -> list[str]:
     found += _name_torn(ordered) + _name_series(ordered) + _count_alike(ordered) + _same_as_expected(ordered)
     found += _name_kept(ordered)
     if ordered.left_out:
-        limit = ordered.session.medium.unit.text(ordered.task.constraints.limit)
+        limit = ordered.session.medium.unit.text(ordered.limit)
         out = ", ".join(ordered.session.collection.items[i].label for i in ordered.left_out)
         found.append(f"left out to keep within {limit}: {out}" if limit else f"left out: {out}")
     if ordered.sides and ordered.task.constraints.lengths is None:
@@ -416,7 +416,7 @@ class Teller:
             return ""
         earlier = int(self.ordered.ordering[position - 1])
         before = self.likelihood.collection.items[earlier].label
-        if any(pair == (earlier, item) for one in self.ordered.task.series for pair in pairwise(one.items)):
+        if any(one.follow_up(earlier, item) for one in self.ordered.task.series):
             return f"follows {before}, as its title says"
         if self.found.after[item] < _LEADS:
             return ""

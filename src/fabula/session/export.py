@@ -47,17 +47,15 @@ def check_ending(target: Path, endings: Sequence[str]) -> str:
     return max(found, key=len)
 
 
-def write_ordered(ordered: Ordered, path: str | Path, *, gap: float = 0.0, gain: bool = False) -> Path:
+def write_ordered(ordered: Ordered, path: str | Path, *, gain: bool = False) -> Path:
     """Write the new order; the format goes by the ending.
 
     A playlist written from a playlist keeps everything but the order, also the entries that could not be measured. A
-    file that is replaced is kept as a version, for :func:`restore`. `gap` stands between two items, in the unit of
-    their lengths, in formats that say when each begins; with `gain` playlists say what brings each to one level.
+    file that is replaced is kept as a version, for :func:`restore`. With `gain` playlists
+    say what brings each to one level.
     """
     target, medium = check_target(path), ordered.session.medium
     ending = check_ending(target, (*_WRITERS, *medium.outputs, *medium.sheets))
-    if not 0 <= gap < float("inf"):
-        raise InputError(f"must not be below 0; got {gap:g}", field="gap")
     gains = gain_texts(ordered) if gain and ending in PLAYLIST_ENDINGS else []
 
     def write() -> Path:
@@ -65,7 +63,8 @@ def write_ordered(ordered: Ordered, path: str | Path, *, gap: float = 0.0, gain:
             return medium.outputs[ending](ordered.readable, target, ordered.sides)
         if ending in medium.sheets:
             placed = relocate(ordered.collection, ordered.session.source.folder, target.parent)
-            return medium.sheets[ending](replace(placed, title=ordered.session.title), target, ordered.sides, gap)
+            titled = replace(placed, title=ordered.session.title)
+            return medium.sheets[ending](titled, target, ordered.sides, ordered.gap_seconds)
         return _WRITERS[ending](ordered, target, gains)
 
     return replace_file(target, write)
@@ -80,8 +79,11 @@ def _write_csv(ordered: Ordered, target: Path, _: Sequence[str]) -> Path:
     extra: dict[str, list[Any]] = {"essence": ordered.session.essence[fit.ordering].tolist()}
     if ordered.task.likelihood is None:  # along a template
         extra |= {"target": fit.targets.tolist(), "deviation": fit.deviations.tolist()}
+        extra |= {"off": ordered.offs} if ordered.session.essence.ndim == 1 else {}
     if ordered.sides:
         extra["side"] = [row.side for row in ordered.rows]
+    if ordered.gap_seconds:
+        extra["begins"] = ordered.begins
     for fact in ordered.facts() if source.table is None else ():
         extra |= {name: list(cells) for name, cells in fact.cells.items()}
     if source.table is None:

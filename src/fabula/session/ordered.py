@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fabula.core.arrays import Ints
+from fabula.core.arrays import Ints, normalise
 from fabula.core.collection import Collection, Item
 from fabula.core.display import name_some
 from fabula.core.fit import Fit
 from fabula.core.template import Template
-from fabula.media.facts import Fact, choose_facts, total
+from fabula.media.facts import SECONDS, Axis, Fact, begin_times, choose_facts, round_parts, total
 from fabula.media.medium import Change, Steps, changes
 from fabula.models.sureness import Sureness
 from fabula.session import explain as why
 from fabula.session.explain import likelier
 from fabula.session.propose import OrderTask, Proposal, lay_out
-from fabula.session.request import Request, side_name
+from fabula.session.request import Request, count_gap, side_name
 from fabula.sources.registry import with_held
 
 if TYPE_CHECKING:
@@ -132,11 +132,47 @@ def _items(ordered: Ordered, *, explain: bool) -> list[dict[str, Any]]:
             "essence": essence,
             "target": target,
             "deviation": deviation,
+            "off": off,
             "why": why,
             "facts": {fact.name: fact.texts[row.position] for fact in facts},
         }
-        for row, essence, target, deviation, why in zip(rows, *numbers, reasons, strict=True)
+        for row, essence, target, deviation, off, why in zip(rows, *numbers, ordered.offs, reasons, strict=True)
     ]
+
+
+def _times(ordered: Ordered) -> dict[str, Any]:
+    timed = ordered.session.medium.unit.name == SECONDS.name
+    return {
+        "gap_seconds": ordered.gap_seconds if timed else None,
+        "side_seconds": ordered.lengths if timed else None,
+        "total_seconds": total(ordered.lengths) if timed else None,
+    }
+
+
+def describe_arc(arc: Axis | None, ordering: Ints | slice) -> dict[str, Any] | None:
+    """The arc of an ordering: what it is of, its unit, and its values by position; None where there is none."""
+    if arc is None:
+        return None
+    return {"name": arc.name, "unit": arc.unit, "values": arc.values[ordering].round(4).tolist()}
+
+
+def find_arc(session: Session, *, judged: bool) -> Axis | None:
+    """What the arc of a session is drawn along, the values in the order given; None where it has none to draw.
+
+    The medium's axis, the column that is the essence, or the essence itself; of an order that a model proposes
+    without such an axis (`judged`), the tone of the medium.
+    """
+    medium, collection, essence = session.medium, session.collection, session.essence
+    if session.axis is not None:
+        return session.axis
+    names = session.columns
+    drawn = (
+        name for name in medium.columns if name in names and np.array_equal(normalise(collection.column(name)), essence)
+    )
+    name = medium.tone if judged else session.column or next(drawn, None)
+    if name is not None and name in collection.feature_names:
+        return Axis(medium.shown(name), "", collection.column(name)) if name in names else None
+    return None if judged or essence.ndim > 1 else Axis("essence", "", essence)
 
 
 def _axis(ordered: Ordered) -> dict[str, Any]:
@@ -277,11 +313,52 @@ class Ordered:
         return side, position - (self.breaks[side - 1] if side else 0)
 
     @property
+    def offs(self) -> list[float | None]:
+        """How far each item of the new order is above the template, or below it; None where none is followed."""
+        essence = self.session.essence
+        if self.task.likelihood is not None or essence.ndim > 1:
+            return [None] * len(self.ordering)
+        return [float(off) for off in essence[self.ordering] - self.fit.targets]
+
+    @property
+    def gap_seconds(self) -> float:
+        """Seconds between two items of a side, below 0 where they overlap; 0 where lengths are no times."""
+        return count_gap(self.request, self.session.medium)
+
+    @property
+    def limit(self) -> float | None:
+        """The length of all that was asked for; None where none was."""
+        found = self.task.constraints.limit
+        return None if found is None else found - self.gap_seconds * self.request.sides
+
+    @property
+    def begins(self) -> list[float | None]:
+        """When each item begins on its side, gaps counted; None where a length is not known, or is no time."""
+        items, unit = self.collection.items, self.session.medium.unit
+        known = [item.length for item in items if item.length is not None]
+        if len(known) < len(items) or unit.name != SECONDS.name:
+            return [None] * len(items)
+        starts = pairwise([0, *self.breaks, len(items)])
+        return [time for start, stop in starts for time in begin_times(known[start:stop], self.gap_seconds)]
+
+    @property
     def lengths(self) -> list[float | None]:
-        """The length of each side, or of the whole where there is one; None where it is not known."""
-        items = self.collection.items
-        starts = [0, *self.breaks, len(items)]
-        return [total([item.length for item in items[start:stop]]) for start, stop in pairwise(starts)]
+        """The length of each side with its gaps, or of the whole where there is one; None where it is not known."""
+        lengths = [item.length for item in self.collection.items]
+        starts = [0, *self.breaks, len(lengths)]
+        return [total(lengths[start:stop], self.gap_seconds) for start, stop in pairwise(starts)]
+
+    @property
+    def length_texts(self) -> list[str]:
+        """The lengths as text, to the second so that they add up to that of all."""
+        unit, known = self.session.medium.unit, [length for length in self.lengths if length is not None]
+        whole = unit.name == SECONDS.name and len(known) == len(self.lengths) and min(known, default=0.0) >= 1
+        return [unit.text(length) for length in (round_parts(known) if whole and self.sides else self.lengths)]
+
+    @property
+    def arc(self) -> Axis | None:
+        """What the arc of the order as it stands is drawn along, in the order given; None where there is none."""
+        return find_arc(self.session, judged=self.task.likelihood is not None)
 
     @cached_property
     def sureness(self) -> Sureness:
@@ -329,7 +406,7 @@ class Ordered:
 
     def side_line(self, side: int) -> str:
         """What a side is called and how long it is."""
-        length = self.session.medium.unit.text(self.lengths[side])
+        length = self.length_texts[side]
         return f"Side {side_name(side)}{f', {length}' if length else ''}"
 
     def to_json(self, *, explain: bool = True) -> dict[str, Any]:
@@ -337,13 +414,16 @@ class Ordered:
 
         Keys: ``template`` (its name), ``knots``, ``values``, ``interpolation``, ``ordering`` (0-based item indices),
         ``worst``, ``mean``, ``score``, ``exact``, ``gap`` (null: not known), ``sides`` (items on each), ``lengths`` (of
-        each side), ``left_out`` (item indices), ``unmeasured`` (entries that keep their position), ``model``, ``axis``
-        (what the arc is drawn along: ``name``, ``unit``, ``source``, ``values`` in the new order; absent where it is
-        an essence without a unit),
+        each side), where they are times ``gap_seconds`` (between two items of a side, counted in all of these),
+        ``side_seconds`` and ``total_seconds``, else null, ``left_out`` (item indices), ``unmeasured`` (entries that
+        keep their position), ``model``, ``axis`` (what the arc is drawn along: ``name``, ``unit``, ``source``,
+        ``values`` in the new order; absent where it is an essence without a unit), ``arc`` (``name``, ``unit`` and
+        ``values`` of the order as it stands; null where there is none to draw),
         ``sure`` (the chance that two items picked at random stand in their true order), ``direction`` (that the order
         runs the right way round), ``opener`` and ``close`` (that these are the true ones), chances from 0 to 1, null
         where nothing is known, ``items`` in the new order (each with ``position`` (1-based), ``id``, ``title``, who
-        made it, ``path``, ``length``, ``side``, ``essence``, ``target``, ``deviation``, ``why``, ``facts`` as text),
+        made it, ``path``, ``length``, ``side``, ``essence``, ``target``, ``deviation``, ``off`` (the same with its
+        sign, above the template or below; null where none is followed), ``why``, ``facts`` as text),
         ``given``, ``alternatives``, ``changes``, ``likes`` (where each item, in the order given, likes to stand:
         shares over the positions; null where no set model was asked) and ``notes``. Without `explain` it is not said
         why each item stands where it stands, which is most of the work while an arc is dragged.
@@ -354,10 +434,12 @@ class Ordered:
             "sides": list(self.sides),
             "lengths": self.lengths,
             "unit": self.session.medium.unit.name,
+            **_times(self),
             "left_out": list(self.left_out),
             "unmeasured": _entries_held(self),
             "model": model_name(self),
             **_axis(self),
+            "arc": describe_arc(self.arc, self.ordering),
             "sure": self.sureness.order,
             **{name: getattr(self.sureness, name) for name in ("direction", "opener", "close")},
             "items": _items(self, explain=explain),

@@ -37,6 +37,7 @@ _LONGEST = 3.0  # times as much, at most
 _MOST_LEANING = 2000  # items beyond which no alternatives lean towards a template: their tables are large
 _APART_SOFT = 8.0  # natural logarithms of likelihood that two alike side by side cost, where that is to be seldom
 _FOLLOWED = 0.6  # correlation from which on an order is said to follow a template
+FLAT = Template([0, 1], [0, 0])  # where no arc is drawn
 _LEANING = 0.5  # how much a squared deviation from a template counts against the likelihood of an alternative
 
 

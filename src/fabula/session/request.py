@@ -20,6 +20,7 @@ from fabula.core.collection import Collection, Item
 from fabula.core.solver.constraints import Constraints
 from fabula.core.template import Template, TemplateSet, replace_values, template
 from fabula.errors import ConflictError, ConstraintError, InputError, brief, check_count, check_kind
+from fabula.media.facts import SECONDS
 from fabula.media.medium import Medium
 from fabula.models.titles import Series, find_closers, find_interludes, find_series
 
@@ -139,6 +140,8 @@ class Request:
         Items face each other two by two, after a cover, as on the pages of a book: ``"match"`` or ``"contrast"``.
     limit
         The length of all; what fits worst is left out.
+    gap_s
+        Seconds between two items of a side, which count where lengths are in seconds; below 0 they overlap.
     smoothness
         Weight of the steps between neighbours; negative asks for contrast.
     seconds
@@ -155,8 +158,9 @@ class Request:
     matter
         Whether what by its title stands before or behind all else, such as a title page and an index, is kept there.
     series
-        Whether titles that count (*Part 1*, *Part 2*; movements; *No. 3*) keep their order, interludes stand apart and
-        no *Outro* opens, where a model that reads titles proposes the order and no other wish is against it.
+        Whether titles that count (*Part 1*, *Part 2*; movements; *No. 3*) keep their order and no *Outro* opens, where
+        a model that reads titles knows the items and no other wish is against it; where it proposes the order, without
+        a template, movements also stand in a row and interludes apart.
 
     >>> Request(first="Intro", sides=2).sides
     2
@@ -183,6 +187,7 @@ class Request:
     side_limit: float | str | None = None
     spreads: str = ""
     limit: float | str | None = None
+    gap_s: float = 0.0
     smoothness: float = 0.0
     seconds: float | None = None
     smooth_by: Mapping[str, float] = field(default_factory=dict)
@@ -199,8 +204,9 @@ class Request:
             object.__setattr__(self, name, int(given) if isinstance(given, Integral) else given)
         if self.template is not None and self.like is not None:
             raise InputError("give either a template or like, not both")
-        if not isfinite(self.smoothness):
-            raise InputError(f"must be a finite number; got {self.smoothness}", field="smoothness")
+        for name in ("smoothness", "gap_s"):
+            if not isfinite(getattr(self, name)):
+                raise InputError(f"must be a finite number; got {getattr(self, name)}", field=name)
         if self.seconds is not None and not 0 < self.seconds < float("inf"):
             raise InputError(f"must be above 0; got {self.seconds:g}", field="seconds")
         if self.smooth_by and not self.smoothness:
@@ -236,7 +242,7 @@ _KINDS: dict[str, tuple[tuple[type, ...], str]] = {
     **dict.fromkeys(("flip", "scaled", "likeliest", "apart_soft"), ((bool,), "True or False")),
     **dict.fromkeys(("apart", "together_by"), ((str, NoneType), "the name of a column")),
     **dict.fromkeys(("limit", "side_limit"), ((Real, str, NoneType), "a length, as a number or as text")),
-    "smoothness": ((Real,), "a number"),
+    **dict.fromkeys(("smoothness", "gap_s"), ((Real,), "a number")),
     "seconds": ((Real, NoneType), "a number"),
     "at": ((Mapping,), "items by position, such as {0: 'Intro'}"),
     "smooth_by": ((Mapping,), "weights by name, such as {'essence': 1}"),
@@ -375,8 +381,8 @@ def _fold(text: str) -> str:
 
 def constraints_of(request: Request, collection: Collection, medium: Medium) -> Constraints:
     """The wishes of a request as constraints on item indices."""
-    items = collection.items
-    with explain_conflicts(collection, medium):
+    items, gap = collection.items, count_gap(request, medium)
+    with explain_conflicts(collection, medium, request):
         return Constraints(
             len(items),
             fixed=_pins(request, items),
@@ -387,8 +393,8 @@ def constraints_of(request: Request, collection: Collection, medium: Medium) -> 
             sides=request.sides,
             ends=_ends(request, items),
             lengths=_lengths(request, collection, medium),
-            side_limit=_limit(request.side_limit, "side_limit", medium),
-            limit=_limit(request.limit, "limit", medium),
+            side_limit=_limit(request.side_limit, "side_limit", medium, gap),
+            limit=_limit(request.limit, "limit", medium, gap * request.sides),
         )
 
 
@@ -454,15 +460,21 @@ def side_name(side: int) -> str:
     return letters
 
 
-def _limit(limit: float | str | None, field: str, medium: Medium) -> float | None:
-    if not isinstance(limit, str):
-        if limit is not None and not 0 < limit < float("inf"):
-            raise InputError(f"must be above 0; got {limit:g}", field=field)
-        return limit
-    try:
-        return medium.unit.read(limit)
-    except InputError as error:
-        raise InputError(error.message, field=field) from None
+def count_gap(request: Request, medium: Medium) -> float:
+    """What lies between two items of a side, in the unit of their lengths: nothing where that is no time."""
+    return request.gap_s if medium.unit.name == SECONDS.name else 0.0
+
+
+def _limit(limit: float | str | None, field: str, medium: Medium, gaps: float) -> float | None:
+    """A limit, and what each side has of gaps less than items: every item is counted with the gap behind it."""
+    if isinstance(limit, str):
+        try:
+            limit = medium.unit.read(limit)
+        except InputError as error:
+            raise InputError(error.message, field=field) from None
+    if limit is not None and not 0 < limit < float("inf"):
+        raise InputError(f"must be above 0; got {limit:g}", field=field)
+    return limit if limit is None or not gaps else max(limit + gaps, 1e-9)
 
 
 def _lengths(request: Request, collection: Collection, medium: Medium) -> Floats | None:
@@ -470,12 +482,17 @@ def _lengths(request: Request, collection: Collection, medium: Medium) -> Floats
     field = "side_limit" if request.side_limit is not None else "limit"
     if request.side_limit is None and request.limit is None:
         known = [item.length for item in collection.items]
-        return np.array(known) if request.sides > 1 and None not in known else None
+        return _with_gaps(known, count_gap(request, medium)) if request.sides > 1 and None not in known else None
     for item in collection.items:
         if item.length is None or item.length < 0:
             why = "is not known" if item.length is None else f"must not be negative; got {item.length:g}"
             raise InputError(f"the length of {item.label!r} in {medium.unit.name} {why}", field=field)
-    return np.array([item.length for item in collection.items])
+    return _with_gaps([item.length for item in collection.items], count_gap(request, medium))
+
+
+def _with_gaps(lengths: Sequence[float | None], gap: float) -> Floats:
+    """Lengths with the gap behind each."""
+    return np.array(lengths, dtype=np.float64) if not gap else np.maximum(np.array(lengths, dtype=np.float64) + gap, 0)
 
 
 def labels(collection: Collection, column: str, medium: Medium, field: str = "apart") -> list[Hashable | None]:
@@ -503,14 +520,18 @@ def _label(collection: Collection, index: int, column: str, medium: Medium) -> H
 
 
 @contextmanager
-def explain_conflicts(collection: Collection, medium: Medium) -> Iterator[None]:
+def explain_conflicts(collection: Collection, medium: Medium, request: Request) -> Iterator[None]:
     """Where constraints cannot hold, say so with titles and lengths as people write them."""
     try:
         yield
     except ConflictError as error:
         titles = [repr(item.label) for item in collection.items]
+        last = count_gap(request, medium) * (request.sides if "limit" in error.options else 1)  # behind no item
+        differ = [f"by {{length{k}}}" in error.pattern for k in range(len(error.lengths))]
+        lengths = [one if by else one - last for one, by in zip(error.lengths, differ, strict=True)]
+        meant = ConflictError(error.pattern, error.items, error.options, lengths)
         # Rounded up, so that a limit that is said to work does.
-        raise InputError(error.told(titles, lengths=lambda length: medium.unit.text(ceil(length - 1e-6)))) from error
+        raise InputError(meant.told(titles, lengths=lambda length: medium.unit.text(ceil(length - 1e-6)))) from error
     except ConstraintError as error:
         who = ", ".join(repr(collection.items[i].label) for i in error.items[:6])
         places = ", ".join(str(position + 1) for position in error.places) or "none"
@@ -531,6 +552,19 @@ class TitleWishes:
     costs: Floats | None = None  # (n, n): of one right before another; None where no two have anything to do
     not_first: tuple[int, ...] = ()  # items that close by their titles
 
+    @property
+    def strict(self) -> TitleWishes | None:
+        """What can be kept along a template, without costs of steps; None where that is nothing."""
+        return replace(self, costs=None) if self.series or self.not_first else None
+
+    def hold(self, ordering: Ints) -> bool:
+        """Whether an ordering (n,) has all of it, so that none is better for asking."""
+        place = np.argsort(ordering)
+        pairs = [pair for one in self.series for pair in pairwise(one.items)]
+        steps = 0.0 if self.costs is None else float(self.costs[ordering[:-1], ordering[1:]].sum())
+        least = 0.0 if self.costs is None else float(np.minimum(self.costs, 0.0).sum())
+        return all(place[a] < place[b] for a, b in pairs) and int(ordering[0]) not in self.not_first and steps <= least
+
     def add_to(self, constraints: Constraints) -> Constraints:
         """The constraints with those of the titles."""
         before = [pair for one in self.series for pair in pairwise(one.items)]
@@ -542,14 +576,13 @@ class TitleWishes:
         )
 
 
-def find_title_wishes(collection: Collection, request: Request) -> TitleWishes | None:
+def find_title_wishes(titles: Sequence[str], request: Request) -> TitleWishes | None:
     """What the titles of a collection ask for beside a request; None where that is nothing, or is not to count."""
-    n = len(collection)
+    n = len(titles)
     if not request.series or request.limit is not None or request.ordering is not None or not 2 < n <= _MOST_SERIES:
         return None
     if request.keep is not None:
         return None
-    titles = collection.texts("title")
     series, interludes, closers = find_series(titles), find_interludes(titles), find_closers(titles)
     costs = np.zeros((n, n))
     for one in series:

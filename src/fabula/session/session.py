@@ -231,15 +231,17 @@ class Session:
             ruled = asked.ordering is None and (asked.together_by is not None or bool(asked.step_limits))
             return self._by_rules(task, asked, steps) if ruled else self._proposals(task, asked)
 
-        reads = task.likelihood is not None and TITLES in task.likelihood.model.reads
-        wishes = find_title_wishes(self.collection, asked) if reads else None
+        reads = self.likelihood is not None and TITLES in self.likelihood.model.reads
+        wishes = find_title_wishes(self.collection.texts("title"), asked) if reads else None
+        if wishes is not None and task.likelihood is None:
+            wishes = wishes.strict
         if wishes is not None:
             try:
                 counted = task.under(wishes)
                 return counted, solve(counted)
             except (ConflictError, ConstraintError):
                 task = replace(task, against_titles=True)
-        with explain_conflicts(self.collection, self.medium):
+        with explain_conflicts(self.collection, self.medium, asked):
             return task, solve(task)
 
     def preset(self, name: str, request: Request, measuring: Measuring | None = None) -> tuple[Session, Request]:

@@ -74,6 +74,7 @@ class OrderRequest(_Body):
     spreads: Literal["", "match", "contrast"] = Field("", description="Items face each other two by two, as in a book.")
     side_limit: Length | None = Field(None, description="The length one side holds.")
     limit: Length | None = Field(None, description="The length of all; what fits worst is left out.")
+    gap_s: Number = Field(0.0, ge=-60, le=60, description="Seconds between two items of a side; below 0 they overlap.")
     smoothness: Number = Field(0.0, ge=-100, le=100, description="Weight of the steps between neighbours.")
     smooth_by: dict[Text, Number] = Field(
         {}, max_length=20, description="The steps that count, by name, with their weights; by default the medium's."
@@ -127,7 +128,7 @@ class ExportRequest(_Body):
         "m3u8", "m3u", "pls", "xspf", "jspf", "csv", "json", "html", "svg", "zip", "cue", "txt",
         "md", "docx", "png", "pdf", "book.pdf",
     ]  # fmt: skip
-    gap_s: Number = Field(0.0, ge=0, le=60, description="Between two items, for formats that say when each begins.")
+    gap_s: Number | None = Field(None, ge=-60, le=60, description="In place of the gap that it was ordered with.")
 
 
 class DeskRequest(_Body):

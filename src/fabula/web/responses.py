@@ -12,7 +12,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from fabula.report.page import write_page
 from fabula.report.pictures import write_picture
 from fabula.report.reviews import name_outlook, verdict
 from fabula.session.export import number_names, write_ordered
-from fabula.session.ordered import Ordered, input_order_name
+from fabula.session.ordered import Ordered, describe_arc, find_arc, input_order_name
 from fabula.session.review import Review
 from fabula.session.session import Session
 from fabula.web.file_access import ItemFile
@@ -97,6 +97,7 @@ def collection_body(opened: OpenCollection, *, knows_model: bool) -> dict[str, A
         "title": session.title,
         "medium": {**_describe_medium(medium, opened.files), "faces": medium.facing is not None},
         "by": session.column,
+        "arc": describe_arc(find_arc(session, judged=session.likelihood is not None), slice(None)),
         "axis": None if session.axis is None else {"name": session.axis.name, "unit": session.axis.unit},
         "model": _describe_model(session),
         "knows_model": knows_model,
@@ -185,7 +186,7 @@ def order_body(ordered: Ordered, result: str | None, *, explain: bool) -> dict[s
         if steps is not None
         else [],
         "length_texts": {
-            "sides": [unit.text(length) for length in ordered.lengths],
+            "sides": ordered.length_texts,
             "all": unit.text(total(ordered.lengths)),
             "left_out": unit.text(total([items[i].length for i in ordered.left_out])),
         },
@@ -238,15 +239,15 @@ _CHUNK = 1 << 18
 _WRITERS: dict[str, Callable[[Ordered, Path], Path]] = {"html": write_page, "svg": write_picture}
 
 
-def export(ordered: Ordered, form: str, scratch: Path, *, gap: float = 0.0) -> tuple[str, bytes]:
-    """A result as a file of some format, with a gap between items where that says when each begins: name and bytes.
+def export(ordered: Ordered, form: str, scratch: Path) -> tuple[str, bytes]:
+    """A result as a file of some format: name and bytes.
 
     Errors name files as people know them, never where they are stored.
     """
     with tempfile.TemporaryDirectory(prefix="export-", dir=scratch) as folder:
         target = Path(folder) / f"{file_name(ordered.session.title) or 'order'}.{form}"
         try:
-            write = _WRITERS.get(form, partial(write_ordered, gap=gap))
+            write = _WRITERS.get(form, write_ordered)
             write(_from_folder(ordered, Path(folder)), target)
         except (FileError, InputError) as error:
             raise FileError(_without_places(str(error), ordered.session, folder)) from error

@@ -313,12 +313,14 @@ def export(collection: str, asked: requests.ExportRequest, store: StoreOf) -> Re
     """Write a result: a playlist, a table, JSON, a report, a picture, or numbered copies."""
     opened = store.get(collection)
     ordered = store.get_result(collection, asked.result)
+    if asked.gap_s is not None:
+        ordered = replace(ordered, request=replace(ordered.request, gap_s=asked.gap_s))
     if asked.format == "zip":
         name = f"{responses.file_name(ordered.session.title) or 'order'}.zip"
         chunks = responses.zip_copies(opened, ordered, store.folder)
         return StreamingResponse(chunks, media_type="application/zip", headers=_attach(name))
     with guard_files(opened.guard):
-        name, data = responses.export(ordered, asked.format, store.folder, gap=asked.gap_s)
+        name, data = responses.export(ordered, asked.format, store.folder)
     return Response(data, media_type="application/octet-stream", headers=_attach(name))
 
 

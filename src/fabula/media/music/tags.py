@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -16,7 +15,7 @@ from fabula.core.collection import Collection, Item
 from fabula.core.files import open_file, write_whole
 from fabula.errors import FileError, InputError, import_extra, shown
 from fabula.media.children import shield
-from fabula.media.facts import as_clock
+from fabula.media.facts import as_clock, begin_times
 from fabula.media.medium import column
 from fabula.media.music.tracks import track_gains
 
@@ -265,8 +264,8 @@ def cues(collection: Collection, sides: Sequence[int], gap: float) -> list[Cue]:
     start = 0
     for side, size in enumerate(sides or (len(collection),)):
         items = collection.items[start : start + size]
-        begins = accumulate(((item.length or 0.0) + gap for item in items), initial=0.0)
-        found += [Cue(side, k, item, when) for k, (item, when) in enumerate(zip(items, begins, strict=False))]
+        begins = begin_times([item.length or 0.0 for item in items], gap)
+        found += [Cue(side, k, item, when) for k, (item, when) in enumerate(zip(items, begins, strict=True))]
         start += size
     return found
 
@@ -303,10 +302,11 @@ def _track(cue: Cue, number: int, gap: float) -> Iterator[str]:
 def write_timing(collection: Collection, target: Path, sides: Sequence[int], gap: float) -> Path:
     """Write a timing sheet as text: of every side each track's begin and length, and how long it is with its gaps."""
     found = cues(collection, sides, gap)
-    lines = [collection.title or "Timing", f"gap between tracks: {gap:g} s", ""]
+    between = f"overlap of tracks: {-gap:g} s" if gap < 0 else f"gap between tracks: {gap:g} s"
+    lines = [collection.title or "Timing", between, ""]
     for side in range(len(sides) or 1):
         here = [cue for cue in found if cue.side == side]
-        whole = here[-1].begins + (here[-1].item.length or 0.0)
+        whole = max(cue.begins + (cue.item.length or 0.0) for cue in here)
         lines.append(f"Side {_letter(side)}, {as_clock(whole, digits=1)}" if sides else f"in all {as_clock(whole)}")
         lines += [_time_line(cue, sided=bool(sides)) for cue in here] + [""]
     return write_whole(target, "\n".join(lines))
