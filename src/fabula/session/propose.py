@@ -157,11 +157,11 @@ class Likelihood:
         """What is known of the items that the model takes; empty where it cannot judge."""
         return self.model.grounds(self.judged, self.evidence)
 
-    def contributions(self, ordering: Ints, first: int) -> Contributions | None:
-        """What speaks for each item's position, at the first so many at least; None where some items are left out."""
+    def contributions(self, ordering: Ints, rows: range) -> Contributions | None:
+        """What speaks for each item's position, at some positions; None where some items are left out."""
         if len(ordering) < len(self.collection) or len(ordering) < 2:
             return None
-        return explain(self.model, ordering, self.judged, self.evidence, first)
+        return explain(self.model, ordering, self.judged, self.evidence, rows)
 
 
 def judge(model: Model, collection: Collection, medium: Medium, judged: Collection | None = None) -> Likelihood:

@@ -168,9 +168,12 @@ def test_an_item_of_many_is_explained_beside_some(monkeypatch):
     assert some.groups == whole.groups
     for mine, theirs in ((some.position, whole.position), (some.by_group, whole.by_group), (some.after, whole.after)):
         assert np.corrcoef(mine.ravel(), theirs.ravel())[0, 1] > 0.85
-    first = explain(model, order, collection, first=12)
+    first = explain(model, order, collection, rows=range(12))
     assert np.array_equal(first.by_group[order[:12]], some.by_group[order[:12]])
     assert not first.by_group[order[12:]].any()
+    below = explain(model, order, collection, rows=range(14, 20))
+    assert np.array_equal(below.by_group[order[14:20]], some.by_group[order[14:20]])
+    assert not below.by_group[order[24:]].any()
 
 
 LARGE = """
@@ -179,7 +182,7 @@ from fabula.models.model import load_model
 from fabula.models.order import explain
 import numpy as np
 model, collection = load_model("music"), titled(1200)
-explain(model, np.arange(1200), collection, first=24)
+explain(model, np.arange(1200), collection, rows=range(24))
 energy = model.energy(collection)
 assert energy.flow.dtype == energy.positions.dtype == np.float32
 print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
