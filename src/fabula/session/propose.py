@@ -430,7 +430,7 @@ def _forbid(constraints: Constraints, n: int) -> Energy | None:
     if constraints.apart is None:
         return None if positions is None else Energy(positions)
     same = constraints.alike() if constraints.apart_soft else constraints.barred()
-    flow = np.where(same, -_APART_SOFT if constraints.apart_soft else NEVER, 0.0)
+    flow = np.where(np.asarray(same), -_APART_SOFT if constraints.apart_soft else NEVER, 0.0)
     return Energy(positions, flow)
 
 

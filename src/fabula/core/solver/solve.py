@@ -436,7 +436,7 @@ def _arrange_stretch(
     """What stands at some positions of one side in a better order, their neighbours on both sides counted."""
     (scores, flow, steps), mine = tables, items[order[places]]
     links = -flow[np.ix_(mine, mine)].astype(np.float64)
-    cost = -scores[np.ix_(mine, places)].astype(np.float64)
+    cost = -scores[mine, places[0] : places[-1] + 1].astype(np.float64)
     before = items[order[[] if places[0] in ends else [places[0] - 1]]]
     after = items[order[[] if places[-1] + 1 in ends else [places[-1] + 1]]]
     cost[:, 0] -= flow[before][:, mine].sum(axis=0)
@@ -449,7 +449,7 @@ def _arrange_stretch(
         found = arrange(Goal.table(cost), constraints=kept, flow=links, seconds=seconds)
     except ConflictError:  # none was found but the one there is
         return order[places]
-    old, alike = np.arange(len(mine)), 0 if kept.apart is None else count_alike(kept.apart, np.zeros(len(mine)))
+    old, alike = np.arange(len(mine)), 0 if kept.apart is None else count_alike(kept.apart, np.zeros_like(mine))
     now = (alike, cost.trace() + links[old[:-1], old[1:]].sum())
     return order[places][found.ordering] if (found.violations, found.objective) <= now else order[places]
 
