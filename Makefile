@@ -52,7 +52,7 @@ lint: $(VENV)/.dev
 	$(BIN)/bandit -q -r src -c pyproject.toml
 
 tests: $(VENV)/.dev $(VENV)/.tools
-	$(BIN)/python -m pytest -q -m "" -n 2 --dist loadfile --doctest-modules src tests
+	$(BIN)/python -m pytest -q -m "" -n 2 --doctest-modules src tests
 
 tests-base: $(VENV)/base/.installed
 	$(VENV)/base/bin/python -m pytest -q --confcutdir=tests/base tests/base

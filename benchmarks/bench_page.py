@@ -73,7 +73,10 @@ def measured(browser: Any, address: str, items: int) -> None:
     page.goto(address)
     page.wait_for_selector("html[data-ready]")
     page.set_input_files("#files", {"name": "many.csv", "mimeType": "text/csv", "buffer": table(items)})
-    page.locator(".row .sub:not(:empty)").first.wait_for()
+    page.locator("#rows .row").first.wait_for()
+    page.wait_for_selector("#rows:not([aria-busy])")
+    page.get_by_role("button", name="icarus", exact=True).click()
+    page.wait_for_selector("#rows:not([aria-busy])")
     meter = page.context.new_cdp_session(page)
     meter.send("Performance.enable", {"timeDomain": "threadTicks"})
     for what, selector, number in (("a knot", ".knot", 2), ("a row", ".row .grip", 4)):

@@ -1,7 +1,8 @@
 """Open files one after the other, by a way, and tell of each how it went: ``open_all.py python|command FILE...``.
 
 Each line is JSON: ``file``, ``seconds``, ``end`` ("fine", "refused", or what else came) and ``said``. The last line has
-``most``, the most MB that this process, or one that it started, has had.
+``most``, the most MB that this process, or one that it started, has had, and ``computed``, the seconds of the processor
+that it and those that it started have taken.
 """
 
 from __future__ import annotations
@@ -79,6 +80,12 @@ def most_megabytes() -> int:
     return max(mine, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss) // 1024
 
 
+def computed_seconds() -> float:
+    """The time of the processor that this process, and those that it started and have ended, have taken."""
+    both = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(used.ru_utime + used.ru_stime for used in both)
+
+
 def main() -> None:
     way, paths = WAYS[sys.argv[1]], sys.argv[2:]
     for path in paths:
@@ -89,7 +96,7 @@ def main() -> None:
     from fabula.media.children import _pool
 
     _pool.close()  # children that have ended are counted
-    print(json.dumps({"most": most_megabytes()}), flush=True)  # noqa: T201
+    print(json.dumps({"most": most_megabytes(), "computed": computed_seconds()}), flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -12,7 +12,8 @@ import pytest
 
 from tests.hostile import make
 
-SECONDS, MEGABYTES = 15.0, 1000
+SECONDS, MEGABYTES = 60.0, 1000  # of one file, also beside other work
+COMPUTED = 45.0  # seconds of the processor, of all files together
 PROGRAM = Path(__file__).parent / "open_all.py"
 
 
@@ -28,6 +29,7 @@ def open_all(way: str, paths: list[Path], folder: Path) -> None:
     assert not strange, strange
     assert not slow, slow
     assert rows[-1]["most"] < MEGABYTES
+    assert rows[-1]["computed"] < COMPUTED
     assert sum(row["end"] == "refused" for row in rows[:-1]) >= len(paths) // 2, "it reads what cannot be read"
 
 
@@ -35,15 +37,9 @@ def test_there_are_120():
     assert len(make.files()) == 120
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell the most memory")
-@pytest.mark.parametrize("way", ["python", "command"])
-def test_some_are_read_or_refused(way, tmp_path):
-    open_all(way, [path for path in make.write(tmp_path)[3::12] if path.name != "wide.csv"], tmp_path)
-
-
-@pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell the most memory")
+@pytest.mark.parametrize("part", ["some", pytest.param("others", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("way", ["python", "command"])
-def test_all_are_read_or_refused(way, tmp_path):
-    open_all(way, make.write(tmp_path), tmp_path)
+def test_each_is_read_or_refused(way, part, tmp_path):
+    open_all(way, make.write(tmp_path, part), tmp_path)

@@ -210,9 +210,19 @@ def open_demo(page):
 
 def settled(page):
     """Wait until the order on the screen is the server's."""
-    page.locator(".row .sub:not(:empty)").first.wait_for()
+    page.locator("#rows .row").first.wait_for()
     page.wait_for_selector("#rows:not([aria-busy])")
     page.wait_for_timeout(60)
+
+
+def follow(page, template="icarus"):
+    """Let the order follow a template, which then has knots to drag."""
+    page.get_by_role("button", name=template, exact=True).click()
+    settled(page)
+
+
+def row_height(page) -> float:
+    return page.locator("#rows .row").first.bounding_box()["height"]
 
 
 def titles(page) -> list[str]:

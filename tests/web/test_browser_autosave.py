@@ -50,7 +50,7 @@ def test_two_tabs_agree_or_say_so(visit, demo, server):
     tab.wait_for_selector("html[data-ready]")
     settled(tab)
     order = choose(page, "tragedy")
-    tab.locator("#arc-name", has_text="Tragedy").wait_for()
+    tab.locator("#arc-name", has_text="tragedy").wait_for()
     settled(tab)
     assert titles(tab) == order
 
@@ -65,7 +65,7 @@ def test_two_tabs_agree_or_say_so(visit, demo, server):
     assert page.locator("#kept").text_content() == "Not saved"
     page.get_by_role("button", name="Take its changes").click()
     settled(page)
-    assert (page.input_value("#sides"), page.locator("#arc-name").text_content()) == ("2", "Tragedy")
+    assert (page.input_value("#sides"), page.locator("#arc-name").text_content()) == ("2", "tragedy")
 
 
 def test_a_server_started_anew_has_everything(browser, tmp_path, root):
@@ -80,7 +80,7 @@ def test_a_server_started_anew_has_everything(browser, tmp_path, root):
         order = choose(page, "tragedy")
         port = first.address.rpartition(":")[2]
     with serving(settings, port=int(port)):
-        page.get_by_role("button", name="steady rise", exact=True).click()
+        page.get_by_role("button", name="steady-rise", exact=True).click()
         page.locator("#notice", has_text="started anew").wait_for()
         settled(page)
         assert titles(page) != order
@@ -129,7 +129,7 @@ def test_versions_and_a_beside_b(visit, demo):
     page.keyboard.press("Enter")
     page.locator("#version-list b", has_text="the sad one").wait_for()
     page.keyboard.press("Escape")
-    rising = choose(page, "steady rise")
+    rising = choose(page, "steady-rise")
     page.click("#versions summary")
     page.get_by_role("button", name="Compare with the sad one").click()
     settled(page)

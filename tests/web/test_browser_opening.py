@@ -11,7 +11,7 @@ import pytest
 
 from fabula.media import extraction
 
-from .conftest import LOOKS, centre, drag, open_demo, settled, table, titles
+from .conftest import LOOKS, centre, drag, follow, open_demo, row_height, settled, table, titles
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
@@ -79,10 +79,10 @@ def test_folders_tables_and_the_arc_of_another_collection(visit):
     assert page.locator("#player").is_hidden()
     page.get_by_role("button", name="like").first.click()
     settled(page)
-    assert page.locator("#arc-name").text_content().startswith("Like ")
+    assert page.locator("#arc-name").text_content().startswith("like ")
     page.select_option("#by", "duration_ms")
     settled(page)
-    page.get_by_role("button", name="steady rise").click()
+    page.get_by_role("button", name="steady-rise").click()
     settled(page)
     assert titles(page) == [f"Item {i}" for i in range(8)]
     page.check("#apart")
@@ -265,15 +265,16 @@ def test_a_limit_goes_with_pins_sides_and_dragging(visit):
     limit(page, "1:06")
     assert ordered(page)[-1] == last  # a pin at the end is one from the end
     assert page.locator(".row.pinned .name").all_text_contents() == [last]
+    follow(page)
     x, y = centre(page.locator(".knot").nth(2))
-    drag(page, (x, y), (x, y - 60))
+    drag(page, (x, y), (x, y + 50))
     assert (len(ordered(page)), ordered(page)[-1]) == (6, last)
     row = page.locator(".row.out").nth(0)
     name = row.locator(".name").text_content()
     row.evaluate("row => row.scrollIntoView({ block: 'center' })")
     page.wait_for_timeout(250)
     x, y = centre(row.locator(".grip"))
-    drag(page, (x, y), (x, y - 30 - 56 * 4))
+    drag(page, (x, y), (x, y - 30 - 4 * row_height(page)))
     page.wait_for_timeout(300)
     assert ordered(page).index(name) == 2
     assert set(page.locator(".row.pinned .name").all_text_contents()) == {name, last}

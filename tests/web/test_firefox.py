@@ -31,7 +31,7 @@ def page(server, demo, tmp_path_factory):
 
 
 def settled(page):
-    page.wait("document.querySelector('.row .sub:not(:empty)') !== null")
+    page.wait("document.querySelector('#rows .row') !== null")
     page.wait("!document.getElementById('rows').hasAttribute('aria-busy')")
 
 
@@ -40,15 +40,17 @@ def test_the_whole_way_in_firefox(page):
     settled(page)
     first = page.evaluate(TITLES)
     assert len(first) == 9
+    page.evaluate("[...document.querySelectorAll('.template')].find((one) => one.textContent === 'icarus').click()")
+    settled(page)
     for kind in ("mouse", "touch"):
         before = page.evaluate(TITLES)
         x, y = page.evaluate(CENTRE % (".knot", 2))
-        page.drag((x, y), (x, y + (110 if kind == "mouse" else -150)), kind=kind)
+        page.drag((x, y), (x, y + (60 if kind == "mouse" else -40)), kind=kind)
         settled(page)
         assert page.evaluate(TITLES) != before, kind
     order = page.evaluate(TITLES)
     x, y = page.evaluate(CENTRE % (".grip", 4))
-    page.drag((x, y), (x, y - 2 * 56))
+    page.drag((x, y), (x, y - 2 * page.evaluate("document.querySelector('.row').offsetHeight")))
     settled(page)
     assert page.evaluate(TITLES).index(order[4]) == 2
     page.press(ALT, END)
@@ -58,7 +60,7 @@ def test_the_whole_way_in_firefox(page):
     page.wait("document.getElementById('player').dataset.state === 'playing'")
     page.evaluate("document.getElementById('play').click()")
     page.evaluate("document.getElementById('main').focus()")
-    for _ in range(4):
+    for _ in range(5):
         page.press(CONTROL, "z")
     settled(page)
     assert page.evaluate(TITLES) == first

@@ -21,6 +21,7 @@ class Fact:
     texts: tuple[str, ...]  # What is shown of each item; "" where nothing is known
     # Name of a column -> one value per item: what a table gets of it, besides the features
     cells: Mapping[str, Sequence[str | float]] = field(default_factory=dict)
+    unit: str = ""  # What the texts count in; "" where they say it themselves
     coloured: bool = False  # Whether the texts are colours as pages write them, ``#rrggbb``, with a space between two
 
 

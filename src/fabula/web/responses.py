@@ -22,7 +22,7 @@ from fastapi.responses import Response
 from fabula.core.files import cut_name
 from fabula.core.template import template, template_names
 from fabula.errors import FileError, InputError, shown
-from fabula.media.facts import SECONDS, total
+from fabula.media.facts import SECONDS, Fact, total
 from fabula.media.medium import Medium, Wave
 from fabula.report.page import write_page
 from fabula.report.pictures import write_picture
@@ -92,6 +92,7 @@ def collection_body(opened: OpenCollection, *, knows_model: bool) -> dict[str, A
     """An open collection: its title, medium, model, columns and notes, and its items in the order given."""
     session = opened.session
     medium, items = session.medium, session.collection.items
+    facts = medium.telling.facts(session.collection)
     return {
         "id": opened.id,
         "title": session.title,
@@ -102,12 +103,13 @@ def collection_body(opened: OpenCollection, *, knows_model: bool) -> dict[str, A
         "model": _describe_model(session),
         "knows_model": knows_model,
         "columns": [{"name": name, "label": _label(name, medium)} for name in session.columns],
+        "facts": [{"name": fact.name, "unit": fact.unit} for fact in facts if not fact.coloured],
         "length_text": medium.unit.text(total([item.length for item in items])),
         "notes": list(session.notes),
         "left_out": _describe_left_out((*opened.left_out, *session.source.left_out)),
         "origin": {"kind": opened.origin.kind, "path": opened.origin.path},
         "silent": opened.silent or None,
-        "items": _describe_items(opened),
+        "items": _describe_items(opened, facts),
     }
 
 
@@ -146,9 +148,8 @@ def _label(feature: str, medium: Medium) -> str:
     return medium.shown(feature).replace("_", " ")
 
 
-def _describe_items(opened: OpenCollection) -> list[dict[str, Any]]:
+def _describe_items(opened: OpenCollection, facts: Sequence[Fact]) -> list[dict[str, Any]]:
     session = opened.session
-    facts = session.medium.telling.facts(session.collection)
     coloured = next((fact for fact in facts if fact.coloured), None)
     both = None if session.medium.facing is None else session.medium.facing(session.collection).alone
     heights = (session.essence if session.essence.ndim == 1 else session.essence[:, 0]).tolist()

@@ -85,7 +85,7 @@ def start(store: StoreOf, jobs: JobsOf, first: FirstOf) -> Any:
 
 @router.post("/demo", status_code=202, tags=["open"])
 def demo(store: StoreOf, jobs: JobsOf, asked: requests.DemoRequest | None = None) -> Any:
-    """Open a collection that comes with the package, by default the music; a job."""
+    """Open a collection that comes with the package, by default the first of them; a job."""
     name = "music" if asked is None else asked.name
     return _start(jobs, DEMOS[name][1], partial(open_demo, store, name))
 

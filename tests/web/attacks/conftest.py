@@ -28,8 +28,10 @@ class Running:
     said: list[str]
 
     def client(self) -> httpx.Client:
+        """Each request takes a connection of its own: one that lay idle may be closed while it is taken up again."""
         headers = {} if self.token is None else {"Authorization": f"Bearer {self.token}"}
-        return httpx.Client(base_url=self.address, headers=headers, timeout=20)
+        alone = httpx.Limits(max_keepalive_connections=0)
+        return httpx.Client(base_url=self.address, headers=headers, timeout=60, limits=alone)
 
 
 @pytest.fixture

@@ -293,6 +293,7 @@ def music_facts(collection: Collection) -> tuple[Fact, ...]:
             Fact(
                 "tempo",
                 _texts(tempo, [f"{one:.1f}".removesuffix(".0") for one in tempo.values], _tempo_doubts(collection)),
+                unit="BPM",
             )
         )
     if key.any:
@@ -307,10 +308,11 @@ def music_facts(collection: Collection) -> tuple[Fact, ...]:
     energy = energy_axis(collection)
     if energy is not None:
         mark = "~" if energy.source else ""  # an estimate
-        found.append(Fact("energy", tuple(f"{mark}{value:.0f}" for value in energy.values)))
+        found.append(Fact("energy", tuple(f"{mark}{value:.0f}" for value in energy.values), unit="of 100"))
     if np.isfinite(level).any():
         sure = TrackValues(level, np.ones(len(level)))
-        found.append(Fact("loudness", _texts(sure, [f"{one:.1f}" for one in level], _level_doubts(collection))))
+        texts = _texts(sure, [f"{one:.1f}" for one in level], _level_doubts(collection))
+        found.append(Fact("loudness", texts, unit="LUFS"))
     return tuple(found)
 
 

@@ -50,8 +50,6 @@ export const wave = (id, item) => json("GET", `collections/${id}/items/${item}/w
 export const cover = (id, item, size = 320) => `/api/collections/${id}/items/${item}/cover?empty=true&size=${size}`;
 export const hasCover = async (id, item) => (await ask("GET", `collections/${id}/items/${item}/cover?empty=true&size=320`)).status === 200;
 export const preview = (id, item) => `/api/collections/${id}/preview/${item}`;
-// The first lines of a text.
-export const beginning = async (address) => (await (await fetch(address, { headers: { Range: "bytes=0-1500" } })).text()).slice(0, 700);
 export const folders = (path) => json("GET", path === null ? "folders" : `folders?path=${encodeURIComponent(path)}`);
 
 // Send files, and say how much of them is sent.

@@ -5,7 +5,7 @@ import { alongAt, drawChip, heightAt, nearest, nodes, positionAt, view, x, y } f
 import { findPosition, moveByHand, placeAt } from "./constraints.js";
 import { $ } from "./dom.js";
 import { follow, holdStill } from "./drag.js";
-import { currentTemplate, sides } from "./layout.js";
+import { currentTemplate, isFollowing, layRows, sides } from "./layout.js";
 import { preview, restore, takeSnapshot } from "./order.js";
 import { commit, emit, state, titleOf } from "./state.js";
 import { at, fromLine, normalise, thinKnots, withKnots } from "./template.js";
@@ -46,6 +46,7 @@ function chooseKnot(index) {
 
 export function showKnotTools() {
   const { knots } = thinKnots(currentTemplate()), last = knots.length - 1;
+  $("knot-tools").hidden = !isFollowing();
   $("knot-name").textContent = `Knot ${nodes.focus + 1} of ${knots.length}`;
   $("knot-remove").disabled = state.before || nodes.focus === 0 || nodes.focus >= last;
   $("knot-add").disabled = state.before || knots.length >= MOST;
@@ -96,7 +97,7 @@ function dragKnot(event, index) {
 }
 
 function drawLine(event) {
-  const old = currentTemplate(), line = [], shown = takeSnapshot();
+  const old = isFollowing() ? currentTemplate() : traceTrend(), line = [], shown = takeSnapshot();
   event.preventDefault();
   const move = (now) => {
     const { px, py } = pointIn(now), u = alongAt(px);
@@ -107,13 +108,25 @@ function drawLine(event) {
   };
   const end = (kept) => {
     nodes.line.setAttribute("d", "");
+    setDrawing(false);
     settleTemplate(kept, shown);
   };
   follow(event, { move, end, near: 0 });
 }
 
+// Where no line is drawn, the order stays as high as it is.
+function traceTrend() {
+  const rows = layRows(), last = Math.max(1, rows.length - 1), knots = Array.from({ length: 11 }, (_, i) => i / 10);
+  const values = knots.map((u) => {
+    const weights = rows.map(({ position }) => Math.exp(-(((position / last - u) / 0.1) ** 2)));
+    return rows.reduce((sum, { value }, k) => sum + weights[k] * value, 0) / weights.reduce((a, b) => a + b, 0);
+  });
+  return { knots, values, name: "", interpolation: "monotone" };
+}
+
 function addKnot(u) {
   const template = thinKnots(currentTemplate());
+  if (!isFollowing()) return;
   if (view.drawing || state.before || template.knots.length >= MOST) return;
   if (template.knots.some((knot) => Math.abs(knot - u) < 0.03)) return announce("There is no room for another knot here.");
   const position = template.knots.findIndex((knot) => knot > u);

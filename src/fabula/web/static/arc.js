@@ -1,7 +1,7 @@
-// The arc: the template with its knots, the items as points on it, and the way back from a pointer.
+// The picture: the arc of the order as it stands, the template that it follows, if any, and the way back from a pointer.
 
 import { $, svg } from "./dom.js";
-import { count, currentTemplate, label, layRows, lengthOfSide, pins, sideName, sideOf, sides } from "./layout.js";
+import { count, currentTemplate, hasArc, isFollowing, label, layRows, lengthOfSide, pins, readScale, sideName, sideOf, sides } from "./layout.js";
 import { state, titleOf } from "./state.js";
 import { at, thinKnots } from "./template.js";
 
@@ -12,7 +12,7 @@ const PATHS = new Set(["area", "template", "line", "arc"]);
 export const nodes = { points: new Map(), handles: [], focus: 0 };
 
 export function start() {
-  const root = svg("svg", { class: "arc-svg", role: "group", "aria-label": "The template with its knots, and the items on it" });
+  const root = svg("svg", { class: "arc-svg", role: "group", "aria-label": "The order as a picture" });
   for (const name of ["grid", "area", "template", "arc", "line", "chip", "items", "knots", "marker"]) {
     nodes[name] = svg(PATHS.has(name) ? "path" : "g", { class: `layer-${name}` });
     root.append(nodes[name]);
@@ -32,32 +32,58 @@ export function start() {
 // fresh: sizes and scale may have changed. While dragging they stay as they are.
 export function render({ fresh = false } = {}) {
   if (!state.collection || $("desk").hidden) return;
-  const template = view.template || currentTemplate();
+  const template = view.template || currentTemplate(), alone = !isFollowing();
+  document.querySelector(".arc").classList.toggle("bare", !hasArc());
+  nodes.root.classList.toggle("alone", alone);
   if (fresh) {
-    measurePlot($("plot").getBoundingClientRect(), template);
+    measurePlot($("plot").getBoundingClientRect(), alone ? null : template);
     nodes.root.setAttribute("viewBox", `0 0 ${view.width} ${view.height}`);
   }
   drawGrid();
-  drawTemplate(template);
-  drawItems((view.rows = layRows(template)));
-  drawKnots(thinKnots(template));
+  view.rows = layRows(template);
+  if (alone) drawArea(view.rows);
+  else drawTemplate(template);
+  drawItems(view.rows);
+  drawKnots(alone ? { knots: [], values: [] } : thinKnots(template));
   drawChip();
 }
 
 let drawnGrid = "";
 function drawGrid() {
   const n = count(), marks = sides().map((size, side) => `${size}:${lengthOfSide(side)}`).join();
-  const key = [n, view.width, view.height, view.low, view.high, marks].join();
+  const scale = readScale(), key = [n, view.width, view.height, view.low, view.high, marks, scale?.a, scale?.b].join();
   if (drawnGrid === key) return;
   drawnGrid = key;
-  const zero = y(0), parts = [svg("line", { x1: 4, x2: view.width - 4, y1: zero, y2: zero, class: "zero" })];
-  const step = Math.max(1, Math.ceil(n / (view.width / 34)));
-  for (let position = 0; position < n; position += step) {
-    const { side, first } = sideOf(position), text = svg("text", { x: across(position).toFixed(1), y: floor() + 20, class: "tick" });
-    text.textContent = label({ position, side, number: position - first + 1 });
+  const zero = y(0), parts = scale ? makeScale(scale) : [svg("line", { x1: 4, x2: view.width - 4, y1: zero, y2: zero, class: "zero" })];
+  const step = roundUp((n * (14 + 8 * String(n).length)) / view.width);
+  for (let position = 0; position < n; position++) {
+    const { side, first, size } = sideOf(position), number = position - first + 1;
+    if (number > 1 ? number % step : size < step && side > 0) continue;
+    const text = svg("text", { x: across(position).toFixed(1), y: floor() + 20, class: "tick" });
+    text.textContent = label({ position, side, number });
     parts.push(text);
   }
   nodes.grid.replaceChildren(...parts, ...makeSideMarks());
+}
+
+// The next of 1, 2, 5, 10, 20, 50 ...
+function roundUp(least) {
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, least)));
+  return [1, 2, 5, 10].map((times) => times * power).find((step) => step >= least);
+}
+
+// Lines at round numbers of what rises and falls, each with its number.
+function makeScale({ a, b }) {
+  const [low, high] = [a * view.low + b, a * view.high + b].sort((one, other) => one - other);
+  const power = 10 ** Math.floor(Math.log10((high - low) / 3)), step = [1, 2, 5, 10].map((times) => times * power).find((one) => (high - low) / one <= 5);
+  const parts = [];
+  for (let value = Math.ceil(low / step) * step; value <= high; value += step) {
+    const py = y((value - b) / a), text = svg("text", { x: 2, y: (py - 3).toFixed(1), class: "scale" });
+    if (py < MARGIN.top - 8 || py > floor() + 1) continue;
+    text.textContent = String(Number(value.toPrecision(6))).replace("-", "−");
+    parts.push(svg("line", { x1: 2, x2: view.width - 4, y1: py.toFixed(1), y2: py.toFixed(1), class: "scale-line" }), text);
+  }
+  return parts;
 }
 
 // A line where a new side begins, and above each side its name and its length.
@@ -79,6 +105,19 @@ function makeSideMarks() {
   return parts;
 }
 
+// Of the items alone, what lies under their line.
+function drawArea(rows) {
+  const points = (size, first) => rows.slice(first, first + size).map(({ position, value }) => `${across(position).toFixed(1)},${y(value).toFixed(1)}`).join("L");
+  let first = 0;
+  const areas = sides().map((size) => {
+    const from = first;
+    first += size;
+    return size > 1 ? `M${across(from)},${floor()}L${points(size, from)}L${across(from + size - 1)},${floor()}Z` : "";
+  });
+  nodes.area.setAttribute("d", areas.join(""));
+  nodes.template.setAttribute("d", "");
+}
+
 function drawTemplate(template) {
   const paths = [], areas = [], heights = Array.from({ length: SAMPLES + 1 }, (_, i) => y(at(template, i / SAMPLES)).toFixed(1));
   sides().forEach((_, side) => {
@@ -96,20 +135,23 @@ function drawItems(rows) {
   nodes.canvas.hidden = !many;
   if (many) return paint(rows);
   const size = Math.min(44, Math.max(18, (1.5 * view.width) / rows.length));
-  nodes.arc.setAttribute("d", rows.map(({ position, number, value }) => `${number === 1 ? "M" : "L"}${across(position).toFixed(1)},${y(value).toFixed(1)}`).join(""));
+  nodes.arc.setAttribute("d", traceItems(rows));
   const missing = nodes.points.size !== rows.length || rows.some(({ item }) => !nodes.points.has(item));
   if (missing || nodes.owner !== state.collection.id) makePoints(rows);
   const pinned = pins();
   for (const { item, position, value, target } of rows) {
     const node = nodes.points.get(item), py = y(value);
     node.group.style.transform = `translate(${across(position).toFixed(1)}px, ${py.toFixed(1)}px)`;
-    node.stem.setAttribute("y2", (y(target) - py).toFixed(1));
+    node.stem.setAttribute("y2", target === null ? "0" : (y(target) - py).toFixed(1));
     const on = item === state.chosen || state.several.has(item);
     if (state.covers && node.covered !== size) showCover(node, item, size);
     const kind = `point${pinned.has(item) ? " pinned" : ""}${on ? " chosen" : ""}${node.image ? " covered" : ""}`;
     if (node.kind !== kind) node.group.setAttribute("class", (node.kind = kind));
   }
 }
+
+// The line through the items, side by side.
+const traceItems = (rows) => rows.map(({ position, number, value }) => `${number === 1 ? "M" : "L"}${across(position).toFixed(1)},${y(value).toFixed(1)}`).join("");
 
 // An item that has a picture is drawn as it.
 function showCover(node, item, size) {
@@ -143,7 +185,7 @@ function frameImage(image, size) {
 function paint(rows) {
   if (nodes.points.size) nodes.items.replaceChildren();
   nodes.points.clear();
-  nodes.arc.setAttribute("d", "");
+  nodes.arc.setAttribute("d", isFollowing() || rows.length > 400 ? "" : traceItems(rows));
   const { canvas } = nodes, ratio = Math.min(2, devicePixelRatio || 1), pinned = pins();
   const [width, height] = [Math.round(view.width * ratio), Math.round(view.height * ratio)];
   if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
@@ -207,7 +249,7 @@ function drawKnots({ knots, values }) {
     nodes.handles.push(knot);
     nodes.knots.append(knot);
   }
-  nodes.focus = Math.min(nodes.focus, knots.length - 1);
+  nodes.focus = Math.max(0, Math.min(nodes.focus, knots.length - 1));
   nodes.handles.forEach((knot, i) => (knot.style.transform = `translate(${x(knots[i]).toFixed(1)}px, ${y(values[i]).toFixed(1)}px)`));
   if (!view.template) nameKnots(knots, values);
 }
@@ -232,21 +274,28 @@ export function markPosition(position) {
   nodes.marker.style.display = position === null ? "none" : "";
   if (position === null) return;
   const { side, first, size } = sideOf(Math.floor(position)), u = size > 1 ? Math.min(1, (position - first) / (size - 1)) : 0;
-  nodes.ring.style.transform = `translate(${x(u, side).toFixed(1)}px, ${y(at(view.template || currentTemplate(), u)).toFixed(1)}px)`;
+  const height = isFollowing() ? at(view.template || currentTemplate(), u) : heightAlong(first + u * (size - 1));
+  nodes.ring.style.transform = `translate(${x(u, side).toFixed(1)}px, ${y(height).toFixed(1)}px)`;
 }
 
-const MARGIN = { left: 22, right: 22, top: 26, bottom: 30 };
+// Between two items the line is straight.
+function heightAlong(position) {
+  const one = view.rows[Math.floor(position)], other = view.rows[Math.ceil(position)], share = position - Math.floor(position);
+  return one && other ? one.value + share * (other.value - one.value) : 0;
+}
+
+const MARGIN = { left: 30, right: 22, top: 26, bottom: 30 };
 export const view = { width: 600, height: 300, low: -2, high: 2, drawing: false, template: null, rows: [] };
 
 // Sizes and the range of heights; while dragging they stay as they are.
 function measurePlot(box, template) {
   view.width = Math.max(240, Math.round(box.width));
-  view.height = Math.max(180, Math.round(box.height));
+  view.height = Math.max(96, Math.round(box.height));
   const values = state.collection.items.map((item) => item.essence);
-  for (let i = 0; i <= 40; i++) values.push(at(template, i / 40));
-  let low = -1, high = 1;
+  for (let i = 0; template && i <= 40; i++) values.push(at(template, i / 40));
+  let [low, high] = template ? [-1, 1] : [Infinity, -Infinity];
   for (const value of values) [low, high] = [Math.min(low, value), Math.max(high, value)];
-  const room = 0.12 * (high - low);
+  const room = 0.12 * (high - low) || 1;
   Object.assign(view, { low: low - room, high: high + room });
 }
 

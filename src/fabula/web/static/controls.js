@@ -1,8 +1,8 @@
 // The controls around the arc and the list, and what is said of the order.
 
 import { $, el } from "./dom.js";
-import { areAllAlike, count, currentTemplate, layRows, pins } from "./layout.js";
-import { commit, state } from "./state.js";
+import { arcOf, areAllAlike, count, currentTemplate, hasArc, isFollowing, layRows, pins } from "./layout.js";
+import { commit, state, titleOf } from "./state.js";
 
 export function start() {
   $("apart").addEventListener("change", (event) => commit({ apart: event.target.checked }));
@@ -15,7 +15,34 @@ export function start() {
   $("gap").addEventListener("input", (event) => ($("gap-text").textContent = gapText(Number(event.target.value))));
   $("gap").addEventListener("change", (event) => commit({ gap: Number(event.target.value), hand: state.wishes.hand }));
   $("by").addEventListener("change", (event) => commit({ by: event.target.value || null, template: null, arc: null, pick: 0 }));
+  $("opens").addEventListener("change", (event) => pinEnd(event.target.value, 0));
+  $("closes").addEventListener("change", (event) => pinEnd(event.target.value, state.ordering.length - 1));
   $("free").addEventListener("click", () => commit({ fixed: {}, together: [], ends: { first: {}, last: {} } }));
+}
+
+// Let an item open or close the whole, or nobody in particular.
+function pinEnd(value, position) {
+  const { [position]: _, ...fixed } = state.wishes.fixed, item = Number(value);
+  for (const [at, one] of Object.entries(fixed)) if (value !== "" && one === item) delete fixed[at];
+  commit({ fixed: value === "" ? fixed : { ...fixed, [position]: item } });
+}
+
+// Who may open and who may close, the likeliest first.
+const MOST_ENDS = 200;
+function renderEnds() {
+  const { answer, wishes, collection } = state, last = state.ordering.length - 1;
+  for (const [id, position] of [["opens", 0], ["closes", last]]) {
+    const select = $(id), held = wishes.fixed[position], share = (item) => answer?.likes?.[item]?.[position] ?? 0;
+    const items = collection.items.map((_, item) => item).sort((a, b) => share(b) - share(a) || a - b).slice(0, MOST_ENDS);
+    if (held !== undefined && !items.includes(held)) items.push(held);
+    const key = `${items.map((item) => `${item} ${titleOf(item)}`).join("\n")} ${Boolean(answer?.likes)}`;
+    if (select.dataset.key !== key) {
+      select.dataset.key = key;
+      select.replaceChildren(el("option", { value: "" }, "As found"), ...items.map((item) => el("option", { value: item }, titleOf(item))));
+    }
+    select.value = held === undefined ? "" : held;
+    select.disabled = state.before || last < 1;
+  }
 }
 
 function setSides(text) {
@@ -66,8 +93,10 @@ export function renderControls() {
   $("gap").value = wishes.gap;
   $("gap-text").textContent = gapText(wishes.gap);
   $("by").value = wishes.by || "";
+  renderEnds();
   $("free").disabled = !pins().size && !wishes.together.length;
-  for (const id of ["draw", "flip"]) $(id).disabled = state.before;
+  $("draw").disabled = state.before || !hasArc();
+  $("flip").disabled = state.before || !isFollowing();
   $("given").setAttribute("aria-pressed", state.before);
   $("desk").classList.toggle("before", state.before);
   $("list-name").textContent = state.before ? "The order before" : "The order";
@@ -107,14 +136,24 @@ function markRefused() {
 
 const percent = (part) => `${part < 0.01 ? "less than 1" : Math.round(100 * part)} %`;
 
-// How near the order is to the template; while something is dragged, too.
+// What the picture shows: the arc of the order as it stands, or how near it is to the template; while something is dragged, too.
 export function showVerdict() {
-  const { name } = currentTemplate(), rows = layRows();
-  $("arc-name").textContent = name ? name.replaceAll("-", " ").replace(/^./, (c) => c.toUpperCase()) : "The arc";
+  const { name } = currentTemplate(), rows = layRows(), follows = isFollowing(), arc = arcOf(state.answer) ?? state.collection.axis;
+  const column = state.collection.columns.find((one) => one.name === state.collection.by), along = arc?.name ?? column?.label ?? "";
+  const title = follows ? name || "The template" : along ? `${along.slice(0, 1).toUpperCase()}${along.slice(1)}` : "No arc";
+  if ($("arc-name").textContent !== title) $("arc-name").textContent = title;
+  if (!follows) return showStanding(arc);
   let sum = 0, worst = 0;
   for (const { off } of rows) [sum, worst] = [sum + Math.abs(off), Math.max(worst, Math.abs(off))];
   let text = `${state.before ? "As it was" : state.wishes.hand ? "By hand" : "Off the template"}: ${(sum / rows.length).toFixed(2)} on average, ${worst.toFixed(2)} at most`;
   if (state.settled && !state.before) text += describeGap(state.answer.gap);
+  if ($("verdict").textContent !== text) $("verdict").textContent = text;
+}
+
+// Of an order that follows no template.
+function showStanding(arc) {
+  const { words } = state.collection.medium, how = state.before ? "as it was" : state.wishes.hand ? "made by hand" : "as it stands";
+  const text = arc ? `${arc.unit ? `${arc.unit}, ` : ""}of the order ${how}` : `The order of these ${words.items} is by what goes beside what`;
   if ($("verdict").textContent !== text) $("verdict").textContent = text;
 }
 
@@ -128,9 +167,8 @@ export function explainModel() {
   const column = collection.columns.find(({ name }) => name === collection.by);
   if (areAllAlike()) lines.push(`Nothing tells these ${medium.words.items} apart here: every order follows the template as well as this one.`);
   else if (model) {
-    const knows = model.knows.length > 1 ? `${model.knows.slice(0, -1).join(", ")} and ${model.knows.at(-1)}` : model.knows[0];
-    lines.push(`The model “${model.name}” knows the ${knows} of a ${medium.words.item} and nothing else.`);
-    if (answer?.sure > 0.515) lines.push(`It is ${percent(answer.sure)} sure which of two ${medium.words.items} comes first.`);
+    lines.push(isFollowing() ? `Laid along the template; the model “${model.name}” has no say in it.` : `Ordered by the model “${model.name}”.`);
+    if (answer?.sure > 0.515 && !isFollowing()) lines.push(`It is ${percent(answer.sure)} sure which of two ${medium.words.items} comes first.`);
   } else if (column) lines.push(`What rises and falls is ${column.label}; no model has a say in it.`);
   for (const { name, unit, mean } of answer?.changes || []) {
     lines.push(`Steps in ${name}: ${mean[0].toFixed(1)} ${unit} on average as given, ${mean[1].toFixed(1)} now.`);

@@ -3,6 +3,7 @@
 
 import { notify } from "./announce.js";
 import * as api from "./api.js";
+import { describeFacts } from "./columns.js";
 import * as constraints from "./constraints.js";
 import { $, el } from "./dom.js";
 import { areAllAlike, currentOrder, label, layAllRows, layRows, pins, sideName } from "./layout.js";
@@ -66,6 +67,7 @@ export function inspect() {
   $("one-why").textContent = many ? "" : !row ? "left out" : state.before || areAllAlike() ? "" : state.why.get(item) || "";
   $("one-edit").hidden = many || state.before || !$("one-name").hidden;
   $("one-edit").setAttribute("aria-label", `Edit the title of ${title}`);
+  $("one-facts").textContent = many ? "" : describeFacts(item);
   showPreview(many ? null : item);
   $("one-colours").replaceChildren(...(many ? [] : [makeColours(item)]));
   inspectWave(many ? null : item);
@@ -73,16 +75,14 @@ export function inspect() {
   drawActions(many ? actionsOfSeveral() : actionsOfOne(item, row));
 }
 
-// What the medium shows of an item to the eye: a picture, or the beginning of a text.
-async function showPreview(item) {
+// What the medium shows of an item to the eye: a picture. Of a text the joins show how it begins and ends.
+function showPreview(item) {
   const { kind } = state.collection.medium.preview, box = $("one-shown"), key = `${state.collection.id}/${item}`;
-  const shows = item !== null && state.collection.items[item].preview && ["picture", "text"].includes(kind);
+  const shows = item !== null && state.collection.items[item].preview && kind === "picture";
   box.hidden = !shows;
   if (!shows || box.dataset.item === key) return;
   box.dataset.item = key;
-  if (kind === "picture") return box.replaceChildren(el("img", { src: api.cover(state.collection.id, item), alt: titleOf(item) }));
-  const text = await api.beginning(api.preview(state.collection.id, item)).catch(() => "");
-  if (box.dataset.item === key) box.replaceChildren(el("p", { dir: "auto" }, text));
+  box.replaceChildren(el("img", { src: api.cover(state.collection.id, item), alt: titleOf(item) }));
 }
 
 function actionsOfOne(item, row) {
@@ -172,7 +172,7 @@ function showLarge(item) {
   const better = new Image();
   better.src = api.cover(state.collection.id, item, LARGE);
   better.decode().then(() => large === item && (image.src = better.src)).catch(() => null);
-  $("zoom-name").textContent = `${row.off === null ? "" : `${label(row)}. `}${titleOf(item)}`;
+  $("zoom-name").textContent = `${row.out ? "" : `${label(row)}. `}${titleOf(item)}`;
   $("zoom-why").textContent = state.before ? "" : state.why.get(item) || "";
   $("zoom-colours").replaceChildren(makeColours(item));
   $("zoom-prev").disabled = at <= 0;

@@ -10,6 +10,29 @@ export const currentOrder = () => (state.before ? state.collection.items.map((_,
 export const count = () => (state.before ? state.collection.items : state.ordering).length;
 export const currentTemplate = () => state.template || { knots: [0, 1], values: [0, 0], name: "", interpolation: "cubic" };
 
+// Whether the order is laid along a template: one that was chosen or drawn, or of numbers that no model orders.
+export const isFollowing = () => Boolean(state.template) && Boolean(state.trial || state.wishes.template || state.collection.by || !state.collection.model);
+
+// What rises and falls in the order as it stands: {name, unit, values in its order}; null where there is no such thing.
+export const arcOf = (answer) => answer?.arc ?? answer?.axis ?? null;
+
+// Whether there is anything to draw: an arc of the items, or a template that they follow.
+export const hasArc = () => isFollowing() || (state.answer ? arcOf(state.answer) !== null : state.collection.axis !== null);
+
+// How heights are read by people: {a, b} of a * height + b, in the unit of the arc; null where it has none.
+const scales = new WeakMap();
+export function readScale() {
+  const { answer, collection } = state, found = arcOf(answer);
+  if (!found?.values) return null;
+  if (!scales.has(answer)) {
+    const known = answer.ordering.map((item, k) => [collection.items[item].essence, found.values[k]]).filter(([, value]) => Number.isFinite(value));
+    known.sort(([one], [other]) => one - other);
+    const [low, high] = [known[0], known.at(-1)], span = high ? high[0] - low[0] : 0, a = span > 1e-9 ? (high[1] - low[1]) / span : 0;
+    scales.set(answer, a ? { a, b: low[1] - a * low[0] } : null);
+  }
+  return scales.get(answer);
+}
+
 // Which items are pinned.
 export function pins() {
   const { fixed, ends, sides } = state.wishes;
@@ -40,15 +63,16 @@ export function sideOf(position, sizes = sides()) {
   return { side: 0, first: 0, size: count() };
 }
 
-// Target and deviation of each position for what is on the screen; each side follows the template from its beginning.
+// Target and deviation of each position for what is on the screen, null where no template is followed; each side follows it
+// from its beginning.
 export function layRows(template = currentTemplate()) {
-  const ordering = currentOrder(), { items } = state.collection;
+  const ordering = currentOrder(), { items } = state.collection, follows = isFollowing();
   const found = state.settled && !state.before ? state.answer.items : null, rows = [];
   for (const [side, size] of sides().entries()) {
     for (let j = 0; j < size; j++) {
       const position = rows.length, item = ordering[position], value = items[item].essence;
-      const target = found ? scalar(found[position].target) : at(template, size > 1 ? j / (size - 1) : 0);
-      rows.push({ item, position, side, number: j + 1, value, target, off: value - target });
+      const target = !follows ? null : found ? scalar(found[position].target) : at(template, size > 1 ? j / (size - 1) : 0);
+      rows.push({ item, position, side, number: j + 1, value, target, off: follows ? value - target : null, out: false });
     }
   }
   return rows;
@@ -57,7 +81,7 @@ export function layRows(template = currentTemplate()) {
 // The items in order, and behind them those left out: these are off no template.
 export function layAllRows() {
   const all = layRows();
-  if (!state.before) for (const item of state.out) all.push({ item, position: all.length, side: 0, number: 0, off: null });
+  if (!state.before) for (const item of state.out) all.push({ item, position: all.length, side: 0, number: 0, off: null, out: true });
   return all;
 }
 

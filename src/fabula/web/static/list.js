@@ -1,22 +1,23 @@
 // The list: the same items as rows. Of many only those on the screen are in the document.
 
 import * as api from "./api.js";
+import { renderColumns, shownColumns } from "./columns.js";
 import { isLinked } from "./constraints.js";
 import { $, el, icon, setIcon } from "./dom.js";
 import { areAllAlike, label, layAllRows, lengthOfSide, pins, sideName, sides } from "./layout.js";
 import { isPlaying } from "./player.js";
-import { emit, essence, state, titleOf } from "./state.js";
+import { emit, state, titleOf } from "./state.js";
 
-const MANY = 120, SPARE = 4, LEAST = 12;
+const MANY = 120, SPARE = 4, LEAST = 12, LETTER = 6.4; // pixels of a letter of a reason
 export const size = { row: 56, side: 30 }; // pixels; they grow with the text
 const rows = new Map(); // item, or number of the slot where they are many -> parts of a row
-let shown = [], scale = () => 1, several = false, moving = 0, other = null;
+let shown = [], columns = [], several = false, moving = 0, other = null;
 
 // Another way to see the same items, in place of rows: {render, build, nodeOf, topOf}; null for rows.
 export function setLook(look) {
   other = look;
   $("rows").hidden = $("heads").hidden = look !== null;
-  document.querySelector(".columns").hidden = look !== null;
+  $("column-heads").hidden = $("columns").hidden = look !== null;
   if (state.collection) render();
 }
 const nodeOf = (item) => (other ? other.nodeOf(item) : partsOf(item)?.row);
@@ -35,18 +36,30 @@ function renderSoon() {
   });
 }
 
-// Every row anew: another collection, or other numbers of it.
+// Every row anew: another collection, other numbers of it, or other columns.
+let found = null;
 export function build() {
   rows.clear();
   $("rows").replaceChildren();
   other?.build();
-  const values = essence(), creator = state.collection.items[0].creator;
-  const low = values.reduce((a, b) => Math.min(a, b)), span = values.reduce((a, b) => Math.max(a, b)) - low;
-  scale = (value) => (span ? (0.06 + (0.94 * (value - low)) / span).toFixed(3) : "0.5");
-  several = state.collection.items.some((item) => item.creator !== creator);
-  $("rows").setAttribute("aria-rowcount", values.length);
-  $("find").value = "";
-  $("find").closest(".find").hidden = values.length < 20;
+  const { items } = state.collection, creator = items[0]?.creator;
+  renderColumns();
+  columns = shownColumns();
+  several = items.some((item) => item.creator !== creator);
+  $("rows").setAttribute("aria-rowcount", items.length);
+  if (found !== state.collection.id) $("find").value = "";
+  found = state.collection.id;
+  $("find").closest(".find").hidden = items.length < 20;
+}
+
+// Which columns there are is known with an answer.
+export function refreshColumns() {
+  const keys = columns.map(({ key }) => key).join();
+  if (shownColumns().map(({ key }) => key).join() !== keys) build();
+  else renderColumns();
+  const box = $("list"), most = Math.max(0, ...[...state.why.values()].map((why) => why?.length ?? 0));
+  box.classList.toggle("long", most > (box.clientWidth - 190) / LETTER);
+  render();
 }
 
 const coverOf = (item) => (state.covers && state.collection.items[item].preview ? state.covers(item) : "");
@@ -57,7 +70,7 @@ function findRows() {
   const wanted = $("find").value.trim().toLowerCase(), all = layAllRows();
   const named = ({ item }) => `${titleOf(item)}\n${state.collection.items[item].creator}`.toLowerCase().includes(wanted);
   const kept = wanted ? all.filter(named) : all;
-  $("find-count").textContent = wanted ? `${kept.length} of ${all.length}` : "";
+  $("find-count").textContent = !wanted ? "" : kept.length ? `${kept.length} of ${all.length}` : `None of ${all.length} is called that`;
   return kept;
 }
 
@@ -65,7 +78,7 @@ function findRows() {
 function layList() {
   const wanted = isFinding(), kept = findRows(), heads = wanted ? 0 : headCount();
   const gap = sides().length > 1 && !wanted ? size.side : 0;
-  kept.forEach((row, k) => (row.top = k * size.row + (row.off === null ? heads * size.side : gap * (row.side + 1))));
+  kept.forEach((row, k) => (row.top = k * size.row + (row.out ? heads * size.side : gap * (row.side + 1))));
   return { kept, height: kept.length * size.row + heads * size.side };
 }
 const leftOut = () => (state.before ? 0 : state.out.length);
@@ -73,7 +86,7 @@ const headCount = () => (sides().length > 1 ? sides().length : 0) + (leftOut() ?
 
 function measureText() {
   const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
-  Object.assign(size, { row: 3.5 * rem, side: 1.875 * rem });
+  Object.assign(size, { row: parseFloat(getComputedStyle($("list")).getPropertyValue("--row")) * rem, side: 1.875 * rem });
 }
 
 // settle: also for those who read them one after the other. Without it only what is seen moves.
@@ -81,7 +94,7 @@ export function render({ settle = true } = {}) {
   if (!state.collection || $("desk").hidden) return;
   if (other) return other.render(findRows(), { settle });
   if (settle) measureText();
-  const { kept, height } = layList(), list = $("rows"), many = isMany(), now = { pinned: pins(), scale, covers: coverOf };
+  const { kept, height } = layList(), list = $("rows"), many = isMany(), now = { pinned: pins(), covers: coverOf };
   shown = kept;
   list.classList.toggle("still", many || state.dragged != null);
   setStyle(list, "height", `${height}px`);
@@ -209,12 +222,12 @@ function makeRow() {
   const play = el("button", { class: "hear plain", tabindex: -1 }, icon("play"));
   const art = el("img", { class: "art", alt: "", loading: "lazy", hidden: true, onerror: () => (art.hidden = true) });
   const name = el("span", { class: "name", dir: "auto" }), sub = el("span", { class: "sub", dir: "auto" });
-  const fill = el("i"), bar = el("span", { class: "bar" }, fill), off = makeCell("off"), time = makeCell("time");
+  const cells = columns.map(({ key }) => makeCell(`cell ${key === "length" ? "time" : key.replace(/\W/g, "-")}`));
   const lock = el("button", { class: "lock plain", tabindex: -1, "aria-pressed": "false" }, icon("open"));
   lock.dataset.icon = "open";
   const row = el("div", { class: "row", role: "row", tabindex: -1 }, makeCell("c-grip", grip), makeCell("c-hear", play),
-    makeCell("what", art, el("span", { class: "words" }, name, sub)), makeCell("c-bar", bar), off, time, makeCell("c-lock", lock));
-  return { row, grip, play, art, name, sub, fill, bar, off, time, lock, was: {} };
+    makeCell("what", art, el("span", { class: "words" }, name, sub)), ...cells, makeCell("c-lock", lock));
+  return { row, grip, play, art, name, sub, cells, lock, was: {} };
 }
 
 // Write what is new.
@@ -224,23 +237,19 @@ function put(parts, key, value, write) {
   write(value);
 }
 
-const formatOff = (off) => off.toFixed(1).replace("-0.0", "0.0").replace("-", "−");
-
 // What is on the screen of the item, also while something is dragged.
-function fillRow(parts, data, { pinned, scale, covers }) {
-  const { item, off } = data, gone = off === null, held = pinned.has(item), { length_text: length, essence, preview } = state.collection.items[item];
+function fillRow(parts, data, { pinned, covers }) {
+  const { item, out: gone } = data, held = pinned.has(item), { preview } = state.collection.items[item];
   parts.item = item;
   put(parts, "item", item, () => (parts.row.dataset.item = item));
   put(parts, "number", gone ? "+" : label(data), (text) => (parts.grip.textContent = text));
   put(parts, "title", titleOf(item), (text) => (parts.name.textContent = text));
-  put(parts, "off", gone ? "" : formatOff(off), (text) => (parts.off.textContent = text));
-  put(parts, "time", length, (text) => (parts.time.textContent = text));
-  put(parts, "width", scale(essence), (share) => (parts.fill.style.transform = `scaleX(${share})`));
+  columns.forEach(({ key, text: read }, k) => put(parts, key, read(data), (text) => (parts.cells[k].textContent = text)));
   put(parts, "held", held, () => setIcon(parts.lock, held ? "lock" : "open"));
   put(parts, "silent", !preview, (silent) => (parts.play.disabled = silent));
   put(parts, "cover", covers(item), (address) => showCover(parts.art, address));
   const on = item === state.chosen || state.several.has(item), linked = !state.before && isLinked(item);
-  const kind = `row${held ? " pinned" : ""}${on ? " chosen" : ""}${gone ? " out" : ""}${linked ? " linked" : ""}${isPlaying(item) ? " playing" : ""}`;
+  const kind = `row${held ? " pinned" : ""}${on ? " chosen" : ""}${gone ? " out" : ""}${linked ? " linked" : ""}${isPlaying(item) ? " playing" : ""}${state.marks.has(item) ? ` ${state.marks.get(item).kind}` : ""}`;
   put(parts, "kind", kind, () => (parts.row.className = kind));
 }
 
@@ -252,10 +261,10 @@ function showCover(art, address) {
 
 // What is read of it, and by those who hear the page; once things have come to rest.
 function settleRow(parts, data, { several, stop, total, alike }) {
-  const { item, off, position } = data, gone = off === null, title = titleOf(item), held = parts.was.held;
+  const { item, position, out: gone } = data, title = titleOf(item), held = parts.was.held;
   const why = gone || state.before || alike ? "" : state.why.get(item) || "";
-  const { creator, facts } = state.collection.items[item];
-  const line = [several ? creator : "", ...Object.values(facts || {}), why].filter(Boolean).join(" · ");
+  const { creator } = state.collection.items[item], mark = state.marks.get(item)?.text;
+  const line = [several && !mark ? creator : "", mark ?? why].filter(Boolean).join(" · ");
   const place = gone ? "left out" : `position ${label(data)}`, on = item === state.chosen || state.several.has(item);
   put(parts, "line", line, () => {
     parts.sub.textContent = line;

@@ -8,6 +8,7 @@ import * as autosave from "./autosave.js";
 import * as controls from "./controls.js";
 import { $, setIcon } from "./dom.js";
 import { dragging } from "./drag.js";
+import { isFollowing } from "./layout.js";
 import * as inspector from "./inspector.js";
 import * as itemInput from "./item-input.js";
 import * as jobs from "./jobs.js";
@@ -99,13 +100,19 @@ const on = {
     ask();
   },
   essence: showCollection,
+  columns: list.refreshColumns,
+  marks: () => list.render(),
   proposals: templates.render,
-  playing: list.showPlaying,
+  playing() {
+    list.showPlaying();
+    showSteps();
+  },
   drawing: showHint,
   gone: reopen,
   found() {
     controls.explainModel();
     inspector.drawOddsTable();
+    list.refreshColumns();
     controls.showNotes(state.answer.notes);
     templates.render();
     autosave.saveSoon();
@@ -125,6 +132,7 @@ const on = {
     controls.showVerdict();
     inspector.inspect();
     arcInput.showKnotTools();
+    showHint();
     rememberFields();
   },
   undone() {
@@ -138,17 +146,36 @@ onChange((what) => (what === "screen" ? showParts() : state.collection && on[wha
 function showParts() {
   for (const id of ["start", "job", "desk"]) $(id).hidden = id !== state.screen;
   const desk = state.screen === "desk", hears = desk && player.canPlay(state.collection);
-  $("tools").hidden = !state.collection;
-  for (const id of ["undo", "redo", "save", "versions"]) $(id).hidden = !desk;
-  $("again").textContent = state.screen === "start" && state.collection ? "Back" : "Open…";
+  for (const id of ["undo", "redo", "versions"]) $(id).hidden = !desk;
   $("player").hidden = !hears;
-  $("play-all").hidden = !hears;
+  showSteps(hears);
   $("desk").classList.toggle("mute", !hears);
   document.body.dataset.screen = state.screen;
 }
 
+// Open, order, listen, save: where one is, and what comes next.
+function showSteps(hears = state.screen === "desk" && player.canPlay(state.collection)) {
+  const desk = state.screen === "desk", heard = hears && player.hasPlayed(), there = Boolean(state.collection);
+  const save = $("save").querySelector("summary"), steps = { again: $("again"), "go-order": $("go-order"), "play-all": $("play-all"), save };
+  const now = !desk ? "again" : heard ? "play-all" : "go-order", next = !desk ? "" : hears && !heard ? "play-all" : "save";
+  for (const [name, step] of Object.entries(steps)) {
+    step.classList.toggle("next", name === next);
+    if (name === now) step.setAttribute("aria-current", "step");
+    else step.removeAttribute("aria-current");
+  }
+  $("go-order").disabled = !there;
+  $("play-all").disabled = !hears;
+  $("play-all").hidden = $("listen-mark").hidden = there && desk && !hears;
+  $("save").classList.toggle("off", !desk);
+  if (desk) save.removeAttribute("aria-disabled");
+  else save.setAttribute("aria-disabled", "true");
+}
+
 function showHint() {
-  $("hint").textContent = arcInput.isDrawing() ? "Draw a line across the picture." : "Drag a knot and the order follows; drag a point and it is pinned. Double-click adds a knot.";
+  const text = arcInput.isDrawing() ? "Draw a line across the picture: the order follows it."
+    : isFollowing() ? "Drag a knot and the order follows; drag a point and it is pinned. Double-click adds a knot."
+    : "Drag a point and it is pinned. Choose a template, or draw one, and the order follows it.";
+  if ($("hint").textContent !== text) $("hint").textContent = text;
 }
 
 function setBefore(before) {
@@ -162,14 +189,27 @@ function setBefore(before) {
 }
 
 function wireButtons() {
-  for (const [id, name] of [["undo", "undo"], ["redo", "redo"], ["play-all", "play"], ["one-edit", "edit"], ["zoom-prev", "back"], ["zoom-next", "on"], ["zoom-close", "close"]]) setIcon($(id), name);
+  for (const [id, name] of [["undo", "undo"], ["redo", "redo"], ["one-edit", "edit"], ["zoom-prev", "back"], ["zoom-next", "on"], ["zoom-close", "close"]]) setIcon($(id), name);
   $("play-all").addEventListener("click", player.toggle);
+  $("go-order").addEventListener("click", goToOrder);
+  $("skip-order").addEventListener("click", (event) => {
+    event.preventDefault();
+    goToOrder();
+  });
+  $("save").querySelector("summary").addEventListener("click", (event) => state.screen !== "desk" && event.preventDefault());
   $("undo").addEventListener("click", undo);
   $("redo").addEventListener("click", redo);
   $("draw").addEventListener("click", () => arcInput.setDrawing(!arcInput.isDrawing()));
   $("given").addEventListener("click", () => setBefore(!state.before));
   addEventListener("resize", redrawWave);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => state.collection && (arc.render({ fresh: true }), redrawWave()));
+}
+
+// The order, as it is seen: the row or the tile that a Tab would reach.
+function goToOrder() {
+  if (!state.collection) return;
+  showScreen("desk");
+  (document.querySelector('#scroller [tabindex="0"][data-item]') ?? $("list")).focus();
 }
 
 async function resume() {
@@ -227,7 +267,7 @@ function rememberFields() {
 
 wireButtons();
 for (const part of [arc, arcInput, list, review, selection, itemInput, tiles, inspector, controls, player, save, autosave]) part.start();
-startKeys({ d: () => arcInput.setDrawing(!arcInput.isDrawing()), f: templates.flip, b: () => setBefore(!state.before), " ": player.toggle });
+startKeys({ d: () => arcInput.setDrawing(!arcInput.isDrawing()), f: templates.flip, b: () => setBefore(!state.before), r: () => $("review-open").click(), o: open.toggleStart, s: () => $("save").querySelector("summary").click(), " ": player.toggle });
 showScreen("start");
 await Promise.all([templates.start(), open.start(openWorkspace)]);
 await resume();

@@ -18,7 +18,7 @@ export const takeSnapshot = () => {
 
 // Back to what was on the screen, or to what the server has found since: a drag was given up.
 export function restore(shown) {
-  newest = null;
+  newest = state.trial = null;
   if (state.answer && state.answer !== shown.answer) takeAnswer(state.answer);
   else Object.assign(state, shown);
   emit("order");
@@ -27,7 +27,7 @@ export function restore(shown) {
 // The order for wishes that are not yet a step: while a knot, a point or a row is dragged.
 export function preview(changes) {
   const wishes = { ...state.wishes, hand: null, ...changes };
-  if (changes.template) state.template = changes.template;
+  if (changes.template) state.template = state.trial = changes.template;
   state.settled = false;
   if (isPlain(wishes, state.roomy) && !(changes.fixed && isProposed(wishes))) fitAll(wishes);
   else if (isPlain(wishes, state.roomy)) state.ordering = guessOrder(wishes); // the rest as a model has put it
@@ -121,7 +121,7 @@ export async function ask() {
   if (isSameOrder(wishes, state.good) && state.answer) return keepAnswer(wishes);
   const mine = (asking = new AbortController());
   state.settled = false;
-  newest = null;
+  newest = state.trial = null;
   if (wishes.template) state.template = wishes.template;
   if (wishes.template && !wishes.hand && isPlain(wishes, state.roomy) && wishes.by === state.collection.by) fitAll(wishes);
   else if (state.answer) state.ordering = guessOrder(wishes);

@@ -36,6 +36,7 @@ export function start() {
 
 // Whether the items of a collection are files that can be heard.
 export const canPlay = ({ medium, items }) => ["audio", "video"].includes(medium.preview.type) && items.some((item) => item.preview);
+export const hasPlayed = () => now.item !== null;
 export const isPlaying = (item) => now.item === item && (!current().paused || now.waiting !== 0);
 const isOn = () => !current().paused || now.waiting !== 0;
 

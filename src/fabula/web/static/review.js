@@ -4,8 +4,7 @@ import { announce, notify, setBusy } from "./announce.js";
 import * as api from "./api.js";
 import { moveByHand, pin, swapByHand } from "./constraints.js";
 import { $, el } from "./dom.js";
-import { partsOf } from "./list.js";
-import { state, titleOf } from "./state.js";
+import { emit, state, titleOf } from "./state.js";
 
 let shown = false, found = null, asking = null;
 
@@ -46,7 +45,7 @@ async function ask() {
 
 const itemOf = (id) => state.collection.items.findIndex((one) => one.id === id);
 const capital = (text) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
-const part = (name, ...rows) => (rows.length ? [el("h3", {}, name), el("ul", {}, ...rows)] : []);
+const part = (kind, name, ...rows) => (rows.length ? [el("h3", { class: kind }, name), el("ul", { class: kind }, ...rows)] : []);
 
 function render() {
   const { verdict, outlook, notes, percentile, joins, odd, moves } = found;
@@ -55,9 +54,9 @@ function render() {
     ...lines.map((line) => el("p", { class: "verdict" }, `${capital(line)}.`)),
     ...ends("Opens", "opener", found.openers, 0),
     ...ends("Closes", "close", found.closers, found.ordering.length - 1),
-    ...part("Weak joins", ...joins.slice(0, found.weakest).map((join) => el("li", { dir: "auto" }, `${join.after}–${join.after + 1} ${join.titles.join(" > ")}: ${join.why}`))),
-    ...part("Stands oddly", ...odd.slice(0, found.clear_odd).map((one) => el("li", { dir: "auto" }, `${one.position} ${one.title}: ${one.why}`))),
-    ...part("Moves that help", ...moves.map(moveRow)),
+    ...part("in-rows", "Weak joins", ...joins.slice(0, found.weakest).map((join) => el("li", { dir: "auto" }, `${join.after}–${join.after + 1} ${join.titles.join(" > ")}: ${join.why}`))),
+    ...part("in-rows", "Stands oddly", ...odd.slice(0, found.clear_odd).map((one) => el("li", { dir: "auto" }, `${one.position} ${one.title}: ${one.why}`))),
+    ...part("", "Moves that help", ...moves.map(moveRow)),
     ...(moves.length || percentile === null ? [] : outlook).map((line) => el("p", { class: "soft" }, `${capital(line)}.`)),
   );
   markJoins();
@@ -72,7 +71,7 @@ function ends(verb, noun, ids, position) {
     const props = { class: "small", dir: "auto", "aria-pressed": String(found.ordering[position] === item), onclick: () => pin(item, position) };
     return el("button", props, `${titleOf(item)} ${percent} %`);
   });
-  return [el("h3", {}, `${verb} with`), el("div", { class: "group", role: "group", "aria-label": `The likeliest ${noun}s` }, ...buttons)];
+  return [el("div", { class: "ends", role: "group", "aria-label": `The likeliest ${noun}s` }, el("h3", {}, `${verb} with`), ...buttons)];
 }
 
 // A move counts on those before it, and is taken with them.
@@ -87,9 +86,17 @@ function moveRow(move, index) {
   return el("li", {}, el("span", { dir: "auto" }, capital(move.say)), el("button", { class: "small", "aria-label": `${words}: ${move.say}`, onclick: take, disabled: state.before }, words));
 }
 
-// Weak joins are marked between the rows.
+// What a review says is said in the rows themselves: weak joins between two, and what stands oddly.
 export function markJoins() {
-  const weak = shown && found ? found.joins.slice(0, found.weakest).map(({ after }) => found.ordering[after]) : [];
-  for (const row of document.querySelectorAll("#rows .row.weak")) row.classList.remove("weak");
-  for (const item of weak) partsOf(item)?.row.classList.add("weak");
+  const marks = new Map(), now = shown && found && found.ordering.join() === orderShown().join();
+  if (now) {
+    for (const { after, why } of found.joins.slice(0, found.weakest)) marks.set(found.ordering[after], { kind: "weak", text: `Weak join with the one before: ${why}` });
+    for (const { position, why } of found.odd.slice(0, found.clear_odd)) {
+      const item = found.ordering[position - 1], weak = marks.get(item);
+      marks.set(item, { kind: weak ? "odd weak" : "odd", text: [`Stands oddly: ${why}`, weak?.text].filter(Boolean).join(". ") });
+    }
+  }
+  if (!marks.size && !state.marks.size) return;
+  state.marks = marks;
+  emit("marks");
 }

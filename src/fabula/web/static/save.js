@@ -14,7 +14,7 @@ export function start() {
     const button = event.target.closest("[data-format]");
     if (button) saveFile(button.dataset.format);
   });
-  for (const id of ["save", "versions"]) {
+  for (const id of ["save", "versions", "columns"]) {
     document.addEventListener("click", (event) => !event.target.closest(`#${id}`) && ($(id).open = false));
     $(id).addEventListener("keydown", (event) => {
       if (event.key !== "Escape" || !$(id).open) return;

@@ -13,7 +13,8 @@ export const state = {
   future: [],
   proposals: [], // {template, ordering, score}
   picked: -1, // which of them is on the screen
-  template: null, // on the screen
+  template: null, // of the answer on the screen
+  trial: null, // a template under the hand, not yet a step
   ordering: [], // on the screen, ordering[position] = item
   sides: [], // how many items each side has; empty for one
   out: [], // items left out to keep within the limit
@@ -26,6 +27,7 @@ export const state = {
   before: false,
   dragged: null, // the item whose row is in the hand
   covers: null, // item -> address of its picture, where they have some
+  marks: new Map(), // item -> {kind, text}: what a review says of it
   refused: null, // {field, wishes, message}: what could not hold, as the server named it
 };
 
@@ -86,6 +88,7 @@ export function openCollection(collection, saved = {}) {
     proposals: [],
     picked: -1,
     template: null,
+    trial: null,
     ordering: collection.items.map((_, i) => i),
     sides: [],
     out: [],
@@ -98,6 +101,7 @@ export function openCollection(collection, saved = {}) {
     before: false,
     dragged: null,
     covers: null,
+    marks: new Map(),
     refused: null,
   });
   restoreWorkspace(saved);

@@ -3,7 +3,7 @@
 import { notify } from "./announce.js";
 import * as api from "./api.js";
 import { $, el, svg } from "./dom.js";
-import { currentTemplate } from "./layout.js";
+import { currentTemplate, hasArc, isFollowing } from "./layout.js";
 import { listEverything } from "./open.js";
 import { commit, essence, state } from "./state.js";
 import { flipTemplate, isSameTemplate, samples } from "./template.js";
@@ -19,7 +19,7 @@ export async function start() {
 }
 
 export function flip() {
-  if (!state.before) commit({ template: flipTemplate(currentTemplate()) });
+  if (!state.before && isFollowing()) commit({ template: flipTemplate(currentTemplate()) });
 }
 
 // One stop of the Tab key; the arrows go from one to the next.
@@ -44,13 +44,13 @@ export async function findOthers() {
 
 function drawCurve(values) {
   const low = Math.min(...values), span = Math.max(...values) - low || 1;
-  const points = values.map((v, i) => `${(4 + (64 * i) / (values.length - 1)).toFixed(1)},${(32 - (28 * (v - low)) / span).toFixed(1)}`);
+  const points = values.map((v, i) => `${(4 + (64 * i) / Math.max(1, values.length - 1)).toFixed(1)},${(32 - (28 * (v - low)) / span).toFixed(1)}`);
   return svg("svg", { viewBox: "0 0 72 36", "aria-hidden": "true" }, svg("path", { d: `M${points.join("L")}` }));
 }
 
-function makeButton(name, values, title, chosen, action) {
+function makeButton(name, values, title, chosen, action, sign = "≈") {
   const node = el("button", { class: "template", title, "aria-pressed": String(chosen), onclick: action, tabindex: -1 });
-  node.append(values ? drawCurve(values) : el("span", { class: "like", "aria-hidden": "true" }, "≈"), el("span", { class: "template-name", dir: "auto" }, name));
+  node.append(values ? drawCurve(values) : el("span", { class: "like", "aria-hidden": "true" }, sign), el("span", { class: "template-name", dir: "auto" }, name));
   return node;
 }
 
@@ -62,11 +62,12 @@ function describeLikelihood(score) {
 
 function makeProposals() {
   const own = !state.wishes.template;
-  return state.proposals.map(({ template, score }, i) => {
-    const name = i ? `order ${i + 1}` : "proposed"; // two may have the same shape, and a template its name
-    const title = `${i ? "Another proposal" : "What the model proposes"}${template.name ? `: ${template.name}` : ""}${i ? describeLikelihood(score) : ""}`;
-    return makeButton(name, samples(template, 41), title, own && i === state.picked,
-      () => commit({ template: null, arc: template, pick: i }));
+  const { items, model, by } = state.collection, free = Boolean(model) && !by;
+  return state.proposals.map(({ template, ordering, score }, i) => {
+    const name = i ? `order ${i + 1}` : "proposed"; // two may have the same arc
+    const title = `${i ? "Another proposal" : `What ${free ? "the model" : "fabula"} proposes`}${i ? describeLikelihood(score) : ""}`;
+    const heights = !free ? samples(template, 41) : hasArc() ? ordering.map((item) => items[item].essence) : null;
+    return makeButton(name, heights, title, own && i === state.picked, () => commit({ template: null, arc: template, pick: i }), String(i + 1));
   });
 }
 
@@ -74,13 +75,20 @@ export function render() {
   if (!state.collection) return;
   const first = makeProposals(), now = state.wishes.template;
   const named = ({ name, description, samples: drawn, ...template }) =>
-    makeButton(name.replaceAll("-", " "), drawn, description, isSameTemplate(now, template), () => commit({ template: { ...template, name } }));
+    makeButton(name, drawn, description, isSameTemplate(now, template), () => commit({ template: { ...template, name } }));
   const like = others.map(({ id, name }) => makeButton(`like ${name}`, null, `The arc of ${name}`, false, () => followCollection(id)));
   const strip = $("templates"), focused = all().indexOf(document.activeElement);
-  const start = first.length > 1 ? [makeLabel("Proposed"), ...first, makeLabel("By name")] : [];
+  const start = first.length > 1 || now ? [...first, el("span", { class: "strip-line", "aria-hidden": "true" })] : [];
   strip.replaceChildren(...start, ...known.filter((one) => !isLearned(one)).map(named), ...like, ...listLearned(known.filter(isLearned), named));
   setStop(-1);
+  showPressed(strip);
   if (focused >= 0) all()[focused]?.focus({ preventScroll: true });
+}
+
+// What is chosen is seen.
+function showPressed(strip) {
+  const pressed = strip.querySelector('[aria-pressed="true"]');
+  if (pressed && (pressed.offsetLeft < strip.scrollLeft || pressed.offsetLeft + pressed.offsetWidth > strip.scrollLeft + strip.clientWidth)) strip.scrollLeft = pressed.offsetLeft - 12;
 }
 
 // Templates that were learned from many collections, shown when they are asked for.
@@ -94,8 +102,6 @@ function listLearned(found, named) {
   });
   return [toggle, ...(opened ? found.map(named) : [])];
 }
-
-const makeLabel = (text) => el("span", { class: "strip-label soft" }, text);
 
 async function followCollection(id) {
   try {

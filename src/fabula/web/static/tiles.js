@@ -61,7 +61,7 @@ const LOOK = {
     rows = now;
     width = root().clientWidth;
     const { items } = state.collection;
-    laid = look === "spreads" ? laySpreads(rows.filter((row) => row.off !== null), items, width) : layTable(rows, width, rows.length > 60);
+    laid = look === "spreads" ? laySpreads(rows.filter((row) => !row.out), items, width) : layTable(rows, width, rows.length > 60);
     root().style.height = `${laid.height}px`;
     root().classList.toggle("still", rows.length > 400 || width === 0);
     if (settle) drawPapers();
@@ -119,7 +119,7 @@ function makeTile(item) {
 }
 
 function fillTile(parts, row, slot, { held, stop, settle }) {
-  const { tile, number } = parts, { item } = row, out = row.off === null;
+  const { tile, number } = parts, { item } = row, out = row.out;
   const on = item === state.chosen || state.several.has(item), text = out ? "+" : label(row);
   const kind = `tile${held ? " pinned" : ""}${on ? " chosen" : ""}${out ? " out" : ""}${item === state.dragged ? " lifted" : ""}`;
   const key = [slot.left, slot.top, slot.width, slot.height].map(Math.round).join();
@@ -217,7 +217,7 @@ function layTable(rows, width, many) {
   const slots = [];
   let line = -1, column = columns, side = null;
   rows.forEach((row, index) => {
-    const group = row.off === null ? "out" : row.side;
+    const group = row.out ? "out" : row.side;
     if (column >= columns || group !== side) [line, column] = [line + 1, 0];
     side = group;
     slots[index] = { left: column++ * (cell + gap), top: line * (cell + gap), width: cell, height: cell };
