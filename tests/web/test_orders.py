@@ -170,10 +170,10 @@ def test_rows_further_down_are_explained_when_they_are_asked_for(server, demo, m
     assert first["explained"] == 4
     assert [row["why"] for row in first["items"]][:4] == whole[:4]
     address = f"/api/collections/{demo}/reasons/{first['result']}"
-    assert server.get(f"{address}?first=5&count=3").json() == {"first": 5, "why": whole[5:8]}
-    assert server.get(f"{address}?first=900").json()["why"] == []
-    assert server.get(f"{address}?first=0&count=61").status_code == 422
-    assert server.get(f"/api/collections/{demo}/reasons/nosuch?first=0").status_code == 404
+    assert server.client.get(f"{address}?first=5&count=3").json() == {"first": 5, "why": whole[5:8]}
+    assert server.client.get(f"{address}?first=900").json()["why"] == []
+    assert server.client.get(f"{address}?first=0&count=61").status_code == 422
+    assert server.client.get(f"/api/collections/{demo}/reasons/nosuch?first=0").status_code == 404
 
 
 @pytest.mark.parametrize(
