@@ -16,6 +16,7 @@ from fabula.cli.restore import restore_version
 from fabula.core.files import check_target
 from fabula.errors import InputError
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS
+from fabula.sources.registry import is_address
 
 if TYPE_CHECKING:
     from fabula.session.ordered import Ordered
@@ -29,7 +30,7 @@ _SECTIONS = {
     "Wishes": ("first", "last", "at", "together", "together_by", "before", "apart", "sides", "side_limit", "limit",
                "spreads", "series", "smoothness", "smooth_by", "sort_into_mix", "ramp", "folded", "keys", "keep",
                "ask", "matter"),
-    "What comes out": ("output", "gap_s", "gain", "report", "plot", "as_json", "show", "why"),
+    "What comes out": ("output", "as_name", "gap_s", "gain", "report", "plot", "as_json", "show", "why"),
     "Moved to fabula copy and fabula restore": ("copy_to", "link", "tags", "in_place", "restore", "number"),
 }  # fmt: skip
 _FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothness", "output", "as_json")
@@ -96,6 +97,8 @@ _FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothne
 @click.option("-o", "--output", metavar="FILE",
               help=f"Write the order: {' '.join(PLAYLIST_ENDINGS)} .csv .json; of music .cue .txt; of texts .md .docx; "
               "of pictures .png .pdf .book.pdf .html .txt")  # fmt: skip
+@click.option("--as", "as_name", metavar="NAME",
+              help="Write it back into its library, as a playlist of that name; its own: in its place.")  # fmt: skip
 @click.option("--gap", "gap_s", type=float, default=0.0, metavar="SECONDS",
               help="Between two items of a side: it counts in lengths, limits, .cue and timings (.txt).")  # fmt: skip
 @click.option("--copy-to", metavar="FOLDER", help="As fabula copy --to.")
@@ -141,11 +144,18 @@ def command(*, paths: tuple[str, ...], restore: str | None, number: int | None, 
 def _order_one(paths: tuple[str, ...], asked: Options) -> None:
     """Order a collection, write what is asked for and print it."""
     _check_outputs(asked)
+    back = _find_name(paths, asked)
     session, request = _open(paths, asked)
     ordered = session.order(_ask(session, request) if asked.ask else request)
     show = _as_names(asked.show)
     ordered.facts(show)  # refuses what is not known before anything is written
-    print_ordered(ordered, _write_outputs(ordered, asked), as_json=asked.as_json, why=asked.why, show=show)
+    print_ordered(
+        ordered,
+        [*_write_outputs(ordered, asked), *map(ordered.write_back, back)],
+        as_json=asked.as_json,
+        why=asked.why,
+        show=show,
+    )
     if asked.copy_to is not None or asked.in_place:
         _tell_new("--in-place" if asked.in_place else "--copy-to", "fabula copy on what -o writes")
 
@@ -213,7 +223,7 @@ def _check_outputs(asked: Options) -> None:
     """Refuse what cannot be written or asked, before any work is done."""
     if asked.ask and not sys.stdin.isatty():
         raise InputError("needs a terminal to ask on; --first and --last say it without", field="ask")
-    if asked.output is not None:
+    if asked.output is not None and not is_address(asked.output):
         from fabula.session.export import check_output
 
         check_output(asked.output)
@@ -234,6 +244,18 @@ def _check_outputs(asked: Options) -> None:
         raise InputError("goes with --copy-to or -o", field="gain")
     if asked.in_place and not asked.tags:
         raise InputError("goes with --tags", field="in_place")
+
+
+def _find_name(paths: tuple[str, ...], asked: Options) -> list[str | None]:
+    """Under which name the order goes back into its library: none or one, None for that of what was opened."""
+    back: list[str | None] = [] if asked.as_name is None else [asked.as_name]
+    if asked.output is not None and is_address(asked.output):
+        if asked.output not in paths:
+            raise InputError(f"{asked.output}: -o takes the address that is opened, or a file; for another name --as")
+        back, asked.output = [*back, None], None
+    if back and not any(map(is_address, paths)):
+        raise InputError("goes with a library, such as subsonic://USER@HOST/playlist/NAME", field="as")
+    return back
 
 
 def _write_outputs(ordered: Ordered, asked: Options) -> list[Path]:

@@ -70,6 +70,20 @@ def write_ordered(ordered: Ordered, path: str | Path, *, gain: bool = False) -> 
     return replace_file(target, write)
 
 
+def write_back(ordered: Ordered, name: str | None = None) -> str:
+    """Write the new order into the library that the collection came from; says in words what was written.
+
+    In place of what was opened, which is kept under another name; or, with a `name`, as another playlist. Songs that
+    could not be measured keep where they stand.
+    """
+    source = ordered.session.source
+    if source.home is None:
+        raise InputError(f"{ordered.session.title}: comes from no library that it could be written back to", field="as")
+    if name is not None and not name.strip():
+        raise InputError("name the playlist", field="as")
+    return source.home.write(with_held([source.rows[i] for i in ordered.ordering], source.unmovable), name)
+
+
 def _write_json(ordered: Ordered, target: Path, _: Sequence[str]) -> Path:
     return write_whole(target, json_text(ordered.to_json(), indent=1) + "\n")
 

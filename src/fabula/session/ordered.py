@@ -469,6 +469,16 @@ class Ordered:
 
         return write_ordered(self, path)
 
+    def write_back(self, name: str | None = None) -> str:
+        """Write the new order into the library the collection came from (``subsonic://``, ``mpd://``).
+
+        In place of the playlist opened, which is kept under another name; or as a playlist of that `name`. Says in
+        words what was written.
+        """
+        from fabula.session.export import write_back
+
+        return write_back(self, name)
+
     def copy(self, folder: str | Path, *, link: bool = False, tags: bool = False, gain: bool = False) -> list[Path]:
         """Write the files into a folder, numbered in the new order: what ``fabula copy`` does.
 

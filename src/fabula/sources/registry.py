@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -44,6 +44,22 @@ class SeveralCollectionsError(InputError):
 _TOLD = 8  # files that were not opened, in one line
 
 
+class Home(Protocol):
+    """Somewhere a collection lives, and can be written back to: a playlist of a server or a player."""
+
+    @property
+    def name(self) -> str:
+        """What the collection is called there."""
+        ...
+
+    def write(self, entries: Sequence[int], name: str | None = None) -> str:
+        """Put entries, by their numbers as they were opened, there in this order; says in words what was written.
+
+        In place of what is there, which is kept under another name; or under a name that is not there yet.
+        """
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Source:
     """A collection and where it came from."""
@@ -63,6 +79,7 @@ class Source:
     # (name, why) of files that are not among the items, though they were meant to be
     left_out: tuple[tuple[str, str], ...] = ()
     tempo_range: tuple[float, float] | None = None  # Beats per minute that tempi are counted in; None: as they are
+    home: Home | None = None  # Where the order can be written back to, where it is no file
 
     @property
     def title(self) -> str:
@@ -126,6 +143,11 @@ class Source:
         return tuple(sorted(set(range(len(self.playlist))) - set(self.rows)))
 
 
+def is_address(text: str) -> bool:
+    """Whether what a person named is an address, such as ``mpd://localhost/queue``."""
+    return _SCHEME.match(text) is not None
+
+
 def with_held(order: Sequence[int], held: Sequence[int]) -> list[int]:
     """Entries in their new order, those that are held put back to where they stood.
 
@@ -142,6 +164,12 @@ def with_held(order: Sequence[int], held: Sequence[int]) -> list[int]:
 
 GROUP = "fabula.sources"
 _HOME = ("fabula.sources.tables.read_table:READER", "fabula.sources.playlists.playlist:READER")
+# Libraries, by the scheme of their addresses: loaded when one is named
+_LIBRARIES = {
+    "subsonic": "fabula.sources.libraries.subsonic:READER",
+    "subsonic+http": "fabula.sources.libraries.subsonic:READER",
+    "mpd": "fabula.sources.libraries.mpd:READER",
+}
 _FOLDERS = "fabula.sources.folders:READER"  # whatever no other reader takes
 _LISTS = "fabula.sources.playlists.playlist:LISTS"  # texts that are lists of files
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
@@ -230,7 +258,7 @@ def open_source(paths: Sequence[str | Path], opening: Opening | None = None) -> 
     if reader is not None and len(names) > 1:
         raise InputError(f"one {reader.name} at a time, without other files; got {len(names)} paths")
     if how.collection is not None and not (reader and reader.several):
-        raise InputError(f"goes with a table; {shown(names[0])} is none", field="collection")
+        raise InputError(f"goes with a table or a library; {shown(names[0])} is none", field="collection")
     if reader is None:
         opened: Source = load(_FOLDERS).open(names, how)
         return replace(opened, tempo_range=how.tempo_range)
@@ -243,12 +271,14 @@ def _reader_of(name: str, *, alone: bool) -> Reader | None:
     """The reader of one name; None for folders and files that are items, as a text is among other files."""
     scheme = _SCHEME.match(name)
     if scheme:
-        for reader in readers():
-            if scheme[1].lower() in reader.schemes:
-                return reader
-        known = [s for reader in readers() for s in reader.schemes]
-        hint = f"; there are: {', '.join(known)}" if known else ""
-        raise InputError(f"{shown(name)}: nothing here opens {scheme[1]}:// addresses{hint}")
+        own = {one: reader for reader in readers() for one in reader.schemes}
+        if scheme[1].lower() in own:
+            return own[scheme[1].lower()]
+        if scheme[1].lower() in _LIBRARIES:
+            library: Reader = load(_LIBRARIES[scheme[1].lower()])
+            return library
+        known = ", ".join([*own, *_LIBRARIES])
+        raise InputError(f"{shown(name)}: nothing here opens {scheme[1]}:// addresses; there are: {known}")
     if Path(name).is_dir():
         return next((reader for reader in readers() if reader.folders is not None and reader.folders(name)), None)
     if Path(name).suffix.lower() == ".txt":
