@@ -300,7 +300,7 @@ def _order_all(paths: tuple[str, ...], asked: Options) -> None:
         done = order_catalogue(what, asked.output, likeliest=asked.likeliest, series=asked.series)
     sure = "each the best there is" if done.exact == done.collections else f"{done.exact:,} surely the best there is"
     ordered = f"ordered: {done.collections:,} collections of {done.items:,} items; {sure}"
-    free = f"kept in the order their titles count: {done.counted:,} collections (--no-series leaves them free)"
+    free = f"what titles ask for is kept in {done.counted:,} collections (--no-series leaves them free)"
     print_lines(ordered, *([free] if done.counted else []), f"written: {done.path}")
 
 

@@ -96,20 +96,25 @@ def explain_by_model(ordered: Ordered, likelihood: Likelihood, rows: range) -> l
         last = place == (ordered.sides[side] if ordered.sides else len(ordered.ordering)) - 1
         before = None if place == 0 else collection.items[ordered.ordering[position - 1]].label
         role = "opens" if place == 0 else "closes" if last else f"follows {before}"
+        verb = "open" if place == 0 else "close" if last else f"stand {_where(position, len(ordered.ordering))}"
         told = found if position in rows else None
-        causes = [] if told is None else _because(told, item, medium, followed=before is not None)
+        causes = [] if told is None else _because(told, item, medium, verb, followed=before is not None)
         like = f"{' and '.join(traits[item])}: " if traits[item] else ""
-        sentences.append(f"{like}{role}{f', by {_and(causes)}' if causes else ''}")
+        sentences.append("; ".join([f"{like}{role}", *causes]))
     return sentences
 
 
-def _because(found: Contributions, item: int, medium: Medium, *, followed: bool) -> list[str]:
-    """What speaks most for the position of an item, or for what it follows: at most two things."""
-    gains = [(float(gain), name) for gain, name in zip(found.by_group[item], found.groups, strict=True)]
+def _because(found: Contributions, item: int, medium: Medium, verb: str, *, followed: bool) -> list[str]:
+    """What speaks most for the position of an item, and for what it follows: at most two things."""
+    gains = [(float(gain), name, False) for gain, name in zip(found.by_group[item], found.groups, strict=True)]
     if followed:
-        gains += [(float(g), name) for g, name in zip(found.after_by_group[item], found.groups, strict=True)]
-    said = sorted((pair for pair in gains if pair[0] >= _WORTH), reverse=True)[:2]
-    return list(dict.fromkeys(f"its {medium.shown(name)}" for _, name in said))
+        gains += [(float(g), name, True) for g, name in zip(found.after_by_group[item], found.groups, strict=True)]
+    most = sorted((one for one in gains if one[0] >= _WORTH), reverse=True)[:2]
+    stands, fits = (
+        list(dict.fromkeys(medium.shown(name) for _, name, by in most if by is way)) for way in (False, True)
+    )
+    said = [f"{medium.words.items} with such {_and(stands)} often {verb}"] if stands else []
+    return said + ([f"fits by its {' and its '.join(fits)}"] if fits else [])
 
 
 def traits_of(collection: Collection, names: tuple[str, ...], medium: Medium) -> list[list[str]]:

@@ -104,18 +104,6 @@ def beside_text(proposal: Proposal, chosen: Fit) -> str:
     return "the likeliest" if proposal.likeliest else next(word for most, word in words if times < most)
 
 
-def times_text(times: float) -> str:
-    """How many times, in words.
-
-    >>> times_text(4.26), times_text(36.2), times_text(12345.0)
-    ('4.3 times', '36 times', 'over 1,000 times')
-    """
-    for most, words in ((10, f"{times:.1f}"), (100, f"{times:.0f}"), (1000, "over 100"), (1e6, "over 1,000")):
-        if times < most:
-            return f"{words} times"
-    return "over a million times"
-
-
 def _items(ordered: Ordered, *, explain: bool) -> list[dict[str, Any]]:
     fit, rows, facts = ordered.fit, ordered.rows, ordered.facts()
     reasons = ordered.reasons if explain else [""] * len(rows)

@@ -111,7 +111,7 @@ async def upload(
     came = await receive(request, store, first=first)
     origin = Origin("upload", collection=collection)
     try:
-        work = f"{len(came.files)} file(s)"
+        work = f"{len(came.files)} files" if len(came.files) > 1 else came.files[0].name
         return _start(jobs, work, lambda progress: open_upload(store, came, progress, origin, by))
     except StatusError:
         store.drop_upload(came.id)
