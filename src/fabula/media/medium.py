@@ -17,7 +17,6 @@ from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Evidence, Item
 from fabula.errors import InputError
 from fabula.media.facts import COUNT, Axis, Levelling, Preset, Telling, Unit
-from fabula.models.encoders.measures import closeness
 
 
 @dataclass(frozen=True, eq=False)
@@ -506,6 +505,8 @@ def find_evidence(collection: Collection, medium: Medium) -> Evidence:
 
 def _measure_closeness(part: Step) -> NDArray[np.floating]:
     """How close items are in a step."""
+    from fabula.models.encoders.measures import closeness  # not loaded by who only parses files
+
     return closeness(part.distance, own=callable(part.measured))
 
 
