@@ -343,24 +343,25 @@ class _Filling:
         self.same_left, self.other_left = self.same.sum(axis=0), self.other.sum(axis=0)
         order: list[int] = []
         by_wish = np.argsort(wish, kind="stable")
-        choices = [self._choices(by_wish, order, 0)]
+        tried = [0]  # of those wished for, at each unit that stands and at the next
         steps, place, each = STEPS_BACK, 0, 25.0 + 0.1 * len(wish)
         while place < len(self.problem.parts.of):
-            unit = next(choices[-1], None)
-            if unit is None:
-                choices.pop()
+            found = self._choose(by_wish, order, place, tried[-1])
+            if found is None:
+                tried.pop()
                 steps -= 1
-                if not choices or not steps or budget.over:
+                if not tried or not steps or budget.over:
                     return None
                 last = order.pop()
                 self._take(last, -1)
                 place -= int(self.lengths[last])
                 continue
+            unit, tried[-1] = found
             order.append(unit)
             budget.spend(each)
             self._take(unit, 1)
             place += int(self.lengths[unit])
-            choices.append(self._choices(by_wish, order, place))
+            tried.append(0)
         return order
 
     def _take(self, unit: int, sign: int) -> None:
@@ -370,8 +371,8 @@ class _Filling:
         self.same_left[self.same[unit]] -= sign
         self.other_left[self.other[unit]] -= sign
 
-    def _choices(self, by_wish: Ints, order: list[int], place: int) -> Iterator[int]:
-        """Units that can stand next, the one wished for first; those that leave another without a position are out."""
+    def _choose(self, by_wish: Ints, order: list[int], place: int, tried: int) -> tuple[int, int] | None:
+        """The next unit that can stand here and leaves all others a position, and how many are tried then."""
         lengths, carried = self.lengths, self.carried
         ready = self.left & self.problem.starts[:, place] & (self.ahead == 0)
         if order and carried[self.tail[order[-1]]] >= 0:
@@ -379,18 +380,20 @@ class _Filling:
         waiting = self.by_due[self.left[self.by_due]]
         slack = self.due[waiting] - place - np.cumsum(lengths[waiting])
         if (slack < 0).any():
-            return
+            return None
         least = np.concatenate([[self.problem.constraints.n], np.minimum.accumulate(slack)])
         rank = np.empty(len(by_wish), dtype=np.intp)
         rank[waiting] = np.arange(len(waiting))
-        for unit in by_wish[ready[by_wish]].tolist():
+        for number in (tried + np.flatnonzero(ready[by_wish[tried:]])).tolist():
+            unit = int(by_wish[number])
             follower = self.pinned.get(place + int(lengths[unit]))
             meets = follower is not None and follower != self.head[unit]
             if meets and carried[self.tail[unit]] == carried[follower] >= 0:
                 continue
             labelled = self.same_left - self.same[unit] <= self.other_left - self.other[unit] + ~self.ends[unit]
             if least[rank[unit]] >= lengths[unit] and labelled.all():
-                yield unit
+                return unit, number + 1
+        return None
 
 
 def rebalance(problem: Instance, ordering: Ints, rng: np.random.Generator, budget: Budget = UNLIMITED) -> Ints | None:
