@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import SimpleNamespace as Options
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from fabula.session.request import Ends, Request
     from fabula.session.session import Session
 
+_MOST_PASTED = 16 << 20  # bytes
 _SECTIONS = {
     "What is ordered": ("collection", "every", "columns", "recursive", "jobs", "cache"),
     "The arc": ("template", "like", "flip", "by", "model", "occasion", "embedding", "alternatives", "likeliest",
@@ -95,8 +99,8 @@ _FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothne
     "--seconds", type=float, metavar="N", help="How much to search beyond 18 items: the work of so many seconds."
 )
 @click.option("-o", "--output", metavar="FILE",
-              help=f"Write the order: {' '.join(PLAYLIST_ENDINGS)} .csv .json; of music .cue .txt; of texts .md .docx; "
-              "of pictures .png .pdf .book.pdf .html .txt")  # fmt: skip
+              help=f"Write the order: {' '.join(PLAYLIST_ENDINGS)} .csv .tsv .xlsx .json; of music .cue .txt; "
+              "of texts .md .docx; of pictures .png .pdf .book.pdf .html .txt")  # fmt: skip
 @click.option("--as", "as_name", metavar="NAME",
               help="Write it back into its library, as a playlist of that name; its own: in its place.")  # fmt: skip
 @click.option("--gap", "gap_s", type=float, default=0.0, metavar="SECONDS",
@@ -172,9 +176,10 @@ def _open(paths: tuple[str, ...], asked: Options) -> tuple[Session, Request]:
     if asked.ramp is not None and not asked.sort_into_mix:
         raise InputError("--tempo: goes with --sort-into-mix")
     tempi = as_range(asked.folded)
-    opening = Opening(asked.collection, as_columns(asked.columns), asked.recursive, tempo_range=tempi)
+    folder = Path.cwd() if paths == ("-",) else None
+    opening = Opening(asked.collection, as_columns(asked.columns), asked.recursive, tempo_range=tempi, folder=folder)
     how = {name: getattr(asked, name) for name in ("by", "model", "embedding", "occasion")}
-    with counting_bar("measuring") as progress:
+    with counting_bar("measuring") as progress, read_pasted(paths) as paths:
         measuring = Measuring(asked.jobs, asked.cache, progress)
         try:
             session = open_session(paths, opening=opening, measuring=measuring, **how)
@@ -183,6 +188,26 @@ def _open(paths: tuple[str, ...], asked: Options) -> tuple[Session, Request]:
         if asked.sort_into_mix:
             session, request = session.preset(asked.ramp or "mix", request, measuring)
     return session, request
+
+
+@contextmanager
+def read_pasted(paths: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """The paths; or, for ``-``, a file with what is pasted or piped in, as the list that it looks like."""
+    if paths != ("-",):
+        yield paths
+        return
+    from fabula.sources.registry import name_pasted
+
+    if sys.stdin.isatty():
+        click.echo("paste the list, and end it with Ctrl-D on a line of its own:", err=True)
+    data = sys.stdin.buffer.read(_MOST_PASTED + 1)
+    if len(data) > _MOST_PASTED:
+        raise InputError(f"what is pasted may have {_MOST_PASTED:,} bytes; write it into a file")
+    ending, text = name_pasted(data)
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / f"pasted{ending}"
+        file.write_bytes(text)
+        yield (str(file),)
 
 
 def _ask(session: Session, request: Request) -> Request:

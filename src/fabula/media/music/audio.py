@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.arrays import Floats
-from fabula.core.files import open_file
+from fabula.core.files import open_file, split_stretch
 from fabula.errors import FileError, InputError, shown
 from fabula.media.medium import Spec, Stop, Stopped
 from fabula.media.music.heard import (
@@ -88,31 +88,43 @@ def play(path: str | os.PathLike[str], listen: Callable[[Sound], T], *, stop: St
     The file is opened once; what it is goes by its content. Nothing else is read, whatever it names. Where soundfile
     breaks off within an Opus file, ``listen`` is called once more with what ffmpeg makes of it. ``stop`` is asked
     before each chunk, and while none comes; True gives up with `Stopped`. A FileError, one line, where the file is
-    missing, empty, not audio or breaks off, or needs ffmpeg.
+    missing, empty, not audio or breaks off, or needs ffmpeg. Of ``a.wav#t=12.5,200`` that stretch is heard.
     """
-    name = os.fspath(path)
+    whole = os.fspath(path)
+    name, begins, ends = (whole, None, None) if Path(whole).exists() else split_stretch(whole)
     with _open_file(name) as file:
         try:
-            with _open_sound(name, file, stop) as sound:
+            with _open_sound(name, file, stop, begins=begins or 0.0, ends=ends) as sound:
                 return listen(sound)
         except BrokenOpusError as error:
             if shutil.which("ffmpeg") is None:
                 more = "ffmpeg, which decodes some that are whole and odd, is not installed"
                 raise FileError(f"{error} ({more})") from error
-            with _open_sound(name, file, stop, promised=error.seconds) as sound:
+            with _open_sound(name, file, stop, promised=error.seconds, begins=begins or 0.0, ends=ends) as sound:
                 return listen(sound)
 
 
 @contextlib.contextmanager
-def _open_sound(name: str, file: BinaryIO, stop: Stop, promised: float | None = None) -> Iterator[Sound]:
-    """An open file as a sound; by ffmpeg alone where so many seconds were promised that soundfile does not give."""
+def _open_sound(
+    name: str,
+    file: BinaryIO,
+    stop: Stop,
+    promised: float | None = None,
+    *,
+    begins: float = 0.0,
+    ends: float | None = None,
+) -> Iterator[Sound]:
+    """An open file, or a stretch of it, as a sound; by ffmpeg alone where soundfile gives less than was promised."""
     with contextlib.ExitStack() as stack:
         by_ffmpeg = promised is not None or Path(name).suffix.lower() in FFMPEG_ENDINGS
         by_ffmpeg = by_ffmpeg or (_is_chained(file) and shutil.which("ffmpeg") is not None)
         known = None if by_ffmpeg else _open_soundfile(name, file)
         if known is not None:
             stack.enter_context(known)
-            chunks = _soundfile_chunks(name, known)
+            skipped = known.seek(min(round(begins * known.samplerate), known.frames)) if begins else 0
+            begins -= skipped / known.samplerate
+            ends = None if ends is None else ends - skipped / known.samplerate
+            chunks = _soundfile_chunks(name, known, skipped, whole=ends is None)
             sound = Sound(known.samplerate, known.channels, chunks, vorbis=known.format == "OGG")
         else:
             sound = _open_ffmpeg(name, file, stop, stack)
@@ -122,7 +134,30 @@ def _open_sound(name: str, file: BinaryIO, stop: Stop, promised: float | None = 
             raise FileError(f"{shown(name)}: the sample rate must be at least {LOWEST_RATE} Hz; it is {sound.rate}")
         if not 1 <= sound.channels <= MOST_CHANNELS:
             raise FileError(f"{shown(name)}: must have 1 to {MOST_CHANNELS} channels; it has {sound.channels}")
-        yield replace(sound, chunks=_limit_chunks(name, sound, stop))
+        limited = replace(sound, chunks=_limit_chunks(name, sound, stop))
+        part = begins > 1e-6 or ends is not None
+        yield replace(limited, chunks=_cut_chunks(limited, begins, ends)) if part else limited
+
+
+def _cut_chunks(sound: Sound, begins: float, ends: float | None) -> Iterator[Samples]:
+    """The chunks of a stretch, each of the usual size but the last."""
+    size, at, filled = chunk_frames(sound.rate), 0, 0
+    first, last = round(begins * sound.rate), float("inf") if ends is None else round(ends * sound.rate)
+    room = np.empty((sound.channels, size), np.float32)
+    for chunk in sound.chunks:
+        part = chunk[max(0, first - at) : max(0, int(min(len(chunk), last - at)))]
+        at += len(chunk)
+        while len(part):
+            taken = min(size - filled, len(part))
+            room[:, filled : filled + taken] = part[:taken].T
+            filled, part = filled + taken, part[taken:]
+            if filled == size:
+                yield room.T
+                filled = 0
+        if at >= last:
+            break
+    if filled:
+        yield room[:, :filled].T
 
 
 def _all_chunks(name: str, sound: Sound, promised: float) -> Iterator[Samples]:
@@ -199,7 +234,8 @@ def _open_soundfile(name: str, file: BinaryIO) -> SoundFile | None:
         return None
 
 
-def _soundfile_chunks(name: str, file: SoundFile) -> Iterator[Samples]:
+def _soundfile_chunks(name: str, file: SoundFile, done: int = 0, *, whole: bool = True) -> Iterator[Samples]:
+    """The chunks of a file of which so many frames are behind it; cut off where the whole of it is less than told."""
     import soundfile
 
     size = chunk_frames(file.samplerate)
@@ -207,7 +243,6 @@ def _soundfile_chunks(name: str, file: SoundFile) -> Iterator[Samples]:
     promised = 0 if file.format == "MP3" else file.frames  # MP3 files can only guess how long they are
     known = promised if promised < MOST_HOURS * 3600 * file.samplerate else 0  # else it says that it does not know
     seconds = known / file.samplerate if file.subtype == "OPUS" else None
-    done = 0
     while True:
         try:
             chunk = file.read(out=room)
@@ -217,7 +252,7 @@ def _soundfile_chunks(name: str, file: SoundFile) -> Iterator[Samples]:
             break
         done += len(chunk)
         yield chunk
-    if done < promised - file.samplerate // 100:
+    if whole and done < promised - file.samplerate // 100:
         raise _breakage(name, seconds)
 
 
