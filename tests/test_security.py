@@ -15,12 +15,18 @@ from fabula.errors import FileError, InputError
 from fabula.media.images.picture_files import read_packet
 from fabula.media.text.documents import read_packed
 from fabula.sources.fma.archive import fetch_fma
+from fabula.sources.playlists.xml_lists import read_library, read_wpl
 from fabula.sources.playlists.xspf import read_xspf
 
 HOUSE = Path(fabula.__file__).parent
 TREES = {str(path.relative_to(HOUSE)): ast.parse(path.read_text("utf-8")) for path in HOUSE.rglob("*.py")}
 RUNS_CODE = {"pickle", "shelve", "marshal", "dill", "cloudpickle", "joblib"}
-XML = {"media/images/picture_files.py", "media/text/documents.py", "sources/playlists/xspf.py"}
+XML = {
+    "media/images/picture_files.py",
+    "media/text/documents.py",
+    "sources/playlists/xml_lists.py",  # by plistlib, which refuses entities
+    "sources/playlists/xspf.py",
+}
 DECLARES = '<?xml version="1.0"?><!DOCTYPE d [<!ENTITY a "ha">]><d>&a;</d>'
 
 
@@ -45,7 +51,7 @@ def test_nothing_that_runs_code_out_of_data_is_there() -> None:
                for path, call in calls("Popen") + calls("run"))  # fmt: skip
 
 
-def test_xml_is_parsed_at_three_places_and_each_refuses_what_declares_entities(tmp_path: Path) -> None:
+def test_xml_is_parsed_at_few_places_and_each_refuses_what_declares_entities(tmp_path: Path) -> None:
     parsing = {path for path, tree in TREES.items() if names_of(tree) & {"xml.etree", "xml.parsers", "lxml", "xml.dom"}}
     assert parsing == XML
     with zipfile.ZipFile(tmp_path / "a.docx", "w") as archive:
@@ -55,6 +61,12 @@ def test_xml_is_parsed_at_three_places_and_each_refuses_what_declares_entities(t
     (tmp_path / "a.xspf").write_text(DECLARES)
     with pytest.raises(FileError, match="document type"):
         read_xspf(tmp_path / "a.xspf")
+    (tmp_path / "a.wpl").write_text('<!DOCTYPE smil [<!ENTITY a "b">]><smil><media src="a.mp3"/></smil>')
+    with pytest.raises(FileError, match="document type"):
+        read_wpl(tmp_path / "a.wpl")
+    (tmp_path / "a.xml").write_text('<!DOCTYPE plist [<!ENTITY a "b">]><plist><dict><key>&a;</key></dict></plist>')
+    with pytest.raises(FileError, match="is not a library"):
+        read_library(str(tmp_path / "a.xml"))
     packet = '<x xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
     packet += "<dc:title><r:li>{}</r:li></dc:title></x>"
     assert read_packet(packet.format("Rain")) == {"title": "Rain"}
