@@ -18,7 +18,7 @@ from fabula.jobs.worker import work, work_on_cluster
 
 from .conftest import own_path
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(60), pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 CLUSTER = """
 import sys, time

@@ -44,10 +44,10 @@ def test_few_items_are_arranged_as_by_brute_force(seed):
 
 
 @pytest.mark.slow
-def test_sixteen_hundred_more_cases_are_arranged_as_by_brute_force():
-    for seed in range(400, 1950):
+def test_six_hundred_more_cases_are_arranged_as_by_brute_force():
+    for seed in range(400, 975):
         compare(seed, 6)
-    for seed in range(1950, 2000):
+    for seed in range(975, 1000):
         compare(seed, 7)
 
 
