@@ -94,7 +94,7 @@ def test_of_a_scheduler_that_is_lost_nothing_is_printed_but_one_line(place, clus
     command = [sys.executable, "-m", "fabula", "job", "work", place.address, "--dask", address]
     patience = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "1s"}
     client = subprocess.Popen(command, env=os.environ | own_path() | patience, stderr=subprocess.PIPE, text=True)
-    until = time.monotonic() + 40
+    until = time.monotonic() + 60
     while place.begun()[3] < 1 and time.monotonic() < until:
         time.sleep(0.05)
     os.kill(scheduler.pid, signal.SIGKILL)

@@ -84,7 +84,7 @@ def serving(settings: Settings | None = None, timeouts: Timeouts | None = None, 
     server = make_server(app, timeouts, port=port, timeout_graceful_shutdown=1)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
-    until = time.monotonic() + 10
+    until = time.monotonic() + 30
     while not server.started:
         assert time.monotonic() < until
         time.sleep(0.01)
