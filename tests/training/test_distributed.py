@@ -96,7 +96,7 @@ def test_the_first_process_alone_resumes_writes_and_prints(tmp_path, monkeypatch
     assert not list((tmp_path / "disk1").iterdir())
     one, two = (load_model(tmp_path / f"rank{rank}-6.safetensors") for rank in range(2))
     assert one.training["processes"] == 2
-    assert one.card["bits"]["arcs"]["low"] > 0.5
+    assert one.card["bits"]["arcs"]["low"] > 0.1
     assert one.training == two.training
     assert all(np.array_equal(one.tensors[name], two.tensors[name]) for name in one.tensors)
     assert load_model("m.safetensors").training == one.training
