@@ -1,14 +1,14 @@
 # make demo   order the album that comes with the package (base install only)
 # make test   lint, types, layers, all tests, and a leg with nothing but the base install
 # make bench  the benchmarks, as ratios
-# make lint   format check, lint, types, layers, bandit
+# make lint   format check, lint, types, layers, bandit; the page's scripts, where there is npm
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP_FLAGS := --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint tests tests-base bench docs clean
+.PHONY: help demo test lint lint-js tests tests-base bench docs clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -30,7 +30,7 @@ $(VENV)/.dev: $(VENV)/.created pyproject.toml constraints.txt
 
 # The page is tested in real browsers, loudness against ffmpeg: installed where that can be done without asking.
 $(VENV)/.tools: $(VENV)/.created
-	@command -v chromium >/dev/null && command -v firefox-esr >/dev/null && command -v ffmpeg >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq chromium firefox-esr ffmpeg >/dev/null; } || echo "no chromium, firefox-esr or ffmpeg: the tests that need them are skipped" >&2
+	@command -v chromium >/dev/null && command -v firefox-esr >/dev/null && command -v ffmpeg >/dev/null && command -v mpd >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq chromium firefox-esr ffmpeg mpd >/dev/null; } || echo "no chromium, firefox-esr, ffmpeg or mpd: the tests that need them are skipped" >&2
 	@touch $@
 
 $(VENV)/base/.installed: $(VENV)/.created pyproject.toml
@@ -44,15 +44,23 @@ demo: $(VENV)/.demo
 
 test: lint tests tests-base
 
-lint: $(VENV)/.dev
+lint: $(VENV)/.dev lint-js
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/bandit -q -r src -c pyproject.toml
 
+# The page's scripts: linted, and their types checked. Nothing of this is needed to serve them.
+$(VENV)/page/.installed: $(VENV)/.created tests/web/lint/package.json
+	@mkdir -p $(VENV)/page && cp tests/web/lint/* $(VENV)/page/
+	@command -v npm >/dev/null && npm install --prefix $(VENV)/page --no-audit --no-fund --loglevel=error >/dev/null && touch $@ || echo "no npm, or nothing to be had by it: the page's scripts are not checked" >&2
+
+lint-js: $(VENV)/page/.installed
+	@[ ! -e $< ] || { rm -rf $(VENV)/page/scripts && cp -r src/fabula/web/static $(VENV)/page/scripts && cp tests/web/lint/*.js* $(VENV)/page/ && cd $(VENV)/page && node_modules/.bin/eslint scripts && node_modules/.bin/tsc -p .; }
+
 tests: $(VENV)/.dev $(VENV)/.tools
-	$(BIN)/python -m pytest -q -m "" -n 2 --doctest-modules src tests
+	$(BIN)/python -m pytest -q -m "" -n 2 --doctest-modules src/fabula tests
 
 tests-base: $(VENV)/base/.installed
 	$(VENV)/base/bin/python -m pytest -q --confcutdir=tests/base tests/base

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 from fabula.core.energy import Energy
-from fabula.core.posterior import NEIGHBOURS, neighbour_agreement, position_agreement, posterior
+from fabula.core.posterior import NEIGHBOURS, agreement, neighbour_agreement, position_agreement, posterior
 from fabula.core.solver import Constraints
 from fabula.evaluation.metrics import METRICS
-from fabula.models.order import likeliest, most_agreeing
+from fabula.models.order import likeliest
 
 COUNTED = {"spearman": 1.0, "first": 1.0, "last": 1.0, "neighbours": NEIGHBOURS}
 
@@ -53,14 +53,14 @@ def test_the_tables_sum_up_to_the_expected_agreement(tables):
 
 
 def test_no_other_ordering_can_be_expected_to_agree_better(tables):
-    found = most_agreeing(expected(tables))
+    found = likeliest(agreement(expected(tables)))
     assert found.exact
     best = max(expected_agreement(tables, np.array(order)) for order in permutations(range(5)))
     assert expected_agreement(tables, found.ordering) == pytest.approx(best)
-    held = most_agreeing(expected(tables), Constraints(5, fixed={0: int(found.ordering[0])}))
+    held = likeliest(agreement(expected(tables)), Constraints(5, fixed={0: int(found.ordering[0])}))
     assert held.ordering.tolist() == found.ordering.tolist()  # a wish that holds changes nothing
 
 
 def test_a_model_that_is_sure_leaves_no_choice(tables):
     sure = Energy(60 * tables.positions, 60 * tables.flow)
-    assert most_agreeing(expected(sure)).ordering.tolist() == likeliest(sure).ordering.tolist()
+    assert likeliest(agreement(expected(sure))).ordering.tolist() == likeliest(sure).ordering.tolist()

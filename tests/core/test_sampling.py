@@ -5,7 +5,7 @@ import pytest
 
 from fabula.core.energy import NEAR, Energy
 from fabula.core.posterior import neighbour_agreement, position_agreement, posterior_of
-from fabula.core.sampling import Walk, draw_orderings, likely_orderings
+from fabula.core.sampling import Walk, draw_orderings
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_agreement_is_what_orderings_drawn_have_in_common_on_average(rng):
 def test_collections_of_different_sizes_walk_together_each_by_its_own_scores(scores, rng):
     small = Energy(rng.normal(size=(3, 3)), reach=rng.normal(size=(7, 3, 3)))
     walk = Walk([scores, small], 200)
-    orders = walk.start(rng)
+    orders = np.tile(np.arange(5), (400, 1))
     drawn = []
     for _ in range(40):
         orders = walk.round(orders, 1.0, rng)
@@ -92,11 +92,3 @@ def test_neighbours_alone_are_walked_by_as_all_pairs_are(n, rng):
     np.testing.assert_allclose(first - first[:, :1], second - second[:, :1], atol=1e-5)
     np.testing.assert_allclose(walks[0].score(orders), near.score(orders), atol=1e-9)
     np.testing.assert_allclose(walks[1].score(orders), near.score(orders), atol=1e-5)
-
-
-def test_the_likeliest_ordering_is_found_by_cooling(rng):
-    energy = Energy(rng.normal(size=(3, 5, 5)), rng.normal(size=(3, 5, 5)))
-    every = np.broadcast_to(np.array(list(permutations(range(5)))), (3, 120, 5))
-    best = energy.score(every).argmax(axis=1)
-    found = likely_orderings([energy[k] for k in range(3)], rng, rounds=40)
-    np.testing.assert_array_equal(found, every[0][best])

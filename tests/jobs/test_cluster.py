@@ -99,6 +99,7 @@ def test_of_a_scheduler_that_is_lost_nothing_is_printed_but_one_line(place, clus
         time.sleep(0.05)
     os.kill(scheduler.pid, signal.SIGKILL)
     told = client.communicate(timeout=50)[1].splitlines()
+    told = [line for line in told if not line.startswith("working: ")]  # of a busy machine that takes its time
     assert client.returncode == 2
     assert told[0].startswith("dashboard: ")
     assert told[1:] == [f"fabula: {address}: the Dask scheduler is lost; what is done is kept: give the command again"]

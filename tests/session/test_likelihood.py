@@ -7,7 +7,8 @@ from itertools import pairwise, permutations
 import numpy as np
 import pytest
 
-from fabula.models.order import most_agreeing
+from fabula.core.posterior import agreement
+from fabula.models import order as orders
 from fabula.session.session import open_session
 
 
@@ -41,7 +42,7 @@ def test_the_likeliest_is_the_likeliest_of_all(tmp_path):
 def test_what_is_proposed_is_expected_to_agree_best_and_the_likeliest_is_told(table):
     session = open_session(table)
     ordered = session.order()
-    assert ordered.ordering.tolist() == most_agreeing(session.likelihood.posterior).ordering.tolist()
+    assert ordered.ordering.tolist() == orders.likeliest(agreement(session.likelihood.posterior)).ordering.tolist()
     assert ordered.fit.exact
     likeliest = next(proposal for proposal in ordered.proposals if proposal.likeliest)
     assert likeliest.fit.ordering.tolist() == session.order(likeliest=True).ordering.tolist()

@@ -100,8 +100,9 @@ def test_what_is_dropped_while_something_is_measured_waits_its_turn(visit, monke
     monkeypatch.setattr(extraction, "_measure_all", waiting)
     page = visit()
     page.click("#demo")
-    page.locator("#job-text", has_text="0 of 9").wait_for()
+    page.locator("#total", has_text="0 of 9").wait_for()
     page.set_input_files("#files", {"name": "b.csv", "mimeType": "text/csv", "buffer": table(8).encode()})
+    page.locator("#title").get_by_text("b", exact=True).wait_for()
     settled(page)
     assert [page.locator(f"#{screen}").is_visible() for screen in ("start", "job", "desk")] == [False, False, True]
     assert len(titles(page)) == 8

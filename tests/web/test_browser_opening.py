@@ -55,10 +55,11 @@ def test_a_job_survives_a_reload_and_can_be_cancelled(visit, monkeypatch):
     monkeypatch.setattr(extraction, "_measure_all", waiting)
     page = visit()
     page.click("#demo")
-    page.locator("#job-text", has_text="0 of 9").wait_for()
+    page.locator("#total", has_text="0 of 9").wait_for()
     page.reload()
-    page.locator("#job-text", has_text="0 of 9").wait_for()
-    page.click("#job-cancel")
+    page.locator("#total", has_text="0 of 9").wait_for()
+    assert len(titles(page)) == 9  # they are there before they are measured
+    page.click("#opening-cancel")
     going.set()
     page.wait_for_selector("#start:not([hidden])")
     assert page.locator("#notice").text_content() == "cancelled"

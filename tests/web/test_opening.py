@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from pathlib import Path
@@ -9,9 +10,11 @@ from pathlib import Path
 import httpx
 import pytest
 
+from fabula.cli import run
 from fabula.core.collection import Collection, Item
 from fabula.media import extraction
 from fabula.media.registry import find_medium
+from fabula.session.open import demo_folder
 from fabula.sources.registry import Source
 from fabula.web.open_jobs import Listing
 from fabula.web.server_store import Settings
@@ -29,6 +32,98 @@ def test_uploaded_sound_keeps_its_names_and_natural_order(server, sound):
     assert told["items"][0]["length"] == pytest.approx(10.5, abs=0.1)
     fetched = server.client.get(f"/api/collections/{collection}/preview/0")
     assert (fetched.content, fetched.headers["content-type"]) == (data, "audio/ogg")
+
+
+def cover_of(server, collection, item) -> bytes:
+    return server.client.get(f"/api/collections/{collection}/items/{item}/cover?empty=true").content
+
+
+def test_a_cover_that_is_dropped_with_an_album_is_the_cover_of_that_album(server, sound):
+    red, blue = (b"\x89PNG\r\n\x1a\n" + colour * 30 for colour in (b"red", b"blue"))
+    files = [("One/1.ogg", sound("04 Parade.ogg")), ("One/Cover.PNG", red), ("Two/2.ogg", sound("01 Embers.ogg")),
+             ("Two/folder.png", blue), ("Two/photo.png", blue)]  # fmt: skip
+    collection = server.opened(server.upload(*files))
+    told = server.client.get(f"/api/collections/{collection}").json()
+    assert [item["path"] for item in told["items"]] == ["One/1.ogg", "Two/2.ogg"]
+    assert [cover_of(server, collection, item) for item in (0, 1)] == [red, blue]
+    assert told["left_out"] == []
+    assert "no tracks, and left alone: photo.png" in told["notes"]
+
+
+def test_pictures_called_as_covers_are_items_where_all_are_pictures(server):
+    folder = demo_folder("images")
+    data = [(folder / name).read_bytes() for name in ("Bats.jpg", "Dew.jpg", "Milk.jpg")]
+    collection = server.opened(server.upload(("cover.jpg", data[0]), ("back.jpg", data[1]), ("x/cover.jpg", data[2])))
+    told = server.client.get(f"/api/collections/{collection}").json()
+    assert [item["path"] for item in told["items"]] == ["back.jpg", "cover.jpg", "x/cover.jpg"]
+    fetched = [server.client.get(f"/api/collections/{collection}/preview/{item}").content for item in range(3)]
+    assert fetched == [data[1], data[0], data[2]]
+
+
+STRAY = {
+    "songs.csv": (b"title,energy\nx,1\ny,2\n", "a list that names none of the 2 files here"),
+    "old.m3u8": (b"#EXTM3U\nold/away.ogg\nold/gone.ogg\nold/third.ogg\n", "a list that names none of the 2 files here"),
+    "all.csv": (b"collection,title,energy\na,x,1\nb,y,2\n", "a list of several"),
+    "broken.xspf": (b"<playlist><track", "a list that cannot be read"),
+}
+
+
+@pytest.mark.parametrize("name", STRAY)
+def test_music_is_opened_and_a_list_of_other_things_beside_it_is_told(server, sound, name):
+    music = [("a/A.ogg", sound("01 Embers.ogg")), ("a/B.ogg", sound("04 Parade.ogg"))]
+    collection = server.opened(server.upload(*music, (f"a/{name}", STRAY[name][0])))
+    told = server.client.get(f"/api/collections/{collection}").json()
+    assert [item["path"] for item in told["items"]] == ["a/A.ogg", "a/B.ogg"]
+    assert told["left_out"] == [{"name": name, "why": f"{STRAY[name][1]}; drop it by itself to open it"}]
+    assert f"left alone: {name}: {STRAY[name][1]}; drop it by itself to open it" in told["notes"]
+
+
+def test_a_list_that_names_the_music_is_opened_and_what_it_does_not_name_is_told(server, sound):
+    listed, data = b"#EXTM3U\nB.ogg\nA.ogg\n", sound("01 Embers.ogg")
+    files = [("mix.m3u8", listed), ("A.ogg", data), ("B.ogg", sound("04 Parade.ogg")), ("C.ogg", data)]
+    collection = server.opened(server.upload(*files, ("cover.png", b"\x89PNG\r\n\x1a\n")))
+    told = server.client.get(f"/api/collections/{collection}").json()
+    assert ([item["path"] for item in told["items"]], told["title"]) == (["B.ogg", "A.ogg"], "mix")
+    assert told["left_out"] == [{"name": "C.ogg", "why": "is not on mix.m3u8"}]
+    assert cover_of(server, collection, 0) == b"\x89PNG\r\n\x1a\n"
+
+
+def test_several_lists_beside_music_are_all_told(server, sound):
+    lists = [("a.m3u8", b"A.ogg\n"), ("b.m3u8", b"A.ogg\n")]
+    collection = server.opened(server.upload(("A.ogg", sound("01 Embers.ogg")), *lists))
+    told = server.client.get(f"/api/collections/{collection}").json()
+    assert [one["name"] for one in told["left_out"]] == ["a.m3u8", "b.m3u8"]
+
+
+def test_a_folder_with_stray_lists_is_opened_as_music_on_the_page_and_the_command_line(tmp_path, sound, capsys):
+    for name in ("01 Embers.ogg", "04 Parade.ogg", "07 Paper Waltz.ogg"):
+        (tmp_path / name).write_bytes(sound(name))
+    (tmp_path / "songs.csv").write_bytes(STRAY["songs.csv"][0])
+    (tmp_path / "old.m3u8").write_bytes(STRAY["old.m3u8"][0])
+    (tmp_path / "cover.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    note = "lists, and left alone (name one to open it): old.m3u8, songs.csv"
+    assert run(["order", str(tmp_path), "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert (len(printed["items"]), note in printed["notes"]) == (3, True)
+    with serving(Settings(roots=(tmp_path.resolve(),), first=tmp_path.resolve())) as served:
+        collection = wait(served, served.client.get("/api/start").json()["open"]["id"])["collection"]
+        told = served.client.get(f"/api/collections/{collection}").json()
+        assert (len(told["items"]), note in told["notes"]) == (3, True)
+        assert cover_of(served, collection, 0) == b"\x89PNG\r\n\x1a\n"
+
+
+def test_of_too_many_files_the_first_are_taken_where_that_is_asked_for(sound):
+    with serving(Settings(most_files=3)) as served:
+        assert served.client.get("/api/start").json()["most_files"] == 3
+        files = [(f"{k}.ogg", sound("04 Parade.ogg")) for k in range(5)]
+        refused = served.upload(*files)
+        assert (refused.status_code, refused.json()["most"]) == (413, 3)
+        assert "3 files at most: name their folder behind `fabula serve`, or take the first" in refused.json()["error"]
+        collection = served.opened(served.upload(*files, first="true"))
+        told = served.client.get(f"/api/collections/{collection}").json()
+        assert [item["path"] for item in told["items"]] == ["0.ogg", "1.ogg", "2.ogg"]
+        assert told["left_out"] == [{"name": "2 more files", "why": "only the first 3 were taken"}]
+        assert "only the first 3 files were taken, not 2 more" in told["notes"]
 
 
 def test_a_broken_file_is_left_out_and_named(server, sound):
@@ -124,7 +219,7 @@ def test_a_job_tells_its_progress_and_can_be_cancelled(slowly):
 
 
 def wait(served, name):
-    until = time.monotonic() + 30
+    until = time.monotonic() + 60
     while (job := served.client.get(f"/api/jobs/{name}").json())["state"] == "running":
         assert time.monotonic() < until
         time.sleep(0.02)
@@ -159,19 +254,21 @@ def test_items_of_a_job_are_listed_and_played_before_they_are_measured(slowly, s
 
 
 def test_time_left_goes_by_the_pace_and_the_lengths(monkeypatch):
-    items = tuple(Item(name, path=name, length=length) for name, length in (("a", 60.0), ("b", 120.0), ("c", 20.0)))
-    listing = Listing(Source(Path("x"), Collection("x", items), find_medium("music")), (None,) * 3, begun=100.0)
+    lengths = {"a": 60.0, "b": 120.0, "c": 20.0, "d": None}  # what is not known counts as the average
+    items = tuple(Item(name, path=name, length=length) for name, length in lengths.items())
+    listing = Listing(Source(Path("x"), Collection("x", items), find_medium("music")), (None,) * 4, begun=100.0)
     clock = iter([103.0, 104.0, 105.0, 105.0])
     monkeypatch.setattr(time, "monotonic", lambda: next(clock))
     assert listing.seconds_left() is None
-    listing.mark("a")  # 60 s of sound took 3 s; 140 s will take 7, of which one has gone
-    assert listing.seconds_left() == pytest.approx(6.0)
+    listing.mark("a")  # 60 s of sound took 3 s; the others will take as long for each minute, of which one has gone
+    left = 140 + 200 / 3
+    assert listing.seconds_left() == pytest.approx(3 / 60 * left - 1)
     listing.mark("b")
-    assert listing.seconds_left() == pytest.approx(5.0 / 180 * 20)
+    assert listing.seconds_left() == pytest.approx(5 / 180 * (left - 120))
 
 
 def wait_until(served, name, holds):
-    until = time.monotonic() + 30
+    until = time.monotonic() + 60
     while not holds(job := served.client.get(f"/api/jobs/{name}").json()):
         assert time.monotonic() < until, job
         time.sleep(0.02)

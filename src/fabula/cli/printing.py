@@ -66,7 +66,12 @@ def print_lines(*lines: str) -> None:
 
 
 def print_ordered(
-    ordered: Ordered, written: list[Path], *, as_json: bool = False, why: bool = False, show: tuple[str, ...] = ()
+    ordered: Ordered,
+    written: Sequence[Path | str],
+    *,
+    as_json: bool = False,
+    why: bool = False,
+    show: tuple[str, ...] = (),
 ) -> None:
     """Print an ordering as a table with its arc and some facts, or as JSON; with the reason for each position."""
     if as_json:

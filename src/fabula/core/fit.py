@@ -91,6 +91,38 @@ def assign_least(cost: Floats) -> tuple[Ints, Ints]:
     return rows, columns
 
 
+def dual_prices(costs: Floats) -> tuple[Ints, Floats, Floats]:
+    """The cheapest assignment of each of B tables (B, n, n), rows to columns, and prices of both that explain it.
+
+    Shapes (B, n): the column of each row, and the prices of rows and of columns. No cell costs less than both of its
+    prices together, and those that are assigned as much.
+    """
+    count, n, _ = costs.shape
+    columns = np.array([assign_least(table)[1] for table in costs], dtype=np.intp).reshape(count, n)
+    own = np.take_along_axis(costs, columns[:, :, np.newaxis], axis=2)[:, :, 0]
+    price = np.zeros((count, n))
+    for _ in range(n):  # Bellman and Ford: the cheapest way round by other cells
+        row = own - np.take_along_axis(price, columns, axis=1)
+        lower = np.minimum(price, (costs - row[:, :, np.newaxis]).min(axis=1))
+        if np.array_equal(lower, price):
+            break
+        price = lower
+    return columns, own - np.take_along_axis(price, columns, axis=1), price
+
+
+def flow_prices(costs: Floats, flow: Floats) -> tuple[Ints, Floats]:
+    """Orderings (B, n), and prices of items (B, n), by positions and by what neighbours cost on average.
+
+    ``costs``, ``flow``: shape (B, n, n), items by positions, and items (columns) right after others (rows).
+    """
+    leaving = flow.mean(axis=2)
+    standing = costs.copy()
+    standing[:, :, :-1] += leaving[:, :, np.newaxis]
+    standing[:, :, 1:] += (flow - leaving[:, :, np.newaxis]).mean(axis=1)[:, :, np.newaxis]
+    places, prices, _ = dual_prices(standing)
+    return np.argsort(places, axis=1), prices
+
+
 def _shortage(allowed: Bools) -> ConstraintError:
     """Items that share too few positions (a violator of Hall's condition)."""
     # A largest matching leaves an item out; the items reached from it by alternating paths have one position too few.

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from fabula.core.arrays import Floats, Ints
 from fabula.core.energy import Energy, multiply
+from fabula.core.fit import dual_prices
 from fabula.core.sampling import draw_orderings
 from fabula.errors import InputError
 
@@ -192,26 +193,9 @@ def _scale(positions: Floats, flow: Floats) -> tuple[Floats, Floats, Floats]:
         most = follow.max(axis=axis)
         follow = follow - np.expand_dims(most, axis)
         place[:, :, span] += most[:, :, np.newaxis]
-    item, column = _prices(place)
-    place -= item[:, :, np.newaxis] + column[:, np.newaxis]
-    return np.exp(place), np.exp(follow), item.sum(axis=1) + column.sum(axis=1)
-
-
-def _prices(tables: Floats) -> tuple[Floats, Floats]:
-    """Prices of rows and columns, (B, n) each: no cell is worth more than both, the best assignment's as much."""
-    from scipy.optimize import linear_sum_assignment
-
-    count, n, _ = tables.shape
-    assignment = np.array([linear_sum_assignment(table, maximize=True)[1] for table in tables]).reshape(count, n)
-    own = np.take_along_axis(tables, assignment[:, :, np.newaxis], axis=2)[:, :, 0]
-    column = np.zeros((count, n))
-    for _ in range(n):  # Bellman and Ford: the dearest way round by other cells
-        spent = np.take_along_axis(column, assignment, axis=1) - own
-        raised = np.maximum(column, (spent[:, :, np.newaxis] + tables).max(axis=1))
-        if np.array_equal(raised, column):
-            break
-        column = raised
-    return own - np.take_along_axis(column, assignment, axis=1), column
+    _, item, column = dual_prices(-place)
+    place += item[:, :, np.newaxis] + column[:, np.newaxis]
+    return np.exp(place), np.exp(follow), -item.sum(axis=1) - column.sum(axis=1)
 
 
 def _sum_subsets(place: Sums, follow: Sums) -> tuple[Floats, Floats, Floats]:

@@ -2,8 +2,8 @@
 
 A turn takes an item out and puts it back where its conditional distribution says (Gibbs); between turns stretches are
 turned round or moved, and taken as Metropolis and Hastings say. Chains start hot from random orderings and cool until
-they walk by the energy itself; cooled further they find likely orderings (Kirkpatrick et al. 1983). Collections of
-different sizes walk together: each is filled up with items that say nothing and stay at its end.
+they walk by the energy itself. Collections of different sizes walk together: each is filled up with items that say
+nothing and stay at its end.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,6 @@ from fabula.core.energy import Energy
 
 HOT = 6.0  # temperature at the start
 _TURNED, _WHOLE = 0.3, 0.1  # how many of the stretches that move are turned too, and how many stretches are all
-_COLD = 0.02  # temperature at which hardly anything but the likeliest is taken
 
 
 def draw_orderings(
@@ -45,22 +44,6 @@ def draw_orderings(
     return np.concatenate(found)
 
 
-def likely_orderings(
-    energies: Sequence[Energy], rng: np.random.Generator, *, chains: int = 10, rounds: int = 60
-) -> Ints:
-    """A likely ordering (B, n) of each of B collections of one length, by cooling: mostly the likeliest, not surely."""
-    walk = Walk(energies, chains)
-    orders = walk.start(rng)
-    best, most = orders, walk.score(orders)
-    for turn in range(rounds if walk.n > 1 else 0):
-        orders = walk.round(orders, HOT * (_COLD / HOT) ** (turn / max(rounds - 1, 1)), rng)
-        scores = walk.score(orders)
-        better = scores > most
-        best, most = np.where(better[:, np.newaxis], orders, best), np.where(better, scores, most)
-    first = most.reshape(len(energies), chains).argmax(axis=1)
-    return np.asarray(best.reshape(len(energies), chains, walk.n)[np.arange(len(energies)), first])
-
-
 class Walk:
     """Chains that walk by the energies of c collections of at most n items: what their steps look up.
 
@@ -76,11 +59,6 @@ class Walk:
             self.at[number, : one.n, : one.n] = one.at(one.n)
         reaches = any(one.reach is not None for one in energies)
         self.links: _Neighbours | _AllPairs = (_AllPairs if reaches else _Neighbours)(energies, own, n)
-
-    def start(self, rng: np.random.Generator) -> Ints:
-        """Random orderings, what fills a collection up at its end: shape (c * chains, n)."""
-        keys = np.where(np.arange(self.n) < self.size[:, np.newaxis], rng.random((len(self.own), self.n)), np.inf)
-        return np.argsort(keys, axis=1, kind="stable")
 
     def round(self, orders: Ints, heat: float, rng: np.random.Generator) -> Ints:
         """Every item taken out once, on average; stretches turned and moved."""

@@ -16,7 +16,6 @@ from difflib import get_close_matches
 from functools import lru_cache
 from html import escape
 from importlib.resources import files
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +31,7 @@ from fabula.errors import FileError, InputError, brief, check_kind
 CUBIC, MONOTONE = "cubic", "monotone"
 INTERPOLATIONS = (CUBIC, MONOTONE)
 PAPER_KNOTS = (0.0, 0.2, 0.3, 0.5, 0.65, 0.8, 1.0)  # appendix B of the paper
+_FEW = 100  # positions at which a template's values are kept
 _MANY = 200  # knots beyond which the matrix from their values to the curve is not made: it grows with their square
 
 
@@ -98,13 +98,8 @@ class Template:
         return _polynomial(self._pieces[piece], u - self.knots[piece])
 
     def samples(self, n: int) -> Floats:
-        """Its values at the n positions j / (n - 1): what :meth:`at` gives there, in time linear in n."""
-        u = even_positions(n)
-        ends = [0, *np.searchsorted(u, self.knots[1:-1], side="left"), n]
-        out = np.empty((n, *self.values.shape[1:]))
-        for piece, (start, stop) in enumerate(pairwise(ends)):
-            out[start:stop] = _polynomial(self._pieces[piece : piece + 1], u[start:stop] - self.knots[piece])
-        return out
+        """Its values at the n positions j / (n - 1): what :meth:`at` gives there; few are kept, to be asked again."""
+        return _sample(self, n).copy() if n <= _FEW else self.at(even_positions(n))
 
     def flip(self) -> "Template":
         """The template upside down: peaks become valleys."""
@@ -151,6 +146,11 @@ class Template:
 
     def __hash__(self) -> int:
         return hash((self.name, self.knots.tobytes(), self.values.tobytes()))
+
+
+@lru_cache(maxsize=1024)
+def _sample(template: Template, n: int) -> Floats:
+    return template.at(even_positions(n))
 
 
 def replace_values(template: Template, values: ArrayLike, *, name: str | None = None) -> Template:

@@ -17,7 +17,7 @@ from fabula.core.collection import Collection, Evidence
 from fabula.core.collections import Collections
 from fabula.core.energy import Energy, distance_basis, position_basis
 from fabula.core.fit import Fit, as_fixed, lay
-from fabula.core.posterior import Posterior, agreement, posterior
+from fabula.core.posterior import agreement, posterior
 from fabula.core.solver.solve import ArrangedMany, Arrangement, Constraints, Goal, arrange, arrange_many
 from fabula.core.template import Template, from_arc
 from fabula.errors import ConflictError, InputError, ModelError
@@ -43,13 +43,6 @@ def likeliest(energy: Energy, constraints: Constraints | None = None, *, seconds
     goal = Goal(energy.n) if energy.positions is None else Goal.table(n=energy.n, whole=lambda m: -energy.at(m))
     flow = np.zeros((energy.n, energy.n)) if energy.flow is None else -energy.flow
     return arrange(goal, constraints=constraints, flow=flow, seconds=seconds)
-
-
-def most_agreeing(
-    expected: Posterior, constraints: Constraints | None = None, *, seconds: float = _SECONDS
-) -> Arrangement:
-    """The ordering that can be expected to agree best with the true one: exact up to 18 items, with a gap beyond."""
-    return likeliest(agreement(expected), constraints, seconds=seconds)
 
 
 def solvable(energy: Energy) -> Energy:

@@ -44,7 +44,19 @@ def reasons(ordered: Ordered) -> list[str]:
     threads, on = ordered.session.threads, [""] * len(ordered.ordering)
     if threads is not None:
         on = describe_threads(threads, ordered.ordering, ordered.breaks)
-    return ["; ".join(filter(None, said)) for said in zip(_plain(ordered), joined, on, strict=True)]
+    told = zip(_plain(ordered), joined, on, _tell_steps(ordered), strict=True)
+    return ["; ".join(filter(None, said)) for said in told]
+
+
+def _tell_steps(ordered: Ordered) -> list[str]:
+    """How far it is from the item before, in each step that counts; "" where none do, and at the start of a side."""
+    n, steps = len(ordered.ordering), ordered.steps
+    if steps is None or not ordered.request.smoothness:
+        return [""] * n
+    tables = [(part.name, part.unit, part.distance) for part in steps.active]
+    ways = [f"{name} {table[a, b]:.3g} {unit}" for a, b in pairwise(ordered.ordering) for name, unit, table in tables]
+    each = [f"step: {', '.join(ways[k : k + len(tables)])}" for k in range(0, len(ways), len(tables))]
+    return ["" if k in (0, *ordered.breaks) else each[k - 1] for k in range(n)]
 
 
 def rows_untold(ordered: Ordered) -> str:
@@ -89,20 +101,25 @@ def explain_by_model(ordered: Ordered, likelihood: Likelihood) -> list[str]:
         last = place == (ordered.sides[side] if ordered.sides else len(ordered.ordering)) - 1
         before = None if place == 0 else collection.items[ordered.ordering[position - 1]].label
         role = "opens" if place == 0 else "closes" if last else f"follows {before}"
+        verb = "open" if place == 0 else "close" if last else f"stand {_where(position, len(ordered.ordering))}"
         told = found if position < MOST_CAUSES else None
-        causes = [] if told is None else _because(told, item, medium, followed=before is not None)
+        causes = [] if told is None else _because(told, item, medium, verb, followed=before is not None)
         like = f"{' and '.join(traits[item])}: " if traits[item] else ""
-        sentences.append(f"{like}{role}{f', by {_and(causes)}' if causes else ''}")
+        sentences.append("; ".join([f"{like}{role}", *causes]))
     return sentences
 
 
-def _because(found: Contributions, item: int, medium: Medium, *, followed: bool) -> list[str]:
-    """What speaks most for the position of an item, or for what it follows: at most two things."""
-    gains = [(float(gain), name) for gain, name in zip(found.by_group[item], found.groups, strict=True)]
+def _because(found: Contributions, item: int, medium: Medium, verb: str, *, followed: bool) -> list[str]:
+    """What speaks most for the position of an item, and for what it follows: at most two things."""
+    gains = [(float(gain), name, False) for gain, name in zip(found.by_group[item], found.groups, strict=True)]
     if followed:
-        gains += [(float(g), name) for g, name in zip(found.after_by_group[item], found.groups, strict=True)]
-    said = sorted((pair for pair in gains if pair[0] >= _WORTH), reverse=True)[:2]
-    return list(dict.fromkeys(f"its {medium.shown(name)}" for _, name in said))
+        gains += [(float(g), name, True) for g, name in zip(found.after_by_group[item], found.groups, strict=True)]
+    most = sorted((one for one in gains if one[0] >= _WORTH), reverse=True)[:2]
+    stands, fits = (
+        list(dict.fromkeys(medium.shown(name) for _, name, by in most if by is way)) for way in (False, True)
+    )
+    said = [f"{medium.words.items} with such {_and(stands)} often {verb}"] if stands else []
+    return said + ([f"fits by its {' and its '.join(fits)}"] if fits else [])
 
 
 def traits_of(collection: Collection, names: tuple[str, ...], medium: Medium) -> list[list[str]]:

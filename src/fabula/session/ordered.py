@@ -104,18 +104,6 @@ def beside_text(proposal: Proposal, chosen: Fit) -> str:
     return "the likeliest" if proposal.likeliest else next(word for most, word in words if times < most)
 
 
-def times_text(times: float) -> str:
-    """How many times, in words.
-
-    >>> times_text(4.26), times_text(36.2), times_text(12345.0)
-    ('4.3 times', '36 times', 'over 1,000 times')
-    """
-    for most, words in ((10, f"{times:.1f}"), (100, f"{times:.0f}"), (1000, "over 100"), (1e6, "over 1,000")):
-        if times < most:
-            return f"{words} times"
-    return "over a million times"
-
-
 def _items(ordered: Ordered, *, explain: bool) -> list[dict[str, Any]]:
     fit, rows, facts = ordered.fit, ordered.rows, ordered.facts()
     reasons = ordered.reasons if explain else [""] * len(rows)
@@ -455,6 +443,16 @@ class Ordered:
         from fabula.session.export import write_ordered
 
         return write_ordered(self, path)
+
+    def write_back(self, name: str | None = None) -> str:
+        """Write the new order into the library the collection came from (``subsonic://``, ``mpd://``).
+
+        In place of the playlist opened, which is kept under another name; or as a playlist of that `name`. Says in
+        words what was written.
+        """
+        from fabula.session.export import write_back
+
+        return write_back(self, name)
 
     def copy(self, folder: str | Path, *, link: bool = False, tags: bool = False, gain: bool = False) -> list[Path]:
         """Write the files into a folder, numbered in the new order: what ``fabula copy`` does.

@@ -25,7 +25,7 @@ from fabula.models.config import PAIRS
 from fabula.models.encoders.measures import MeasuresEncoder
 from fabula.models.model import Model
 from fabula.models.order import MOST_EXPECTED, Contributions, explain, lean as lean_of
-from fabula.models.sureness import Sureness, calibration, claim, is_far, is_scattered, measure_kin
+from fabula.models.sureness import Sureness, calibration, claim, is_far, is_scattered, measure_kin, temper_of
 from fabula.models.titles import Series
 from fabula.session.request import TitleWishes
 
@@ -61,6 +61,11 @@ class Likelihood:
     def energy(self) -> Energy:
         """What the model says of every ordering."""
         return self.model.energy(self.judged, evidence=self.evidence)
+
+    @cached_property
+    def odds(self) -> Energy:
+        """The same, tempered, where something is said by how likely one ordering is beside another."""
+        return self.energy.temper(temper_of(self.model))
 
     @cached_property
     def posterior(self) -> Posterior:
@@ -138,7 +143,7 @@ class Likelihood:
                 return float(np.exp(min(self.score(ordering) - mean, 700.0)))
         rng = np.random.default_rng(0)
         random = np.stack([rng.permutation(ordering) for _ in range(_RANDOM)])
-        return _times(self.score(ordering, sides), np.asarray(self.energy.score(random, sides)))
+        return _times(float(self.odds.score(ordering, sides)), np.asarray(self.odds.score(random, sides)))
 
     def essence(self) -> Floats:
         """Where each item leans to, the beginning (high) or the end (low): shape (n,), z-scored."""

@@ -16,13 +16,13 @@ from pathlib import Path
 
 from fabula.core.collection import Collection, Item
 from fabula.core.display import name_some
-from fabula.core.files import is_guarded, open_file
+from fabula.core.files import open_file
 from fabula.errors import FabulaError, FileError, shown
-from fabula.media.children import call_all, stopping
+from fabula.media.children import stopping
 from fabula.media.medium import Cutting, Medium, Stopped
 from fabula.media.registry import item_endings, media
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS
-from fabula.sources.registry import Opening, Reader, Source
+from fabula.sources.registry import Opening, Reader, Source, list_endings, read_items
 
 _VERSION = re.compile(r"\.~\d+~$")  # of a file that was replaced, kept beside it
 _LOOP = "is a link that leads back to itself"
@@ -69,7 +69,7 @@ def read_folder(
         if folder in copies:
             continue
         usable = _usable(files, medium, seen, skipped, beside if folder is not None else None)
-        found, by_number = _in_order(_read_items(usable, medium, skipped), medium)
+        found, by_number = _in_order(read_items(usable, medium, skipped), medium)
         numbered = numbered and folder is not None and (by_number or not found)
         items.extend(found)
         count[name] += len(found)
@@ -81,27 +81,8 @@ def read_folder(
     bare = [shown(name) for name, n in count.items() if not n and _is_folder(name)]
     notes = [f"{name}: has no {medium.words.files} in it, and was left out" for name in bare]
     notes += [f"left out: {shown(folder)} holds numbered copies of {medium.words.files} above it" for folder in copies]
-    if told := _worth_a_word(beside, items):
-        notes.append(f"no {medium.words.items}, and left alone: {name_some(told)}")
+    notes += tell_beside(beside, [item.path for item in items], medium)
     return FolderReading(tuple(items), tuple(skipped), title, numbered, tuple(notes))
-
-
-def _read_items(files: Iterable[str], medium: Medium, skipped: list[tuple[str, str]]) -> list[Item]:
-    """The items of files, in a child where they are parsed or guarded; one at which the medium fails is skipped."""
-    known = list(files)
-    apart = [file for file in known if is_guarded() or medium.parsed(file)]
-    found: dict[str, Item] = {}
-    for file, item in zip(apart, call_all(medium.read_item, apart), strict=True):
-        named = Item(file, shown(Path(file).stem), file)
-        found[file] = named if isinstance(item, FileError) else item  # it is told when it is measured
-    for file in known:
-        try:
-            found[file] = found[file] if file in found else medium.read_item(file)
-        except FabulaError:
-            raise
-        except Exception as error:  # of a medium that another package brings
-            skipped.append((file, f"cannot be read ({type(error).__name__}: {shown(' '.join(str(error).split()))})"))
-    return [found[file] for file in known if file in found]
 
 
 # What usually lies beside items: covers, booklets, notes.
@@ -109,16 +90,19 @@ _USUAL = """
     cover folder front back album albumart artwork booklet inlay disc cd thumb thumbnail scan poster readme license
     licence copying notice credits notes info lyrics liner index contents toc changelog captions
 """
-_COMMON_NAMES = frozenset(_USUAL.split())
+COMMON_NAMES = frozenset(_USUAL.split())
 
 
-def _worth_a_word(beside: Sequence[str], items: Sequence[Item]) -> list[str]:
-    """Of files beside the items, the names of those that could be items of another medium, and belong to none here."""
-    endings = item_endings()
-    stems = {Path(item.path).stem.casefold() for item in items} | _COMMON_NAMES
+def tell_beside(beside: Sequence[str], items: Sequence[str], medium: Medium) -> list[str]:
+    """What is to be told of files beside the files of items: of lists, and of what could be of another medium."""
+    endings, lists = item_endings(), list_endings()
+    stems = {Path(item).stem.casefold() for item in items} | COMMON_NAMES
     files = [Path(file) for file in beside if Path(file).suffix.lower() in endings]
-    return [shown(file.name) for file in files if re.split(r"[-_. (\d]", file.stem.casefold())[0] not in _COMMON_NAMES
-            and file.stem.casefold() not in stems]  # fmt: skip
+    others = [shown(file.name) for file in files if re.split(r"[-_. (\d]", file.stem.casefold())[0] not in COMMON_NAMES
+              and file.stem.casefold() not in stems]  # fmt: skip
+    listed = [shown(Path(file).name) for file in beside if Path(file).suffix.lower() in lists]
+    notes = [f"no {medium.words.items}, and left alone: {name_some(others)}"] if others else []
+    return [*notes, f"lists, and left alone (name one to open it): {name_some(listed)}"] if listed else notes
 
 
 # Copies that were written into a folder within the one they came from, in their order.

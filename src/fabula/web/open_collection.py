@@ -19,11 +19,11 @@ from fabula.core.display import name_some
 from fabula.core.files import guard_files
 from fabula.errors import FabulaError, FileError, InputError, shown
 from fabula.media.extraction import Measuring
-from fabula.media.registry import item_endings
+from fabula.media.registry import item_endings, medium_of_file
 from fabula.session.measure import foresee_lengths
 from fabula.session.open import demo_folder, load_session
 from fabula.session.session import Asked, Session, source_session
-from fabula.sources.folders import files_of, medium_of, natural_key
+from fabula.sources.folders import COMMON_NAMES, files_of, medium_of, natural_key, tell_beside
 from fabula.sources.playlists.entries import Playlist, is_address, is_relative, resolve
 from fabula.sources.registry import Opening, SeveralCollectionsError, Source, list_endings, open_source
 from fabula.web.file_access import ItemFile, check_list, find_file, guard_below, resolve_below
@@ -56,10 +56,11 @@ class Upload:
     left_out: tuple[tuple[str, str], ...] = ()  # (name, why) of what was not taken
 
 
-async def receive(request: Request, store: ServerStore) -> Upload:
+async def receive(request: Request, store: ServerStore, *, first: bool = False) -> Upload:
     """Store the files of a multipart request, but for what is neither an item nor a list.
 
-    Nothing of it stays when it is too large, has too many files, or breaks off.
+    Nothing of it stays when it is too large, has too many files, or breaks off; with `first` as many files as may come
+    are taken.
     """
     kind, options = parse_options_header(request.headers.get("content-type", ""))
     if kind != b"multipart/form-data" or not options.get(b"boundary"):
@@ -67,7 +68,7 @@ async def receive(request: Request, store: ServerStore) -> Upload:
     if len(options[b"boundary"]) > _LONGEST_BOUNDARY:
         raise StatusError(400, f"a boundary may have {_LONGEST_BOUNDARY} characters at most")
     upload, folder = store.new_upload()
-    receiving = _Receiving(store, upload, folder)
+    receiving = _Receiving(store, upload, folder, first=first)
     try:
         parser = MultipartParser(options[b"boundary"], receiving.callbacks())  # type: ignore[arg-type]
         async for chunk in request.stream():
@@ -84,19 +85,23 @@ async def receive(request: Request, store: ServerStore) -> Upload:
         if isinstance(error, ClientDisconnect):
             raise StatusError(400, "the upload broke off") from error
         raise
-    others = tuple((name, "is of no known kind") for name in receiving.others)
-    return Upload(upload, tuple(receiving.files), receiving.notes(), others)
+    others = [(name, "is of no known kind") for name in receiving.others]
+    if receiving.beyond:
+        others.append((f"{receiving.beyond} more files", f"only the first {len(receiving.files)} were taken"))
+    return Upload(upload, tuple(receiving.files), receiving.notes(), tuple(others))
 
 
 class _Receiving:
     """The parts of a request as they come in, byte by byte."""
 
-    def __init__(self, store: ServerStore, upload: str, folder: Path) -> None:
-        self.store, self.upload, self.folder = store, upload, folder
+    def __init__(self, store: ServerStore, upload: str, folder: Path, *, first: bool) -> None:
+        self.store, self.upload, self.folder, self.first = store, upload, folder, first
         self.files: list[Received] = []
         self.others: list[str] = []  # names of what is of no known kind
         self.cut: list[str] = []  # and of what is called at too great length
+        self.beyond = 0  # files after as many as may come
         self.whole = False
+        self._folders: dict[str, int] = {}  # that files came from
         self._field, self._value, self._disposition = b"", b"", b""
         self._file: IO[bytes] | None = None
         self._size, self._all, self._parts = 0, 0, 0
@@ -115,9 +120,10 @@ class _Receiving:
 
     def notes(self) -> tuple[str, ...]:
         """What is to be told of files that were not taken, or not under their whole names."""
+        beyond = f"only the first {len(self.files)} files were taken, not {self.beyond} more" if self.beyond else ""
         others = f"of no known kind, and left out: {name_some(self.others)}" if self.others else ""
         cut = f"called at more than {_LONGEST} characters, shown cut: {name_some(self.cut, 3)}" if self.cut else ""
-        return tuple(filter(None, (others, cut)))
+        return tuple(filter(None, (beyond, others, cut)))
 
     def close(self) -> None:
         if self._file is not None:
@@ -127,8 +133,13 @@ class _Receiving:
     def _begin(self) -> None:
         self._parts += 1
         self._field, self._value, self._disposition, self._size = b"", b"", b"", 0
-        if self._parts > 2 * self.store.settings.most_files:  # what lies beside the items counts too
-            raise StatusError(413, f"an upload may have {self.store.settings.most_files} files at most")
+        if self._parts > (20 if self.first else 2) * self.store.settings.most_files:  # what lies beside items counts
+            raise self._too_many()
+
+    def _too_many(self) -> StatusError:
+        most = self.store.settings.most_files
+        ways = "name their folder behind `fabula serve`, or take the first"
+        return StatusError(413, f"an upload may have {most} files at most: {ways}", most=most)
 
     def _header_field(self, data: bytes, start: int, end: int) -> None:
         self._field += data[start:end]
@@ -149,12 +160,24 @@ class _Receiving:
         if ending not in item_endings() and ending not in list_endings():
             self.others += [Path(name).name] if given else []
             return
-        self.cut += [Path(name).name] if _CUT in name else []
         if len(self.files) >= self.store.settings.most_files:
-            raise StatusError(413, f"an upload may have {self.store.settings.most_files} files at most")
-        path = self.folder / f"{len(self.files) + 1:05d}{ending}"
-        self._file = path.open("xb")
+            if not self.first:
+                raise self._too_many()
+            self.beyond += 1
+            return
+        self.cut += [Path(name).name] if _CUT in name else []
+        self._file = (path := self._choose_place(Path(name))).open("xb")
         self.files.append(Received(path, name))
+
+    def _choose_place(self, name: Path) -> Path:
+        """Where a file goes: into a folder for each that they came from, under a number, or as covers are called."""
+        folder = self.folder / str(self._folders.setdefault(str(name.parent), len(self._folders)))
+        folder.mkdir(exist_ok=True)
+        ending, usual = name.suffix.lower(), folder / name.name.lower()
+        medium = medium_of_file(ending) if name.stem.lower() in COMMON_NAMES and not usual.exists() else None
+        if medium is not None and medium.preview.kind == "picture":
+            return usual
+        return folder / f"{len(self.files) + 1:05d}{ending}"
 
     def _data(self, data: bytes, start: int, end: int) -> None:
         size, limits = end - start, self.store.settings
@@ -299,14 +322,18 @@ def open_upload(
     def report(done: int, total: int, file: str) -> None:
         progress(done, total, str(names.get(file, file)))
 
+    left = upload.left_out
+
     def show(listing: Listing) -> None:
-        listing.left_out = (*upload.left_out, *_rename_pairs(listing.left_out, names))
+        listing.left_out = (*left, *_rename_pairs(listing.left_out, names))
         progress.show(listing)
 
     try:
         opening = Opening(origin.collection, within=(folder.resolve(),), progress=report, stop=progress.stopped)
         with guard_files(guard_below([folder])):
-            source = _open_files(upload.files, opening).with_notes(*upload.notes)
+            source, alone = _open_files(upload.files, opening)
+            left = (*left, *alone)
+            source = source.with_notes(*(f"left alone: {name}: {why}" for name, why in alone), *upload.notes)
             session = open_within(store, source, [folder], JobProgress(report, progress.stopped, show), by)
     except BaseException as error:
         store.drop_upload(upload.id)
@@ -320,19 +347,43 @@ def open_upload(
     notes = tuple(_rename(note, names) for note in session.notes)
     opened = replace(session, source=_with_names(session.source, names), notes=notes)
     name = collection_id(opened, origin)
-    return store.add(OpenCollection(name, opened, stored, origin, upload.id, whole, left_out=upload.left_out))
+    return store.add(OpenCollection(name, opened, stored, origin, upload.id, whole, left_out=left))
 
 
-def _open_files(files: Sequence[Received], opening: Opening) -> Source:
+def _open_files(files: Sequence[Received], opening: Opening) -> tuple[Source, Pairs]:
+    """One list with the files it names, or items; and what was left alone: lists that name few of the items here."""
     known = list_endings()
     lists = [file for file in files if file.path.suffix in known]
     items = sorted((file for file in files if file.path.suffix not in known), key=lambda file: natural_key(file.name))
-    if len(lists) == 1:
-        check_list(lists[0].path)
-        return _with_files(open_source([lists[0].path], opening), items, lists[0])
-    if not items:
+    if not items and len(lists) > 1:
         raise InputError(f"one table or one playlist at a time; got {len(lists)}")
-    return _with_titles(open_source([file.path for file in items], opening), items)
+    medium = medium_of([str(file.path) for file in items], opening)
+    beside = [file for file in items if file.path.suffix in medium.companions - medium.endings]
+    items = [file for file in items if file not in beside]
+    alone: list[tuple[str, str]] = []
+    for listed in lists:
+        found = _open_list(listed, items, opening) if len(lists) == 1 else "one of several lists"
+        if not isinstance(found, str):
+            return found
+        alone.append((Path(listed.name).name, f"{found}; drop it by itself to open it"))
+    notes = tell_beside([file.name for file in beside], [file.name for file in items], medium)
+    return _with_titles(open_source([file.path for file in items], opening), items).with_notes(*notes), tuple(alone)
+
+
+def _open_list(listed: Received, files: Sequence[Received], opening: Opening) -> tuple[Source, Pairs] | str:
+    """An uploaded table or playlist with the files it names, and those it does not name; or why it is left alone."""
+    try:
+        check_list(listed.path)
+        source = open_source([listed.path], opening)
+    except FabulaError as error:
+        if not files or opening.collection is not None:
+            raise
+        return "a list of several" if isinstance(error, SeveralCollectionsError) else "a list that cannot be read"
+    named = {item.path.replace("\\", "/").rpartition("/")[2].casefold() for item in source.collection.items}
+    unnamed = [Path(file.name).name for file in files if Path(file.name).name.casefold() not in named]
+    if files and 2 * len(unnamed) > len(files):
+        return f"a list that names {len(files) - len(unnamed) or 'none'} of the {len(files)} files here"
+    return _with_files(source, files, listed), tuple((name, f"is not on {Path(listed.name).name}") for name in unnamed)
 
 
 def _with_files(source: Source, files: Sequence[Received], listed: Received) -> Source:

@@ -69,19 +69,27 @@ def job_body(job: OpenJob) -> dict[str, Any]:
     listing, told = job.listing, {name: value for name, value in vars(job).items() if name != "listing"}
     told["choices"] = [vars(choice) for choice in job.choices]
     if listing is None:
-        return {**told, "items": [], "seconds_left": None, "left_out": []}
-    timed = listing.source.medium.unit.name == SECONDS.name
+        return {**told, "medium": None, "items": [], "seconds_left": None, "left_out": []}
+    medium = listing.source.medium
+    timed, words = medium.unit.name == SECONDS.name, _describe_medium(medium, listing.files)
     items = [
         {
             "label": item.label,
             "seconds": item.length if timed else None,
+            "length_text": medium.unit.text(item.length),
             "measured": index in listing.measured,
             "preview": file is not None,
         }
         for index, (item, file) in enumerate(zip(listing.source.collection.items, listing.files, strict=True))
     ]
     left = listing.seconds_left() if job.state == "running" else None
-    return {**told, "items": items, "seconds_left": left, "left_out": _describe_left_out(listing.left_out)}
+    return {
+        **told,
+        "medium": words,
+        "items": items,
+        "seconds_left": left,
+        "left_out": _describe_left_out(listing.left_out),
+    }
 
 
 def _describe_left_out(left_out: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
@@ -96,7 +104,7 @@ def collection_body(opened: OpenCollection, *, knows_model: bool) -> dict[str, A
     return {
         "id": opened.id,
         "title": session.title,
-        "medium": {**_describe_medium(medium, opened.files), "faces": medium.facing is not None},
+        "medium": _describe_medium(medium, opened.files),
         "by": session.column,
         "arc": describe_arc(find_arc(session, judged=session.likelihood is not None), slice(None)),
         "axis": None if session.axis is None else {"name": session.axis.name, "unit": session.axis.unit},
@@ -120,6 +128,8 @@ def _describe_medium(medium: Medium, files: tuple[ItemFile | None, ...]) -> dict
         "name": medium.name,
         "words": {name: getattr(words, name) for name in ("item", "items", "collection", "creator")},
         "unit": {"name": medium.unit.name, "example": medium.unit.example},
+        "axis": medium.axis_name or None,
+        "faces": medium.facing is not None,
         "preview": {"kind": medium.preview.kind, "type": kind},
     }
 

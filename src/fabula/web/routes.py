@@ -74,11 +74,14 @@ def _start(jobs: OpenJobs, title: str, work: Callable[[JobProgress], str]) -> di
 
 @router.get("/start", tags=["open"])
 def start(store: StoreOf, jobs: JobsOf, first: FirstOf) -> Any:
-    """What a new page shows: the job of what was named at start, null where that is no collection; and the demos."""
+    """What a new page shows: the job of what was named at start, null where that is no collection; and the demos.
+
+    And how many files may be sent at once.
+    """
     job = None if first is None else jobs.find(first)
     gone = job is not None and job.state == "done" and all(one.id != job.collection for one in store.all())
     opened = None if job is None or gone else responses.job_body(job)
-    return json_response({"open": opened, "demos": list_demos()})
+    return json_response({"open": opened, "demos": list_demos(), "most_files": store.settings.most_files})
 
 
 @router.post("/demo", status_code=202, tags=["open"])
@@ -90,14 +93,23 @@ def demo(store: StoreOf, jobs: JobsOf, asked: requests.DemoRequest | None = None
 
 @router.post("/uploads", status_code=202, tags=["open"], openapi_extra=_UPLOAD_BODY)
 async def upload(
-    request: Request, store: StoreOf, jobs: JobsOf, by: str | None = None, collection: str | None = None
+    request: Request,
+    store: StoreOf,
+    jobs: JobsOf,
+    by: str | None = None,
+    collection: str | None = None,
+    *,
+    first: bool = False,
 ) -> Any:
-    """Open files that are sent: items, or one playlist or table with the files it names; a job."""
+    """Open files that are sent: items, or one playlist or table with the files it names; a job.
+
+    Of more than `most_files` the `first` are taken, where that is asked for.
+    """
     jobs.check()
-    came = await receive(request, store)
+    came = await receive(request, store, first=first)
     origin = Origin("upload", collection=collection)
     try:
-        work = f"{len(came.files)} file(s)"
+        work = f"{len(came.files)} files" if len(came.files) > 1 else came.files[0].name
         return _start(jobs, work, lambda progress: open_upload(store, came, progress, origin, by))
     except StatusError:
         store.drop_upload(came.id)

@@ -5,7 +5,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from fabula.core.solver import Goal, arrange, solve
+from fabula.core.fit import dual_prices
+from fabula.core.solver import Goal, arrange, proof, solve
 from fabula.core.solver.constraints import Constraints
 from fabula.core.solver.proof import NEVER, Costs, assign, prove, raise_bounds
 from fabula.core.solver.solve import arrange_many, cost_of
@@ -53,11 +54,33 @@ def test_without_flow_it_is_an_assignment(rng):
     np.testing.assert_allclose(arrange_many(places).objective, best_of_all(places, np.zeros_like(places)), atol=1e-9)
 
 
+def test_what_an_item_costs_everywhere_leaves_as_few_ways_to_follow(rng, monkeypatch):
+    places, steps = tables(rng, 30, 10, 0.3)
+    ways, orderings, extend = [], [], proof._extend
+    for offsets in (0.0, 100 * rng.normal(size=(30, 10, 1))):
+        counted = []
+        monkeypatch.setattr(
+            proof, "_extend", lambda *given, to=counted: to.append(len(given[2].cost)) or extend(*given)
+        )
+        orderings.append(prove(places + offsets, steps).orderings)
+        ways.append(sum(counted))
+    assert np.array_equal(*orderings)
+    assert ways[1] < 1.5 * ways[0] + 100
+
+
+def test_prices_explain_the_cheapest_assignment(rng):
+    costs = rng.normal(size=(20, 7, 7)) + 10 * rng.normal(size=(20, 7, 1))
+    columns, row, column = dual_prices(costs)
+    left = costs - row[:, :, np.newaxis] - column[:, np.newaxis]
+    assert left.min() > -1e-9
+    np.testing.assert_allclose(np.take_along_axis(left, columns[:, :, np.newaxis], axis=2), 0.0, atol=1e-9)
+
+
 def test_a_bound_is_never_above_the_best(rng):
     places, steps = tables(rng, 40, 6, 2.0)
     eye = np.eye(6, dtype=bool)
     costs = Costs(places.transpose(2, 1, 0), np.where(eye, NEVER, steps).transpose(1, 2, 0))
-    bounds = raise_bounds(costs, assign(places))
+    bounds = raise_bounds(costs, assign(places), np.zeros((6, 40)))
     best = best_of_all(places, steps)
     assert (bounds.least <= best + 1e-9).all()
     assert (bounds.upper >= best - 1e-9).all()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fabula.core.fit import fit
-from fabula.core.solver import Constraints, Goal, arrange
+from fabula.core.solver import Constraints, Goal, arrange, dp
 from fabula.core.template import Template
 from fabula.errors import ConflictError, InputError
 
@@ -41,6 +41,30 @@ def compare(seed, most):
 @pytest.mark.parametrize("seed", range(400))
 def test_few_items_are_arranged_as_by_brute_force(seed):
     compare(seed, 6)
+
+
+@pytest.mark.parametrize("seed", range(0, 400, 5))
+def test_bounds_leave_the_best_of_few_items(seed, monkeypatch):
+    monkeypatch.setattr(dp, "_FEWEST_BOUNDED", 2)
+    compare(seed, 6)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_bounds_leave_the_same_ordering_as_the_whole_programme(seed, monkeypatch):
+    rng, n = np.random.default_rng(seed), 12
+    costs = [rng.integers(0, 4, size=(n, n)) * 1.0, rng.normal(size=(n, n)) + 50 * rng.normal(size=(n, 1))][seed % 2]
+    flow = [rng.integers(0, 3, size=(n, n)) * 1.0, rng.normal(size=(n, n))][seed // 2 % 2]  # with ties, and without
+    kept = [
+        Constraints(n),
+        Constraints(n, fixed={0: 3, -1: 5}, forbidden=[(2, 4)], before=[(1, 2), (2, 7)]),
+        Constraints(n, apart=rng.integers(0, 3, size=n), apart_soft=True),
+    ][seed % 3]
+    found = []
+    for fewest in (12, 13):
+        monkeypatch.setattr(dp, "_FEWEST_BOUNDED", fewest)
+        found.append(arrange(Goal.table(costs), constraints=kept, flow=flow))
+    assert found[0].ordering.tolist() == found[1].ordering.tolist()
+    assert found[0].objective == found[1].objective
 
 
 @pytest.mark.slow

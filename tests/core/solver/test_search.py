@@ -65,9 +65,9 @@ def test_bounds_stay_below_the_best_ordering(weight, rng):
         kept = Constraints(n, **random_options(rng, n, KINDS, rng.permutation(n)))
         best = arrange(Goal.table(table), constraints=kept, flow=flow)
         problem = pose_table(table, flow, kept)
-        floor, wish = position_bound(problem.cost)
+        floor, _ = position_bound(problem.cost)
         walk = flow[best.ordering[:-1], best.ordering[1:]].sum()
-        assert floor + coupling_bound(problem, wish) + link_bound(problem.link, walk) <= best.objective + 1e-9
+        assert floor + coupling_bound(problem) + link_bound(problem.link, walk) <= best.objective + 1e-9
         paths = PathSearch(problem, first_prices(problem), best.objective)
         paths.advance(40, UNLIMITED)
         assert paths.best <= best.objective + 1e-9

@@ -8,10 +8,10 @@ import pytest
 from fabula.core.collection import Collection, Item
 from fabula.core.collections import Collections
 from fabula.core.energy import Energy
-from fabula.core.posterior import posterior
+from fabula.core.posterior import agreement, posterior
 from fabula.errors import InputError, ModelError
 from fabula.models.encoders import set as module
-from fabula.models.order import most_agreeing
+from fabula.models.order import likeliest
 
 WORDS = ("Intro", "Hope", "Rain", "the end", "Part", "1", "2", "Été", "II")
 SIZES = (1, 2, 6, 3, 6, 9, 2)
@@ -70,7 +70,7 @@ def test_what_agrees_best_is_what_is_proposed(model, collections):
     ordered = model.order_many(collections, rule="agreeing")
     for number, collection in enumerate(collections):
         tables = model.energy(collection)
-        best = most_agreeing(posterior(tables))
+        best = likeliest(agreement(posterior(tables)))
         np.testing.assert_array_equal(ordered[number], best.ordering)
         assert ordered.scores[number] == pytest.approx(tables.score(best.ordering), abs=1e-4)
 

@@ -285,7 +285,7 @@ def test_errors_of_exports_name_files_as_people_know_them(server, form):
     collection = server.opened(server.upload(*files))
     result = server.order(collection=collection)["result"]
     (folder,) = set(store.iterdir()) - before
-    for file in folder.iterdir():
+    for file in (one for one in folder.rglob("*") if one.is_file()):
         file.write_bytes(b"\0\1\2")  # the same file, broken now
     answer = exported(server, collection, result, form)
     text = answer.json()["error"]

@@ -7,14 +7,16 @@ to its first: a subset of units is the end of the side, told apart by its first 
 O(2^u u), or O(2^u u^2).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.arrays import Bools, Floats
+from fabula.core.fit import flow_prices
 from fabula.core.solver.constraints import Constraints
 from fabula.core.solver.problem import Units
 
@@ -122,6 +124,12 @@ class Subsets:
         return [mask_of(np.flatnonzero(column)) for column in self.parts.earlier.T]
 
     @cached_property
+    def barred(self) -> Longs:
+        """For each unit, the subset of those that cannot stand behind it: shape (u, 1)."""
+        needs = np.array(self.needs, dtype=np.int64)
+        return (needs | np.int64(1) << np.arange(len(needs)))[:, np.newaxis]
+
+    @cached_property
     def is_closed(self) -> Bools:
         """Whether a subset can be the first sides: whatever must stand before one of its units is in it; (2^u,)."""
         closed = np.ones(len(self.every), dtype=bool)
@@ -152,6 +160,7 @@ def mask_of(units: Iterable[int]) -> int:
 # One side: the cheapest way to lay each subset of units along its positions.
 
 CHUNK = 4096  # subsets at once: what they need stays in the cache
+FEW_AT_ONCE = 1 << 15  # entries up to which they are made at once, with all units behind
 AT_ONCE = 1 << 20  # entries up to which one step for all units is quicker than one for each
 
 
@@ -165,6 +174,7 @@ class Side:
     minor: Longs | None  # (units, size)
     link: Longs | None  # (units, units) the second right after the first, where neighbours matter
     room: float  # the most it may hold
+    whole: bool = False  # whether nothing but all of its units together is asked for
 
     @property
     def size(self) -> int:
@@ -175,6 +185,9 @@ class Side:
     def ends(self) -> Numbers:
         """The two numbers of every subset at the end of the side: shape (2^u,), or (u, 2^u) by the first unit."""
         count, subsets = len(self.cost), self.subsets
+        bounded = self.whole and self.at_once and not self.criterion.mask and self.size == count >= _FEWEST_BOUNDED
+        if bounded and self.link is not None:
+            return _follow_bounds(self, self.link), None
         shape = (1 << count,) if self.link is None else (count, 1 << count)
         first = np.full(shape, NEVER)
         second = None if self.minor is None else np.zeros(shape, dtype=np.int64)
@@ -264,21 +277,101 @@ def _extend(side: Side, first: Longs, second: Longs | None, sets: Longs) -> None
                 second[unit, after] = tie
 
 
-def _extend_at_once(side: Side, first: Longs, sets: Longs, here: Longs) -> None:
-    """The same for single items: all of them before all of some subsets, of which each holds as many."""
+def _extend_at_once(side: Side, first: Longs, sets: Longs, here: Longs, bound: "_Bound | None" = None) -> Longs:
+    """The same for single items, all before all of some subsets, where a bound permits; the subsets reached."""
     if side.link is None or not len(sets):
-        return
-    unit = np.arange(len(side.cost))[:, np.newaxis]
-    cost = side.cost[:, side.size - int(side.subsets.items[sets[0]]) - 1][:, np.newaxis]
-    total = np.zeros((len(unit), 1), dtype=np.int64)
-    if sets[0]:
-        total = side.link[:, :1] + here[0]  # (unit, subsets)
+        return sets
+    count = len(side.cost)
+    start = side.size - int(sets[0]).bit_count() - 1
+    cost = side.cost[:, start][:, np.newaxis]
+    total = np.zeros((count, 1), dtype=np.int64)
+    if sets[0] and count * count * len(sets) <= FEW_AT_ONCE:
+        total = (side.link[:, :, np.newaxis] + here).min(axis=1)  # (unit, subsets)
+    elif sets[0]:
+        total = side.link[:, :1] + here[0]
         for behind, cost_there in zip(side.link.T[1:, :, np.newaxis], here[1:], strict=True):
             np.minimum(total, behind + cost_there, out=total)
     total = cap(side.criterion.join(total, cost))
-    barred = (np.int64(1) << unit) | np.array(side.subsets.needs, dtype=np.int64)[:, np.newaxis]
-    units, columns = np.nonzero((sets & barred == 0) & (cost < NEVER))
-    first[units, sets[columns] | (np.int64(1) << units)] = total[units, columns]
+    possible = (sets & side.subsets.barred == 0) & (cost < NEVER) & (total < NEVER)
+    if bound is not None:
+        possible &= total <= bound.limit - bound.ahead[start][:, np.newaxis] - bound.owed(sets)
+    units, columns = np.nonzero(possible)
+    reached = sets[columns] | (np.int64(1) << units)
+    first[units, reached] = total[units, columns]
+    return reached
+
+
+# All units on one side: prices on them bound what is to come (Lagrange; Held and Karp), so that few subsets matter.
+
+_FEWEST_BOUNDED = 12  # units from which on bounds save more than they take
+_STEPS = (1.2, 0.9, 0.7, 0.5, 0.35, 0.25, 0.18, 0.13)  # of raising prices, as parts of what Polyak's would be
+_DEAR, _BARRED = 1 << 53, 1 << 56  # what is to be avoided, and what must not be; as often as there are units
+_LIMITS = (0.35, 1.0, 8.0)  # that are tried, between the bound and what is known of an ordering, and beyond
+
+
+@dataclass(frozen=True, eq=False)
+class _Bound:
+    """What the units before a subset cost at least, and what all may cost in the end."""
+
+    prices: Longs  # (units,)
+    ahead: Longs  # (positions, units) the cheapest way to a unit at a position, prices off, its own cost aside
+    limit: int
+
+    def owed(self, sets: Longs) -> Longs:
+        """The prices of the units that neither some subsets hold nor are set before them: shape (units, subsets)."""
+        held = (sets[:, np.newaxis] >> np.arange(len(self.prices))) & 1
+        return np.asarray(self.prices.sum() - self.prices[:, np.newaxis] - held @ self.prices)
+
+
+def _follow_bounds(side: Side, link: Longs) -> Longs:
+    """The costs of those ends (units, 2^units) that may belong to the best way to lay all units."""
+    count = len(side.cost)
+    for bound in _bounds(side.cost, np.where(np.eye(count, dtype=bool), NEVER, link)):
+        first, sets = np.full((count, 1 << count), NEVER), np.zeros(1, dtype=np.int64)
+        for _ in range(count):
+            parts = (sets[at : at + CHUNK] for at in range(0, len(sets), CHUNK))
+            reached = [_extend_at_once(side, first, part, first[:, part], bound) for part in parts]
+            sets = np.unique(np.concatenate(reached)) if reached else sets
+        if first[:, -1].min() <= bound.limit:
+            break
+    return first
+
+
+def _bounds(cost: Longs, link: Longs) -> Iterator[_Bound]:
+    """Ever wider limits on what all units cost, the last one none at all."""
+    cost, link = np.minimum(cost.T, _BARRED), np.minimum(link, _BARRED)  # (positions, units); (units, units)
+    dear = link >= _DEAR
+    usual = np.where(dear, link[~dear].mean() if not dear.all() else 0.0, link)
+    [order], [prices] = flow_prices(cost.T[np.newaxis].astype(np.float64), usual[np.newaxis])
+    known = float(cost[np.arange(len(cost)), order].sum() + usual[order[:-1], order[1:]].sum())
+    best, chosen, behind = -np.inf, prices, link.T * 1.0
+    for step in _STEPS:
+        priced = cost - prices
+        total = _ways_ahead(priced, behind)
+        total += priced
+        way = [int(total[-1].argmin())]
+        least = float(total[-1, way[0]] + prices.sum())
+        best, chosen = (least, prices) if least > best else (best, chosen)
+        for position in range(len(cost) - 2, -1, -1):
+            way.append(int((total[position] + behind[way[-1]]).argmin()))
+        missing = 1.0 - np.bincount(way, minlength=len(cost))
+        if not missing.any():
+            break
+        prices = prices + step * max(known - least, 0.0) / float(missing @ missing) * missing
+    whole = np.rint(chosen).astype(np.int64)
+    ahead = _ways_ahead(cost - whole, link.T)
+    least = int((ahead[-1] + cost[-1] - whole).min() + whole.sum())
+    for part in _LIMITS:
+        yield _Bound(whole, ahead, least + int(part * abs(known - least)))
+    yield _Bound(whole, ahead, 2 * NEVER)
+
+
+def _ways_ahead(cost: NDArray[Any], behind: NDArray[Any]) -> NDArray[Any]:
+    """The cheapest way to each unit at each position, its own cost aside: (positions, units), as the costs are."""
+    ahead = np.zeros_like(cost)
+    for position in range(1, len(ahead)):
+        np.min(behind + (ahead[position - 1] + cost[position - 1]), axis=1, out=ahead[position])
+    return ahead
 
 
 def _behind(side: Side, first: Longs, second: Longs | None, unit: int) -> Numbers:

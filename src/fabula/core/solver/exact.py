@@ -160,7 +160,7 @@ def _optimum(planned: Plan, criterion: Criterion) -> Filled | None:
         allowed = planned.domain(0, 0, planned.kept)
         if allowed is None or planned.kept not in planned.sizes:
             return None
-        whole = side(planned.subsets, criterion, allowed, planned.room)
+        whole = replace(side(planned.subsets, criterion, allowed, planned.room), whole=True)
         best = int(whole.ends[0][..., -1].min())
         return Filled(planned, criterion, {}, [(np.array([best]), None)], whole) if best < NEVER else None
     single = partition.single_sides(planned, criterion)

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.arrays import Bools, Floats, Ints
-from fabula.core.fit import assign_least
+from fabula.core.fit import assign_least, dual_prices, flow_prices
 from fabula.core.solver.instance import Instance
 from fabula.core.solver.problem import Budget
 
-_ROUNDS, _MORE_ROUNDS, _FEW = 30, 100, 13  # of raising the prices; more where more than a few items make it worth it
+_ROUNDS, _MORE_ROUNDS, _FEW = 12, 60, 13  # of raising the prices; more where more than a few items make it worth it
 _FIRST_STEP, _LAST_STEP = 1.4, 0.08  # as a part of what Polyak's step would be
 NEVER = 1e30  # what it costs an item to follow itself
 
@@ -69,11 +69,11 @@ def to_go(costs: Costs, prices: Floats) -> Floats:
     return out
 
 
-def raise_bounds(costs: Costs, orderings: Ints) -> Relaxation:
-    """Bounds raised from zero, beside the orderings (B, n) that are known."""
+def raise_bounds(costs: Costs, orderings: Ints, prices: Floats) -> Relaxation:
+    """Bounds raised from prices (n, B), beside the orderings (B, n) that are known."""
     n, count = costs.n, len(costs)
-    found = Relaxation(np.full(count, -np.inf), np.zeros((n, count)), orderings.copy(), costs.of(orderings))
-    here, left, prices = costs, np.arange(count), np.zeros((n, count))
+    found = Relaxation(np.full(count, -np.inf), prices.copy(), orderings.copy(), costs.of(orderings))
+    here, left = costs, np.arange(count)
     rounds = _ROUNDS if n <= _FEW else _MORE_ROUNDS
     for part in np.geomspace(_FIRST_STEP, _LAST_STEP, rounds).tolist():
         least, paths = _cheapest(here, prices)
@@ -243,12 +243,13 @@ def prove(places: Floats, flow: Floats, ways: Sequence[int] = MANY) -> Proof:
     ``places``, ``flow``: shape (B, n, n): what positions cost, and what items (columns) cost right after others (rows).
     ``ways``: how many beginnings are followed at a time, in turn, until none had to be left. Many take long.
     """
-    orderings, n = assign(places), places.shape[1]
+    n = places.shape[1]
     if n > MOST_ITEMS:
-        return Proof(orderings, np.zeros(len(places), dtype=bool), np.full(len(places), -np.inf))
+        return Proof(assign(places), np.zeros(len(places), dtype=bool), np.full(len(places), -np.inf))
     steps = np.where(np.eye(n, dtype=bool), NEVER if n > 1 else 0.0, flow)
     costs = Costs(np.ascontiguousarray(places.transpose(2, 1, 0)), np.ascontiguousarray(steps.transpose(1, 2, 0)))
-    bounds = raise_bounds(costs, orderings)
+    orderings, prices = flow_prices(places, np.where(np.eye(n, dtype=bool), 0.0, flow))
+    bounds = raise_bounds(costs, orderings, np.ascontiguousarray(prices.T))
     return Proof(*set_labels(costs, bounds, ways), bounds.least)
 
 
@@ -264,18 +265,17 @@ MOST_VARIABLES = 9000
 NODES = 100  # of branch and bound
 
 
-def coupling_bound(problem: Instance, assigned: Ints) -> float:
-    """What runs and ``before`` add at least to the smallest sum over positions, that of ``assigned`` (n,).
+def coupling_bound(problem: Instance) -> float:
+    """What runs and ``before`` add at least to the smallest sum over positions.
 
     Under the dual prices of the best assignment every other position costs extra; a run must pay for its best start, a
     pair for its best two positions in order. No item is counted twice.
     """
-    price = _dual_prices(problem.cost, assigned)
-    places = (problem.cost - price[:, np.newaxis])[assigned, np.arange(len(assigned))]
-    extra = np.maximum(problem.cost - price[:, np.newaxis] - places, 0.0)  # (n, n)
-    total, used = 0.0, np.zeros(len(assigned), dtype=bool)
+    _, item, place = (each[0] for each in dual_prices(problem.cost[np.newaxis]))
+    extra = np.maximum(problem.cost - item[:, np.newaxis] - place, 0.0)  # (n, n)
+    total, used = 0.0, np.zeros(len(item), dtype=bool)
     for run in problem.constraints.together:
-        m = len(assigned) - len(run) + 1
+        m = len(item) - len(run) + 1
         total += float(np.sum([extra[item, o : m + o] for o, item in enumerate(run)], axis=0).min())
         used[list(run)] = True
     for a, b in problem.before.T:
@@ -283,18 +283,6 @@ def coupling_bound(problem: Instance, assigned: Ints) -> float:
             total += float((np.minimum.accumulate(extra[a])[:-1] + extra[b, 1:]).min())
             used[[a, b]] = True
     return total
-
-
-def _dual_prices(cost: Floats, assigned: Ints) -> Floats:
-    """Dual prices of the items under the best assignment, by shortest paths of exchanges."""
-    worth = cost[:, np.argsort(assigned)].T - cost[assigned, np.arange(len(cost))][np.argsort(assigned), np.newaxis]
-    price = np.zeros(len(cost))
-    for _ in range(len(cost)):
-        lower = np.minimum(price, (price[:, np.newaxis] + worth).min(axis=0))
-        if np.allclose(lower, price, rtol=0, atol=1e-12):
-            break
-        price = lower
-    return price
 
 
 @dataclass(frozen=True, eq=False)

@@ -468,4 +468,4 @@ def _smallest_sum(problem: Instance, seed: int, budget: Budget) -> Programmed:
     if problem.value(ordering) > floor * (1 + 1e-9):
         ordering = anneal(problem, ordering, rng, budget.part(0.7))
         ordering = descend(problem, ordering, budget)
-    return Programmed(ordering, floor + coupling_bound(problem, wish), impossible=False)
+    return Programmed(ordering, floor + coupling_bound(problem), impossible=False)

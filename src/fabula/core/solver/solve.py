@@ -181,7 +181,9 @@ def _is_crowded(positions: Bools) -> bool:
     taken = positions[single].sum(axis=0)
     open_ = positions[np.ix_(~single, taken == 0)]
     choosy = open_[~open_.all(axis=1)]  # whoever can stand anywhere finds what is left
-    lost = maximum_bipartite_matching(csr_array(choosy), perm_type="column") < 0 if len(choosy) else np.zeros(0)
+    if (choosy.sum(axis=1) >= len(choosy)).all():  # each finds room after all others
+        return bool((taken > 1).any())
+    lost = maximum_bipartite_matching(csr_array(choosy), perm_type="column") < 0
     return bool((taken > 1).any() or lost.any())
 
 

@@ -2,10 +2,23 @@
 
 import { $, el, icon } from "./dom.js";
 
-let fading = 0, speaking = 0;
+let fading = 0, speaking = 0, held = "";
+
+// A line that stays until it is released; nothing else is said meanwhile.
+export function hold(text) {
+  if (held === text) return;
+  held = "";
+  notify(text, { error: true, fades: false });
+  held = text;
+}
+export function release(text) {
+  held = "";
+  notify(text);
+}
 
 // A line for everybody; actions are [text, what it does].
 export function notify(text, { error = false, actions = [], fades = !actions.length } = {}) {
+  if (held) return;
   const notice = $("notice");
   const buttons = actions.map(([name, action]) => el("button", { class: "small", onclick: () => { hideNotice(); action(); } }, name));
   const close = actions.length ? [el("button", { class: "plain tiny", onclick: hideNotice, "aria-label": "Close this notice" }, icon("close"))] : [];
@@ -17,6 +30,7 @@ export function notify(text, { error = false, actions = [], fades = !actions.len
 }
 
 function hideNotice() {
+  if (held) return;
   clearTimeout(fading);
   $("notice").classList.remove("shown");
 }

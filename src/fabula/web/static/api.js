@@ -1,5 +1,7 @@
 // The server's endpoints; an error is thrown with the one line the server says, and the field it is about.
 
+import { emit } from "./state.js";
+
 async function checkAnswer(response) {
   if (response.ok) return response;
   const { error = `the server answered ${response.status}`, ...more } = await response.json().catch(() => ({}));
@@ -15,8 +17,9 @@ async function ask(method, path, body, signal, keepalive = false) {
   try {
     return await checkAnswer(await fetch(`/api/${path}`, options));
   } catch (error) {
-    if (error instanceof TypeError) throw new Error("the server does not answer; is `fabula serve` still running?");
-    throw error;
+    if (!(error instanceof TypeError)) throw error;
+    emit("lost");
+    throw Object.assign(new Error("the server does not answer"), { lost: true });
   }
 }
 
@@ -29,7 +32,8 @@ export const collection = (id) => json("GET", `collections/${id}`);
 export const setEssence = (id, by) => json("PUT", `collections/${id}/essence`, { by });
 export const order = (request, signal) => json("POST", "order", request, signal);
 export const review = (id, body, signal) => json("POST", `collections/${id}/review`, body, signal);
-export const demo = () => json("POST", "demo");
+export const begin = () => json("GET", "start");
+export const demo = (name) => json("POST", "demo", { name });
 export const openPath = (path, more = {}) => json("POST", "collections", { path, ...more });
 export const openSession = (session) => json("POST", "sessions", session);
 export const job = (id) => json("GET", `jobs/${id}`);
@@ -48,7 +52,7 @@ export const dropVersion = (id, name) => ask("DELETE", version(id, name));
 export const wave = (id, item) => json("GET", `collections/${id}/items/${item}/wave`);
 export const cover = (id, item, size = 320) => `/api/collections/${id}/items/${item}/cover?empty=true&size=${size}`;
 export const hasCover = async (id, item) => (await ask("GET", `collections/${id}/items/${item}/cover?empty=true&size=320`)).status === 200;
-export const preview = (id, item) => `/api/collections/${id}/preview/${item}`;
+export const preview = (id, item) => (id.startsWith("job:") ? `/api/jobs/${id.slice(4)}/preview/${item}` : `/api/collections/${id}/preview/${item}`);
 export const folders = (path) => json("GET", path === null ? "folders" : `folders?path=${encodeURIComponent(path)}`);
 
 // Send files, and say how much of them is sent.
@@ -59,7 +63,10 @@ export function upload(files, more, report) {
     const request = new XMLHttpRequest();
     request.open("POST", `/api/uploads?${new URLSearchParams(more)}`);
     request.upload.onprogress = (event) => event.lengthComputable && report(event.loaded, event.total, () => request.abort());
-    request.onerror = () => reject(new Error("the upload was refused or broke off"));
+    request.onerror = () => {
+      emit("lost");
+      reject(Object.assign(new Error("the upload was refused or broke off"), { lost: true }));
+    };
     request.onabort = () => reject(new Error("the upload was cancelled"));
     request.onload = () => {
       let data = {};

@@ -35,6 +35,7 @@ export function render({ fresh = false } = {}) {
   const template = view.template || currentTemplate(), alone = !isFollowing();
   document.querySelector(".arc").classList.toggle("bare", !hasArc());
   nodes.root.classList.toggle("alone", alone);
+  $("plot").classList.toggle("blank", Boolean(state.collection.pending));
   if (fresh) {
     measurePlot($("plot").getBoundingClientRect(), alone ? null : template);
     nodes.root.setAttribute("viewBox", `0 0 ${view.width} ${view.height}`);
@@ -162,12 +163,13 @@ function showCover(node, item, size) {
 
 // Pictures of items that are painted, as they come in.
 const images = new Map();
+let due = 0;
 function imageOf(item) {
   const address = state.covers(item);
   if (!images.has(address)) {
     if (images.size > 2000) images.clear();
     const image = new Image();
-    image.onload = () => (images.due ||= requestAnimationFrame(() => ((images.due = 0), state.collection && render())));
+    image.onload = () => (due ||= requestAnimationFrame(() => ((due = 0), state.collection && render())));
     image.src = address;
     images.set(address, image);
   }
@@ -291,7 +293,7 @@ export const view = { width: 600, height: 300, low: -2, high: 2, drawing: false,
 function measurePlot(box, template) {
   view.width = Math.max(240, Math.round(box.width));
   view.height = Math.max(96, Math.round(box.height));
-  const values = state.collection.items.map((item) => item.essence);
+  const values = template ? state.collection.items.map((item) => item.essence) : layRows().map(({ value }) => value);
   for (let i = 0; template && i <= 40; i++) values.push(at(template, i / 40));
   let [low, high] = template ? [-1, 1] : [Infinity, -Infinity];
   for (const value of values) [low, high] = [Math.min(low, value), Math.max(high, value)];

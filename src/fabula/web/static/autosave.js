@@ -2,6 +2,7 @@
 
 import { notify } from "./announce.js";
 import * as api from "./api.js";
+import { isLost } from "./connection.js";
 import { $ } from "./dom.js";
 import { isSending } from "./jobs.js";
 import { emit, packWorkspace, restoreWorkspace, state } from "./state.js";
@@ -19,11 +20,16 @@ export function start() {
 }
 
 export const readLast = () => JSON.parse(sessionStorage.getItem(KEY) || "{}");
-const isDirty = () => state.collection !== null && kept.desk !== null && !isAlike(kept.desk, packWorkspace());
+const isDirty = () => state.collection !== null && !state.collection.pending && kept.desk !== null && !isAlike(kept.desk, packWorkspace());
+
+// What is on the screen is kept before it goes.
+export async function flush() {
+  if (isDirty() && !kept.held) await write();
+}
 
 // What was made of a collection before; null where nothing was.
 export async function findWorkspace(id) {
-  if (isDirty() && !kept.held) await write(); // what is on the screen is kept before it goes
+  await flush();
   const { revision, state: desk, saved } = await api.desk(id).catch(() => ({ revision: 0, state: null }));
   Object.assign(kept, { revision, held: false });
   return desk?.wishes ? { desk, saved } : null;
@@ -39,6 +45,7 @@ export function beginSaving({ fromFile = false } = {}) {
 
 export function saveSoon() {
   if (!isDirty() || kept.held) return;
+  if (isLost()) return showStatus("Not saved yet");
   clearTimeout(kept.timer);
   showStatus("Saving…");
   kept.timer = setTimeout(write, SOON);
@@ -63,11 +70,12 @@ async function write(leaving = false) {
   } finally {
     kept.writing = null;
   }
-  if (isDirty() && !kept.held) saveSoon();
+  if (isDirty() && !kept.held && !isLost()) saveSoon();
 }
 
 function reportFailure(error) {
-  showStatus("Not saved");
+  showStatus(error.lost ? "Not saved yet" : "Not saved");
+  if (error.lost) return; // it is saved when the server is back
   if (error.status === 404) return emit("gone");
   notify(`Not saved: ${error.message}`, { error: true, actions: [["Try again", write]] });
 }

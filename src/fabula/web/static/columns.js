@@ -15,15 +15,15 @@ export function listColumns() {
   const { facts = [], medium, items, length_text: length } = state.collection, arc = arcOf(state.answer), named = new Set(facts.map(({ name }) => name));
   return [
     ...facts.map(({ name, unit }) => ({ key: name, name, unit, width: "5.2rem", text: ({ item }) => items[item].facts[name] || "" })),
-    ...(arc && !named.has(arc.name) && readScale() ? [{ key: "height", name: arc.name, unit: arc.unit, width: "4.2rem", text: ({ item }) => formatHeight(items[item].essence) }] : []),
+    ...(arc && !named.has(arc.name) && readScale() ? [{ key: "height", name: arc.name, unit: arc.unit, width: "4.2rem", text: ({ item }) => formatHeight(item) }] : []),
     { key: "off", name: "off the template", unit: "", width: "3.4rem", text: ({ off }) => (off === null ? "" : formatOff(off)) },
     ...(length || items.some((item) => item.length_text) ? [{ key: "length", name: "length", unit: medium.unit.name, width: medium.preview.kind === "sound" ? "3.4rem" : "5.4rem", text: ({ item }) => items[item].length_text }] : []),
   ];
 }
 
-function formatHeight(height) {
-  const scale = readScale();
-  return scale ? String(Number((scale.a * height + scale.b).toPrecision(3))).replace("-", "−") : "";
+function formatHeight(item) {
+  const { arc, items } = state.collection, scale = readScale(), height = isFollowing() ? scale && scale.a * items[item].essence + scale.b : arc?.values[item];
+  return Number.isFinite(height) ? String(Number(height.toPrecision(3))).replace("-", "−") : "";
 }
 
 const readChoices = () => JSON.parse(localStorage.getItem(KEY) || "{}");

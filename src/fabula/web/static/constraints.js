@@ -12,7 +12,7 @@ export const findPosition = (item) => positionOf(item) ?? state.ordering.length;
 function pinAt(item, position, from) {
   const fixed = {}, step = from >= position ? 1 : -1, n = state.ordering.length;
   // Where items are left out, a pin beyond the end is one from the end.
-  for (const [at, other] of Object.entries(state.wishes.fixed)) if (other !== item) fixed[at < n ? at : at - state.out.length] = other;
+  for (const [at, other] of Object.entries(state.wishes.fixed)) if (other !== item) fixed[Number(at) < n ? at : Number(at) - state.out.length] = other;
   let [moving, to] = [item, position];
   while (moving !== undefined) {
     const next = fixed[to];

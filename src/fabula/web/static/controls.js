@@ -22,7 +22,8 @@ export function start() {
 
 // Let an item open or close the whole, or nobody in particular.
 function pinEnd(value, position) {
-  const { [position]: _, ...fixed } = state.wishes.fixed, item = Number(value);
+  const fixed = { ...state.wishes.fixed }, item = Number(value);
+  delete fixed[position];
   for (const [at, one] of Object.entries(fixed)) if (value !== "" && one === item) delete fixed[at];
   commit({ fixed: value === "" ? fixed : { ...fixed, [position]: item } });
 }
@@ -31,7 +32,7 @@ function pinEnd(value, position) {
 const MOST_ENDS = 200;
 function renderEnds() {
   const { answer, wishes, collection } = state, last = state.ordering.length - 1;
-  for (const [id, position] of [["opens", 0], ["closes", last]]) {
+  for (const [id, position] of Object.entries({ opens: 0, closes: last })) {
     const select = $(id), held = wishes.fixed[position], share = (item) => answer?.likes?.[item]?.[position] ?? 0;
     const items = collection.items.map((_, item) => item).sort((a, b) => share(b) - share(a) || a - b).slice(0, MOST_ENDS);
     if (held !== undefined && !items.includes(held)) items.push(held);
@@ -46,8 +47,8 @@ function renderEnds() {
 }
 
 function setSides(text) {
-  const sides = Math.min(8, state.collection.items.length, Math.max(1, Math.round(text) || 1));
-  const stay = (named) => Object.fromEntries(Object.entries(named).filter(([side]) => side < sides));
+  const sides = Math.min(8, state.collection.items.length, Math.max(1, Math.round(Number(text)) || 1));
+  const stay = (named) => Object.fromEntries(Object.entries(named).filter(([side]) => Number(side) < sides));
   const { ends: { first, last }, hand, sideLimit } = state.wishes;
   $("sides").value = sides;
   commit({ sides, ends: { first: stay(first), last: stay(last) }, sideLimit: sides > 1 ? sideLimit : "", hand: hand && { ordering: hand.ordering, sides: [] } });
@@ -95,15 +96,25 @@ export function renderControls() {
   $("by").value = wishes.by || "";
   renderEnds();
   $("free").disabled = !pins().size && !wishes.together.length;
-  $("draw").disabled = state.before || !hasArc();
+  $("draw").disabled = state.before || !hasArc() || Boolean(collection.pending);
   $("flip").disabled = state.before || !isFollowing();
   $("given").setAttribute("aria-pressed", state.before);
   $("desk").classList.toggle("before", state.before);
   $("list-name").textContent = state.before ? "The order before" : "The order";
+  const { pending } = collection, out = collection.left_out ?? [];
+  $("opening-cancel").hidden = $("opening-bar").hidden = !pending;
+  $("left-out").hidden = !out.length;
+  $("left-out").textContent = out.length ? `${all} of ${all + out.length} opened; left out: ${nameSome(out)}` : "";
   const length = state.before || !answer ? collection.length_text : answer.length_texts.all;
   const several = `${count() < all ? `${count()} of ${all}` : all} ${all === 1 ? words.item : words.items}`;
-  $("total").textContent = [several, length].filter(Boolean).join(" · ");
+  if (!pending) $("total").textContent = [several, length].filter(Boolean).join(" · ");
   markRefused();
+}
+
+// What was left out and why, as much of it as can be read at a glance.
+function nameSome(out) {
+  const told = out.slice(0, 3).map(({ name, why }) => `${name} (${why})`).join("; ");
+  return out.length > 3 ? `${told}; and ${out.length - 3} more` : told;
 }
 
 // Which steps count, once there is an answer that has some; a box that was just ticked keeps the focus.
@@ -138,10 +149,15 @@ const percent = (part) => `${part < 0.01 ? "less than 1" : Math.round(100 * part
 
 // What the picture shows: the arc of the order as it stands, or how near it is to the template; while something is dragged, too.
 export function showVerdict() {
-  const { name } = currentTemplate(), rows = layRows(), follows = isFollowing(), arc = arcOf(state.answer) ?? state.collection.axis;
+  const { name } = currentTemplate(), rows = layRows(), follows = isFollowing(), arc = arcOf(state.answer);
   const column = state.collection.columns.find((one) => one.name === state.collection.by), along = arc?.name ?? column?.label ?? "";
   const title = follows ? name || "The template" : along ? `${along.slice(0, 1).toUpperCase()}${along.slice(1)}` : "No arc";
   if ($("arc-name").textContent !== title) $("arc-name").textContent = title;
+  if (state.collection.pending) {
+    const axis = state.collection.medium.axis ?? "";
+    $("arc-name").textContent = axis ? `${axis[0].toUpperCase()}${axis.slice(1)}` : "The order";
+    return void ($("verdict").textContent = "drawn as soon as all are measured");
+  }
   if (!follows) return showStanding(arc);
   let sum = 0, worst = 0;
   for (const { off } of rows) [sum, worst] = [sum + Math.abs(off), Math.max(worst, Math.abs(off))];
@@ -163,6 +179,7 @@ function describeGap(gap) {
 
 // What the model has to say, in a sentence; and what smoothness changed.
 export function explainModel() {
+  if (state.collection.pending) return void ($("says").textContent = "");
   const { answer, collection } = state, lines = [], { model, medium } = collection;
   const column = collection.columns.find(({ name }) => name === collection.by);
   if (areAllAlike()) lines.push(`Nothing tells these ${medium.words.items} apart here: every order follows the template as well as this one.`);

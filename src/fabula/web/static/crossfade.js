@@ -5,6 +5,8 @@ import { state } from "./state.js";
 
 const kept = JSON.parse(localStorage.getItem("fabula-listening") || "{}");
 export const settings = { volume: kept.volume ?? 1, level: kept.level ?? true };
+/** @typedef {HTMLAudioElement & { item?: number | null, share?: number }} Deck what is on it, and how loud of what it may be */
+/** @type {Deck[]} */
 const decks = [new Audio(), new Audio()];
 let turn = 0;
 

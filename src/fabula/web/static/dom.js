@@ -1,5 +1,7 @@
 // Small things about elements.
 
+/** The element of an id; what kind it is, the page knows.
+ * @type {(id: string) => any} */
 export const $ = (id) => document.getElementById(id);
 
 // An element with properties and children; text is always text.

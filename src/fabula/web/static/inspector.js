@@ -39,21 +39,22 @@ export function start() {
 function beginEdit() {
   const field = $("one-name");
   field.value = titleOf(state.chosen);
-  for (const [id, hidden] of [["one-name", false], ["one-title", true], ["one-edit", true]]) $(id).hidden = hidden;
+  for (const [id, hidden] of Object.entries({ "one-name": false, "one-title": true, "one-edit": true })) $(id).hidden = hidden;
   field.focus();
   field.select();
 }
 
 // Another title for the item: what the page, its reasons and what is saved call it.
 function rename() {
-  const item = state.chosen, title = $("one-name").value.trim().slice(0, 400), { [item]: _, ...rest } = state.wishes.titles;
+  const item = state.chosen, title = $("one-name").value.trim().slice(0, 400), rest = { ...state.wishes.titles };
+  delete rest[item];
   const titles = !title || title === state.collection.items[item].title ? rest : { ...rest, [item]: title };
   commit({ titles, hand: state.wishes.hand });
 }
 
 function endEdit() {
   const focused = document.activeElement === $("one-name");
-  for (const [id, hidden] of [["one-name", true], ["one-title", false], ["one-edit", false]]) $(id).hidden = hidden;
+  for (const [id, hidden] of Object.entries({ "one-name": true, "one-title": false, "one-edit": false })) $(id).hidden = hidden;
   if (focused) $("one-edit").focus();
   inspect();
 }

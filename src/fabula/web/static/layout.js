@@ -14,16 +14,21 @@ export const currentTemplate = () => state.template || { knots: [0, 1], values: 
 export const isFollowing = () => Boolean(state.template) && Boolean(state.trial || state.wishes.template || state.collection.by || !state.collection.model);
 
 // What rises and falls in the order as it stands: {name, unit, values in its order}; null where there is no such thing.
-export const arcOf = (answer) => answer?.arc ?? answer?.axis ?? null;
+export const arcOf = (answer) => (isFollowing() ? answer?.arc : state.collection.arc) ?? null;
 
 // Whether there is anything to draw: an arc of the items, or a template that they follow.
-export const hasArc = () => isFollowing() || (state.answer ? arcOf(state.answer) !== null : state.collection.axis !== null);
+export const hasArc = () => Boolean(state.collection.pending && state.collection.medium.axis) || isFollowing() || Boolean(state.collection.arc);
+
+// How high an item stands in the picture: on the scale of the template that it follows, else in the arc's own unit.
+const heightOf = (item, follows) => (follows ? state.collection.items[item].essence : (state.collection.arc?.values[item] ?? state.collection.items[item].essence));
 
 // How heights are read by people: {a, b} of a * height + b, in the unit of the arc; null where it has none.
 const scales = new WeakMap();
 export function readScale() {
-  const { answer, collection } = state, found = arcOf(answer);
-  if (!found?.values) return null;
+  const { answer, collection } = state;
+  if (!isFollowing()) return collection.arc ? { a: 1, b: 0 } : null;
+  const found = answer?.arc;
+  if (!found?.values || found.values.length !== answer.ordering.length) return null;
   if (!scales.has(answer)) {
     const known = answer.ordering.map((item, k) => [collection.items[item].essence, found.values[k]]).filter(([, value]) => Number.isFinite(value));
     known.sort(([one], [other]) => one - other);
@@ -66,11 +71,11 @@ export function sideOf(position, sizes = sides()) {
 // Target and deviation of each position for what is on the screen, null where no template is followed; each side follows it
 // from its beginning.
 export function layRows(template = currentTemplate()) {
-  const ordering = currentOrder(), { items } = state.collection, follows = isFollowing();
+  const ordering = currentOrder(), follows = isFollowing();
   const found = state.settled && !state.before ? state.answer.items : null, rows = [];
   for (const [side, size] of sides().entries()) {
     for (let j = 0; j < size; j++) {
-      const position = rows.length, item = ordering[position], value = items[item].essence;
+      const position = rows.length, item = ordering[position], value = heightOf(item, follows);
       const target = !follows ? null : found ? scalar(found[position].target) : at(template, size > 1 ? j / (size - 1) : 0);
       rows.push({ item, position, side, number: j + 1, value, target, off: follows ? value - target : null, out: false });
     }
@@ -89,7 +94,7 @@ export function layAllRows() {
 const judged = new WeakMap();
 export function areAllAlike() {
   const { answer, collection } = state;
-  if (collection.items.length < 2 || new Set(essence()).size > 1) return false;
+  if (collection.pending || collection.items.length < 2 || new Set(essence()).size > 1) return false;
   if (!answer?.likes) return true;
   if (!judged.has(answer)) {
     const shares = answer.likes.flat(), [first] = shares;

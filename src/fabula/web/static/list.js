@@ -139,7 +139,7 @@ function visibleRows(count) {
 
 // The rows in the document follow those on the screen.
 function sortRows(kept) {
-  const list = $("rows"), focused = document.activeElement;
+  const list = $("rows"), focused = /** @type {HTMLElement} */ (document.activeElement);
   let current = list.firstElementChild;
   for (const { item } of kept) {
     const { row } = rows.get(item);
@@ -151,7 +151,7 @@ function sortRows(kept) {
 
 // Where rows are filled anew the focus stays with the item.
 function keepFocus() {
-  const row = document.activeElement?.closest?.(".row");
+  const row = /** @type {HTMLElement | null} */ (document.activeElement?.closest?.(".row"));
   if (!row || Number(row.dataset.item) === state.chosen || state.chosen === null) return;
   partsOf(state.chosen)?.row.focus({ preventScroll: true });
 }
@@ -165,7 +165,7 @@ function drawHeads() {
   box.replaceChildren(...(isFinding() ? [] : groups).map(([name, count, length], side) => {
     const head = el("div", { class: "side" }, name, el("span", { class: "soft" }, length));
     head.style.transform = `translateY(${first * size.row + side * size.side}px)`;
-    first += count;
+    first += Number(count);
     return head;
   }));
 }

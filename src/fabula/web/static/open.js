@@ -6,11 +6,11 @@ import { $, el, icon } from "./dom.js";
 import * as jobs from "./jobs.js";
 import { showScreen, state } from "./state.js";
 
+/** @type {(collection: any, saved?: any) => Promise<any>} */
 let whenOpened = async () => {};
 
-export async function start(open) {
+export async function start(open, beforeLeaving) {
   whenOpened = open;
-  $("demo").addEventListener("click", () => runJob(api.demo));
   for (const id of ["files", "folder"]) {
     $(id).addEventListener("change", (event) => {
       sendAll([...event.target.files].map((file) => [file.webkitRelativePath || file.name, file]));
@@ -25,9 +25,17 @@ export async function start(open) {
     const collection = await api.collection(id);
     done();
     await whenOpened(collection);
-  });
+  }, beforeLeaving);
   const { items, lists } = await api.formats().catch(() => ({ items: [], lists: [] }));
   $("files").accept = [...items, ...lists, ".json"].join();
+}
+
+// What the command named is opened at once; and the demos, each a collection to try things with.
+export async function findFirst() {
+  const { open, demos } = await api.begin();
+  $("demos").replaceChildren(...demos.map(({ name, title, items }, k) =>
+    el("button", { id: k ? null : "demo", onclick: () => runJob(() => api.demo(name)) }, title, el("small", { class: "soft" }, `${name}, ${items}`))));
+  return open && !["failed", "cancelled"].includes(open.state) ? open : null;
 }
 
 export function toggleStart() {

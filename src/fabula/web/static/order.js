@@ -27,6 +27,11 @@ export function restore(shown) {
 // The order for wishes that are not yet a step: while a knot, a point or a row is dragged.
 export function preview(changes) {
   const wishes = { ...state.wishes, hand: null, ...changes };
+  if (state.collection.pending) {
+    state.ordering = state.collection.items.map((_, item) => item);
+    state.ordering = guessOrder(wishes);
+    return emit("preview");
+  }
   if (changes.template) state.template = state.trial = changes.template;
   state.settled = false;
   if (isPlain(wishes, state.roomy) && !(changes.fixed && isProposed(wishes))) fitAll(wishes);
@@ -49,7 +54,7 @@ function fitAll({ fixed }) {
 // What is shown until the server has spoken: what is pinned where it is wanted, the others as they follow each other.
 function guessOrder({ fixed, hand }) {
   if (hand) return hand.ordering;
-  const held = new Map(Object.entries(fixed).filter(([at, item]) => at < state.ordering.length && state.ordering.includes(item)).map(([at, item]) => [Number(at), item]));
+  const held = new Map(Object.entries(fixed).filter(([at, item]) => Number(at) < state.ordering.length && state.ordering.includes(item)).map(([at, item]) => [Number(at), item]));
   const gone = new Set(held.values()), rest = state.ordering.filter((item) => !gone.has(item));
   return state.ordering.map((_, position) => held.get(position) ?? rest.shift());
 }
@@ -118,6 +123,7 @@ async function findFirst(wishes, signal) {
 export async function ask() {
   const { wishes } = state, shown = state.ordering.join();
   asking?.abort();
+  if (state.collection.pending) return placePending(wishes);
   if (isSameOrder(wishes, state.good) && state.answer) return keepAnswer(wishes);
   const mine = (asking = new AbortController());
   state.settled = false;
@@ -150,6 +156,14 @@ export async function ask() {
   }
 }
 
+// Of items that are not measured yet only what is pinned moves.
+function placePending(wishes) {
+  state.ordering = state.collection.items.map((_, item) => item);
+  state.ordering = guessOrder(wishes);
+  $("rows").setAttribute("aria-busy", "true");
+  emit("order");
+}
+
 // Wishes that the order on the screen keeps as it is.
 function keepAnswer(wishes) {
   asking = null;
@@ -164,6 +178,7 @@ function keepAnswer(wishes) {
 // Wishes that cannot hold are said, marked and undone: what is on the screen is what was found.
 function refuse(error) {
   const { status, field, wishes = [], message } = error;
+  if (error.lost) return; // asked again when the server is back
   if (status === 404) return emit("gone");
   if (![400, 422].includes(status) || !takeBack()) return notify(message, { error: true, actions: [["Try again", ask]] });
   state.refused = { field, wishes, message: phraseError(error) };

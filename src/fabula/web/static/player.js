@@ -214,7 +214,7 @@ const session = navigator.mediaSession;
 function takeMediaKeys(actions) {
   for (const [name, action] of Object.entries(actions)) {
     try {
-      session?.setActionHandler(name, action);
+      session?.setActionHandler(/** @type {MediaSessionAction} */ (name), action);
     } catch { /* this browser does not know that key */ }
   }
 }

@@ -14,13 +14,13 @@ function setShown(now) {
   shown = now;
   $("review-open").setAttribute("aria-pressed", shown);
   $("review").hidden = !shown;
-  if (shown) ask();
+  if (shown && !state.collection.pending) ask();
   else markJoins();
 }
 
 // Ask anew when another order is on the screen.
 export function refresh() {
-  if (shown && state.settled) ask();
+  if (shown && state.settled && !state.collection.pending) ask();
 }
 
 const orderShown = () => (state.before ? state.collection.items.map((_, i) => i) : state.ordering);

@@ -15,7 +15,7 @@ export function start() {
     if (button) saveFile(button.dataset.format);
   });
   for (const id of ["save", "versions", "columns"]) {
-    document.addEventListener("click", (event) => !event.target.closest(`#${id}`) && ($(id).open = false));
+    document.addEventListener("click", ({ target }) => !(/** @type {Element} */ (target).closest(`#${id}`)) && ($(id).open = false));
     $(id).addEventListener("keydown", (event) => {
       if (event.key !== "Escape" || !$(id).open) return;
       event.stopPropagation();
@@ -38,13 +38,13 @@ async function findResult() {
   if (!before && state.settled) return answer.result;
   if (!before) throw new Error("the order is not found yet; try again in a moment");
   const ordering = collection.items.map((_, item) => item);
-  return (await api.order({ collection: collection.id, ordering, template: currentTemplate(), scaled: false, titles: wishes.titles })).result;
+  return (await api.order({ collection: collection.id, ordering, template: currentTemplate(), scaled: false, titles: wishes.titles, gap_s: wishes.gap })).result;
 }
 
 async function downloadFile(format) {
   const { id } = state.collection;
   if (format === "session") return api.download(`collections/${id}/session`, { state: packWorkspace() });
-  const path = `collections/${id}/export`, more = { format, gap_s: Math.max(0, state.wishes.gap) };
+  const path = `collections/${id}/export`, more = { format };
   try {
     return await api.download(path, { result: await findResult(), ...more });
   } catch (error) {
@@ -72,7 +72,7 @@ const WHOLE = {
   picture: [["png", "Contact sheet", "PNG"], ["pdf", "Contact sheet", "PDF"], ["book.pdf", "Facing pages", "PDF"]],
 };
 function offerFormats() {
-  const sheet = document.querySelector("#save .sheet"), kind = state.collection?.medium.preview.kind, kinds = WHOLE[kind] ?? [];
+  const sheet = $("save").querySelector(".sheet"), kind = state.collection?.medium.preview.kind, kinds = WHOLE[kind] ?? [];
   $("rows").classList.toggle("unheard", kinds.length > 0);
   if (sheet.dataset.kind === kind) return;
   sheet.dataset.kind = kind;

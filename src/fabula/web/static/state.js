@@ -2,8 +2,23 @@
 
 import { checkWishes, isAlike, NO_WISHES } from "./wishes.js";
 
+/** @typedef {import("./wishes.js").Template} Template */
+/** @typedef {import("./wishes.js").Wishes} Wishes */
+/** @typedef {{ name: string, unit: string, values: number[] }} Arc what rises and falls */
+/** @typedef {{ id: string, title: string, creator: string, path: string, length: number | null, length_text: string, essence: number, preview: boolean, gain: number | null, facts: Record<string, string>, colours: string[], both_pages: boolean }} Item */
+/** @typedef {{ name: string, words: Record<string, string>, unit: { name: string, example: string }, axis: string | null, faces: boolean, preview: { kind: string, type: string } }} Medium */
+/** @typedef {{ id: string, pending?: string, title: string, medium: Medium, items: Item[], arc: Arc | null, by: string | null, axis: { name: string, unit: string } | null, model: { name: string, knows: string[] } | null, knows_model: boolean, columns: { name: string, label: string }[], facts: { name: string, unit: string }[], length_text: string, notes: string[], left_out: { name: string, why: string }[], origin: any, silent: string | null }} Collection pending: the job that measures it, until it has */
+/** @typedef {{ template: string, knots: number[], values: number[], interpolation: string, ordering: number[], sides: number[], left_out: number[], gap: number | null, score: number, sure: number | null, arc: Arc | null, items: any[], likes: number[][] | null, alternatives: any[], changes: any[], steps: any[], notes: string[], result: string, length_texts: { sides: string[], all: string, left_out: string } }} Answer */
+/** What a listener hears of. "screen": another screen; "pending", "measured": items of a job; "essence": other numbers;
+ * "wishes": a step; "preview": while something is dragged; "order": another order on the screen; "found": the server's answer;
+ * "undone": wishes that could not hold; "proposals", "columns", "marks": what is told of it; "chosen", "drawing", "playing": what
+ * a person does; "lost", "back": the server; "gone": a collection that it does not know any more.
+ * @typedef {"screen" | "pending" | "measured" | "essence" | "wishes" | "preview" | "order" | "found" | "undone" | "proposals" | "columns" | "marks" | "chosen" | "drawing" | "playing" | "lost" | "back" | "gone"} Event */
+
 const MOST = 100;
 
+/** @typedef {{ screen: string, collection: Collection | null, wishes: Wishes, good: Wishes | null, past: Wishes[], future: Wishes[], proposals: any[], picked: number, template: Template | null, trial: Template | null, ordering: number[], sides: number[], out: number[], roomy: string, answer: Answer | null, settled: boolean, why: Map<number, string>, chosen: number | null, several: Set<number>, before: boolean, dragged: number | null, covers: ((item: number) => string) | null, marks: Map<number, { kind: string, text: string }>, refused: any }} State */
+/** @type {State} */
 export const state = {
   screen: "start", // or "job", or "desk": one thing at a time
   collection: null,
@@ -31,8 +46,11 @@ export const state = {
   refused: null, // {field, wishes, message}: what could not hold, as the server named it
 };
 
+/** @type {Set<(what: Event) => void>} */
 const listeners = new Set();
+/** @param {(what: Event) => void} listener */
 export const onChange = (listener) => listeners.add(listener);
+/** @param {Event} what */
 export const emit = (what) => listeners.forEach((listener) => listener(what));
 
 export function showScreen(name) {
@@ -45,6 +63,7 @@ export const titleOf = (item) => state.wishes.titles[item] ?? state.collection.i
 
 // A step that can be undone; what changes nothing is none. keeps: the order on the screen keeps the new wish already, and
 // what was best among more orders is best among fewer.
+/** @param {Partial<Wishes>} changes */
 export function commit(changes, { keeps = false } = {}) {
   const next = { ...state.wishes, hand: null, ...changes };
   if (isAlike(next, state.wishes)) return emit("order");
@@ -76,11 +95,13 @@ export function takeBack() {
 }
 
 // Another workspace on the same items: from a file, from another tab, or a version that was kept.
+/** @param {{ wishes?: any, past?: any, future?: any }} kept */
 export function restoreWorkspace({ wishes, past, future = [] }) {
   const all = (list) => (Array.isArray(list) ? list.slice(-MOST).map((one) => checkWishes(one, state.collection)) : []);
   Object.assign(state, { wishes: checkWishes(wishes, state.collection), past: all(past), future: all(future) });
 }
 
+/** @param {Collection} collection */
 export function openCollection(collection, saved = {}) {
   Object.assign(state, {
     collection,

@@ -3,7 +3,7 @@
 import { notify } from "./announce.js";
 import * as api from "./api.js";
 import { $, el, svg } from "./dom.js";
-import { currentTemplate, hasArc, isFollowing } from "./layout.js";
+import { currentTemplate, isFollowing } from "./layout.js";
 import { listEverything } from "./open.js";
 import { commit, essence, state } from "./state.js";
 import { flipTemplate, isSameTemplate, samples } from "./template.js";
@@ -62,11 +62,11 @@ function describeLikelihood(score) {
 
 function makeProposals() {
   const own = !state.wishes.template;
-  const { items, model, by } = state.collection, free = Boolean(model) && !by;
+  const { arc, model, by } = state.collection, free = Boolean(model) && !by;
   return state.proposals.map(({ template, ordering, score }, i) => {
     const name = i ? `order ${i + 1}` : "proposed"; // two may have the same arc
     const title = `${i ? "Another proposal" : `What ${free ? "the model" : "fabula"} proposes`}${i ? describeLikelihood(score) : ""}`;
-    const heights = !free ? samples(template, 41) : hasArc() ? ordering.map((item) => items[item].essence) : null;
+    const heights = !free ? samples(template, 41) : arc ? ordering.map((item) => arc.values[item]) : null;
     return makeButton(name, heights, title, own && i === state.picked, () => commit({ template: null, arc: template, pick: i }), String(i + 1));
   });
 }
@@ -74,6 +74,7 @@ function makeProposals() {
 export function render() {
   if (!state.collection) return;
   const first = makeProposals(), now = state.wishes.template;
+  /** @param {any} one */
   const named = ({ name, description, samples: drawn, ...template }) =>
     makeButton(name, drawn, description, isSameTemplate(now, template), () => commit({ template: { ...template, name } }));
   const like = others.map(({ id, name }) => makeButton(`like ${name}`, null, `The arc of ${name}`, false, () => followCollection(id)));
@@ -119,5 +120,6 @@ export function renderColumns() {
   select.replaceChildren(el("option", { value: "" }, axis && !by ? `${axis.name}, ${axis.unit}` : model ? `What the model “${model.name}” finds` : "What a model finds"), ...options);
   select.value = by || "";
   select.options[0].disabled = !able;
-  $("by-field").hidden = !columns.length || essence().length < 2;
+  $("by-field").hidden = !state.collection.pending && (!columns.length || essence().length < 2);
+  select.disabled = Boolean(state.collection.pending);
 }

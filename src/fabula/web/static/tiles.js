@@ -14,11 +14,13 @@ const tiles = new Map(); // item -> parts of a tile
 let look = "rows", laid = { slots: [], papers: [], columns: 1, height: 0 }, rows = [], width = 0;
 
 const root = () => $("tiles");
+/** @type {(selector: string) => HTMLElement[]} */
+const findAll = (selector) => [...document.querySelectorAll(selector)].map((node) => /** @type {HTMLElement} */ (node));
 const isPictures = () => state.collection?.medium.preview.kind === "picture" && state.covers !== null;
 
 export function start() {
   takeInput(root(), { steps, drags, lift: liftTile });
-  for (const button of document.querySelectorAll("#looks button")) button.addEventListener("click", () => chooseLook(button.dataset.look, true));
+  for (const button of findAll("#looks button")) button.addEventListener("click", () => chooseLook(button.dataset.look, true));
   new ResizeObserver(() => look !== "rows" && root().clientWidth !== width && LOOK.render(rows, {})).observe(root());
   onChange((what) => what === "chosen" && offerLooks());
 }
@@ -28,7 +30,7 @@ let offered = null;
 export function offerLooks() {
   const pictures = isPictures(), key = pictures ? state.collection.id : null;
   $("looks").hidden = !pictures;
-  document.querySelector('[data-look="spreads"]').hidden = !state.collection?.medium.faces;
+  findAll('[data-look="spreads"]')[0].hidden = !state.collection?.medium.faces;
   if (offered === key) return;
   offered = key;
   chooseLook(pictures ? localStorage.getItem(KEY) || "table" : "rows");
@@ -37,7 +39,7 @@ export function offerLooks() {
 function chooseLook(name, asked = false) {
   look = name === "spreads" && !state.collection.medium.faces ? "table" : ["table", "spreads"].includes(name) ? name : "rows";
   if (asked) localStorage.setItem(KEY, look);
-  for (const button of document.querySelectorAll("#looks button")) button.setAttribute("aria-pressed", button.dataset.look === look);
+  for (const button of findAll("#looks button")) button.setAttribute("aria-pressed", String(button.dataset.look === look));
   root().hidden = $("papers").hidden = look === "rows";
   root().setAttribute("aria-label", look === "spreads" ? "The order on facing pages" : "The order as a light table");
   $("desk").classList.toggle("seen", look !== "rows");
@@ -97,7 +99,7 @@ function visibleRange() {
 
 // The tiles in the document follow those on the screen.
 function sortTiles(kept) {
-  const list = root(), focused = document.activeElement;
+  const list = root(), focused = /** @type {HTMLElement} */ (document.activeElement);
   let current = list.firstElementChild;
   for (const { item } of rows) {
     if (!kept.has(item)) continue;

@@ -17,7 +17,7 @@ function findWave(item) {
   return known.get(key);
 }
 
-const hasWave = (item) => item !== null && state.collection?.medium.preview.kind === "sound" && state.collection.items[item]?.preview;
+const hasWave = (item) => item !== null && !state.collection?.pending && state.collection?.medium.preview.kind === "sound" && state.collection.items[item]?.preview;
 
 // Of what plays.
 export async function showWave(item) {

@@ -1,5 +1,9 @@
 // What a person asks for: its shape, what is taken of it from a file, and the question it makes.
 
+/** @typedef {{ knots: number[], values: number[], name: string, interpolation?: string }} Template */
+/** @typedef {{ ordering: number[], sides: number[] }} Hand */
+/** @typedef {{ template: Template | null, arc: Template | null, pick: number, hand: Hand | null, by: string | null, fixed: Record<string, number>, ends: { first: Record<string, number>, last: Record<string, number> }, together: number[][], apart: boolean, sides: number, sideLimit: string, limit: string, smoothness: number, smoothBy: string[], spreads: string, titles: Record<string, string>, gap: number }} Wishes */
+/** @type {Readonly<Wishes>} */
 export const NO_WISHES = Object.freeze({
   template: null, // {knots, values, name, interpolation} that was chosen or drawn; null follows what the model proposes
   arc: null, // of the proposals the one that was taken, as a template; null takes the likeliest
@@ -22,9 +26,9 @@ export const NO_WISHES = Object.freeze({
 
 export const isAlike = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
-// Whether two wishes have the same order: names and gaps move nothing.
-const withoutGap = ({ gap: _, ...rest }) => rest;
-export const isSameOrder = (a, b) => Boolean(a && b) && isAlike(withoutGap(a), withoutGap(b));
+// Whether two wishes have the same answer.
+/** @type {(a: Wishes | null, b: Wishes | null) => boolean} */
+export const isSameOrder = (a, b) => Boolean(a && b) && isAlike(a, b);
 
 const isNumber = (v) => typeof v === "number" && Number.isFinite(v);
 const entries = (given) => Object.entries(given && typeof given === "object" ? given : {});
@@ -45,6 +49,7 @@ function asHand(hand, ordering, item) {
 }
 
 // Wishes from a file: only what has the right shape is taken. Files before version 2 say `curve` and count minutes.
+/** @returns {Wishes} */
 export function checkWishes(wishes, { items: { length: n }, by: now, columns }) {
   if (!wishes || typeof wishes !== "object") return { ...NO_WISHES, by: now };
   const item = (v) => Number.isInteger(v) && v >= 0 && v < n;
@@ -72,6 +77,16 @@ export function checkWishes(wishes, { items: { length: n }, by: now, columns }) 
   };
 }
 
+// The same wishes where the items have other numbers: map gives the new one, undefined for an item that is gone.
+/** @param {Wishes} wishes @param {(item: number) => number | undefined} map @returns {Wishes} */
+export function renumber(wishes, map) {
+  const named = (given) => Object.fromEntries(Object.entries(given).map(([key, item]) => [key, map(item)]).filter(([, item]) => item !== undefined));
+  const runs = (given) => given.map((run) => run.map(map).filter((item) => item !== undefined)).filter((run) => run.length > 1);
+  const { fixed, ends, together, titles } = wishes;
+  return { ...wishes, hand: null, fixed: named(fixed), ends: { first: named(ends.first), last: named(ends.last) }, together: runs(together),
+    titles: Object.fromEntries(Object.entries(titles).map(([item, title]) => [map(Number(item)), title]).filter(([item]) => item !== undefined)) };
+}
+
 const orNull = (named) => (Object.keys(named).length ? named : null);
 const onSides = (named, sides) => orNull(Object.fromEntries(Object.entries(named).filter(([side]) => side < sides)));
 
@@ -82,11 +97,14 @@ export function isPlain(wishes, roomy) {
 }
 
 // Wishes as the server takes them.
+/** @param {Wishes} wishes @param {string} collection
+ * @returns {Record<string, any>} */
 export function makeRequest(wishes, collection) {
   const asked = { collection, alternatives: 4, fixed: wishes.fixed };
   if (orNull(wishes.titles)) asked.titles = wishes.titles;
   const template = wishes.template || (wishes.hand ? wishes.arc : null);
   if (template) asked.template = template;
+  if (wishes.gap) asked.gap_s = wishes.gap;
   if (wishes.sides > 1) asked.sides = wishes.sides;
   if (wishes.hand) {
     const { ordering, sides } = wishes.hand;

@@ -1,0 +1,178 @@
+"""The Music Player Daemon: its queue, ``mpd://HOST/queue``, and its stored playlists, ``mpd://HOST/playlist/NAME``.
+
+MPD names files relative to its music folder: ``?music=FOLDER`` says where that is on this machine, so that they can be
+measured. Songs of the queue are moved by their ids, so that the one that plays goes on playing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from fabula.errors import FileError, InputError, import_extra
+from fabula.sources.libraries.library import (
+    IN_ENVIRONMENT,
+    Address,
+    backup_name,
+    choose,
+    find_password,
+    open_songs,
+    read_address,
+)
+from fabula.sources.playlists.entries import Entry, Playlist
+from fabula.sources.registry import Choice, Opening, Reader, Source
+
+_PORT = 6600
+_PATIENCE = 30.0  # seconds
+_KINDS = ("playlist", "queue")
+
+
+@contextmanager
+def _connect(address: Address) -> Iterator[Any]:
+    """A connection to a player; whatever it refuses is a FileError."""
+    mpd = import_extra("mpd", extra="mpd", purpose="a player (MPD)")
+    client = mpd.MPDClient()
+    client.timeout = _PATIENCE
+    try:
+        client.connect(address.host, address.port or _PORT)
+        if address.user or IN_ENVIRONMENT in os.environ:
+            client.password(find_password(address))
+        yield client
+    except mpd.CommandError as error:
+        said = str(error).rpartition("} ")[2]
+        hint = f"; set {IN_ENVIRONMENT} to its password" if "permission" in said.lower() else ""
+        raise FileError(f"{address.place}: refuses ({said}){hint}") from None
+    except (OSError, mpd.MPDError) as error:
+        raise FileError(f"{address.place}: cannot be reached ({error})") from None
+    finally:
+        with suppress(OSError, mpd.MPDError):  # it is gone already
+            client.disconnect()
+
+
+@dataclass(frozen=True)
+class MpdQueue:
+    """The queue of a player, as it was opened."""
+
+    address: Address
+    songs: tuple[str, ...]  # ids, in the order opened
+    name: str = "queue"
+
+    def write(self, entries: Sequence[int], name: str | None = None) -> str:
+        """Bring the queue into another order, the song that plays going on; or store the order as a new playlist."""
+        wanted = [self.songs[i] for i in entries]
+        with _connect(self.address) as client:
+            queue = client.playlistinfo()
+            if [song["id"] for song in queue] != list(self.songs):
+                raise InputError("the queue has changed since it was opened; nothing was written: order it again")
+            if name is not None and name != self.name:
+                files = {song["id"]: song["file"] for song in queue}
+                _store(client, name, [files[song] for song in wanted])
+                return f"playlist {name!r} at {self.address.place}"
+            kept = backup_name(self.name)
+            client.save(kept)
+            try:
+                _arrange(client, list(self.songs), [*wanted, *(one for one in self.songs if one not in set(wanted))])
+            except Exception:
+                there = [song["id"] for song in client.playlistinfo()]
+                _arrange(client, there, [one for one in self.songs if one in set(there)])
+                raise
+            return f"the queue at {self.address.place}; as it was: playlist {kept!r}"
+
+
+def _arrange(client: Any, now: list[str], wanted: list[str]) -> None:
+    """Move the songs of the queue by their ids, in one list of commands, those alone that stand elsewhere."""
+    client.command_list_ok_begin()
+    for position, song in enumerate(wanted):
+        if now[position] != song:
+            now.remove(song)
+            now.insert(position, song)
+            client.moveid(song, position)
+    client.command_list_end()
+
+
+@dataclass(frozen=True)
+class MpdPlaylist:
+    """A stored playlist of a player, as it was opened."""
+
+    address: Address
+    name: str
+    songs: tuple[str, ...]  # files, in the order opened
+
+    def write(self, entries: Sequence[int], name: str | None = None) -> str:
+        """Put the order in its place by two renames in one step, how it was under another name; or as a new one."""
+        wanted = [self.songs[i] for i in entries]
+        with _connect(self.address) as client:
+            if client.listplaylist(self.name) != list(self.songs):
+                raise InputError(f"{self.name!r} has changed since it was opened; nothing was written: order it again")
+            if name is not None and name != self.name:
+                _store(client, name, wanted)
+                return f"playlist {name!r} at {self.address.place}"
+            fresh, kept = f".{self.name} (fabula)", backup_name(self.name)
+            if fresh in _names(client):  # of a run that was ended
+                client.rm(fresh)
+            _store(client, fresh, wanted)
+            client.command_list_ok_begin()
+            client.rename(self.name, kept)
+            client.rename(fresh, self.name)
+            client.command_list_end()
+            return f"playlist {self.name!r} at {self.address.place}; as it was: {kept!r}"
+
+
+def _names(client: Any) -> list[str]:
+    return [one["playlist"] for one in client.listplaylists()]
+
+
+def _store(client: Any, name: str, files: Sequence[str]) -> None:
+    """A new playlist; none where anything fails."""
+    if name in _names(client):
+        raise InputError(f"there is a playlist {name!r} already; choose another name")
+    try:
+        client.command_list_ok_begin()
+        for file in files:
+            client.playlistadd(name, file)
+        client.command_list_end()
+        if client.listplaylist(name) != list(files):
+            raise FileError(f"the player did not take all songs of {name!r}")
+    except Exception:
+        if name in _names(client):
+            client.rm(name)
+        raise
+
+
+def _text(song: dict[str, Any], name: str) -> str:
+    """What a song says under a name; several of one kind are told together."""
+    value = song.get(name, "")
+    return "; ".join(value) if isinstance(value, list) else str(value)
+
+
+def _entry(song: dict[str, Any]) -> Entry:
+    length = song.get("duration") or song.get("time")
+    title = _text(song, "title") or _text(song, "name") or song["file"].rpartition("/")[2].rpartition(".")[0]
+    texts: dict[str, Any] = {name: _text(song, name) for name in ("album", "genre") if name in song}
+    return Entry(song["file"], title, _text(song, "artist"), float(length) if length else None, texts)
+
+
+def open_mpd(paths: Sequence[str], opening: Opening) -> Source:
+    """Open the queue or a stored playlist of a player."""
+    address = read_address(paths[0], _KINDS)
+    if not address.host:
+        raise InputError(f"{paths[0]}: takes mpd://HOST/queue or mpd://HOST/playlist/NAME")
+    with _connect(address) as client:
+        place: MpdQueue | MpdPlaylist
+        if address.kind == "queue":
+            songs = client.playlistinfo()
+            place = MpdQueue(address, tuple(song["id"] for song in songs))
+        else:
+            choices = [Choice(name, name, len(client.listplaylist(name))) for name in _names(client)]
+            name = choose(address, choices, opening).title
+            songs = client.listplaylistinfo(name)
+            place = MpdPlaylist(address, name, tuple(song["file"] for song in songs))
+    if not songs:
+        raise FileError(f"{address.place}: the {place.name} has no songs")
+    return open_songs(paths[0], address, Playlist(tuple(map(_entry, songs)), place.name, "mpd"), place, opening, None)
+
+
+READER = Reader("library", open_mpd, schemes=("mpd",), several=True)
