@@ -14,7 +14,7 @@ COUNTED = {"spearman": 1.0, "first": 1.0, "last": 1.0, "neighbours": NEIGHBOURS}
 
 
 @cache
-def agreement(ordering):
+def metrics_of(ordering):
     """What the four metrics say of an ordering."""
     return sum(times * METRICS[name](np.array(ordering)) for name, times in COUNTED.items())
 
@@ -26,7 +26,7 @@ def expected_agreement(tables, ordering):
     for true in map(np.array, permutations(range(n))):
         weight = np.exp(tables.score(true))
         shown = np.argsort(true)[ordering]  # items numbered in the order that is taken for the true one
-        agreed += weight * agreement(tuple(shown.tolist()))
+        agreed += weight * metrics_of(tuple(shown.tolist()))
         total += weight
     return agreed / total
 

@@ -91,7 +91,8 @@ def serving(settings: Settings | None = None, timeouts: Timeouts | None = None, 
     address = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     token = app.state.access.token
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-    with httpx.Client(base_url=address, timeout=30, headers=headers) as client:
+    alone = httpx.Limits(max_keepalive_connections=0)  # one that lay idle may be closed while it is taken up again
+    with httpx.Client(base_url=address, timeout=60, headers=headers, limits=alone) as client:
         yield Served(address, client, app)
     server.should_exit = True
     thread.join(10)
