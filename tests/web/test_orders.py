@@ -262,11 +262,11 @@ def test_a_first_answer_is_there_soon_and_keeps_the_wishes(server, rng):
     items = [{"essence": float(v), "creator": f"c{k % 40}", "length": 200} for k, v in enumerate(rng.normal(size=300))]
     wishes = {"items": items, "template": "icarus", "together": [[1, 2], [5, 9]], "apart": "creator", "explain": False}
     server.order(**wishes, budget_ms=50)  # what is loaded once
-    begun = time.monotonic()
+    begun = time.process_time()  # the server runs in this process
     soon = server.order(**wishes, budget_ms=50, sequence=1)
-    took = time.monotonic() - begun
+    took = time.process_time() - begun
     whole = server.order(**wishes, sequence=2)
-    assert took < (time.monotonic() - begun - took)
+    assert took < time.process_time() - begun - took
     assert (soon["final"], whole["final"]) == (False, True)
     assert whole["worst"] <= soon["worst"] + 1e-9
     places = {item: position for position, item in enumerate(soon["ordering"])}

@@ -141,7 +141,7 @@ def describe_arc(arc: Axis | None, ordering: Ints | slice) -> dict[str, Any] | N
     """The arc of an ordering: what it is of, its unit, and its values by position; None where there is none."""
     if arc is None:
         return None
-    return {"name": arc.name, "unit": arc.unit, "values": arc.values[ordering].round(4).tolist()}
+    return {"name": arc.name, "unit": arc.unit, "values": [round(value, 4) for value in arc.values[ordering].tolist()]}
 
 
 def find_arc(session: Session, *, judged: bool) -> Axis | None:

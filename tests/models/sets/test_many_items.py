@@ -189,6 +189,7 @@ print(next(line.split()[1] for line in open("/proc/self/status") if line.startsw
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell the most memory")
 def test_memory_of_many_items_is_bounded():
     done = subprocess.run([sys.executable, "-c", LARGE], capture_output=True, text=True, timeout=100, check=True)
