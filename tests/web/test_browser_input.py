@@ -239,6 +239,32 @@ def test_keys_alone(visit, tmp_path):
     assert [entry.title for entry in read_playlist(tmp_path / "keys.m3u8").entries] == order
 
 
+@pytest.mark.parametrize(("demo", "form"), [(1, "docx"), (2, "png")])
+def test_keys_alone_from_opening_to_saving_what_is_read_or_seen(visit, tmp_path, demo, form):
+    page = visit()
+    tab_to(page, f"node === document.querySelectorAll('#demos button')[{demo}]")
+    page.keyboard.press("Enter")
+    stop = "node.matches('#scroller .row, #scroller .tile')"
+    page.locator("#scroller [data-item]:visible").first.wait_for(timeout=30_000)
+    page.wait_for_selector("#rows:not([aria-busy])", state="attached")
+    page.wait_for_timeout(500)
+    page.locator("#main").focus()
+    tab_to(page, stop)
+    label = page.evaluate("document.activeElement.getAttribute('aria-label')")
+    title = label.split(", ")[1]
+    page.keyboard.press("Alt+End")
+    page.wait_for_selector("#rows:not([aria-busy])", state="attached")
+    page.wait_for_timeout(300)
+    assert title in page.locator("#scroller .pinned:visible").get_attribute("aria-label")
+    while not page.evaluate("document.activeElement.closest('#save summary') !== null"):
+        page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    with page.expect_download() as download:
+        page.keyboard.press("Enter")
+    assert download.value.suggested_filename.endswith(form)
+
+
 def test_fingers_alone(visit, tmp_path):
     page = visit(390, 844)
     page.locator("#demo").tap()
