@@ -44,10 +44,11 @@ def test_a_finger_drags_a_knot_up_and_removes_it(visit, demo):
     assert page.evaluate("scrollY") == scroll
     touch(page, centre(page.locator(".knot").nth(2)))
     page.wait_for_timeout(60)
-    assert page.locator("#knot-name").text_content() == "Knot 3 of 7"
+    count = page.locator(".knot").count()
+    assert page.locator("#knot-name").text_content() == f"Knot 3 of {count}"
     page.locator("#knot-remove").tap()
     settled(page)
-    assert page.locator(".knot").count() == 6
+    assert page.locator(".knot").count() == count - 1
 
 
 def test_a_drag_that_is_given_up_leaves_everything_as_it_was(visit, demo):
