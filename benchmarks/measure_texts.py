@@ -3,6 +3,7 @@
 The table has one row a part in its true order: ``collection_id``, ``position``, ``text``, ``author``, ``lang``,
 ``split``. Bits of whole books and of windows, each as if there were nothing else, by language and length, with
 intervals by author, for N = 32, 1,024 and 4,096.
+``--temper 1 0.7`` multiplies what it says of an ordering, and names the worst of each.
 ``--first 200`` leaves each part its first 200 characters, ``--of arcs`` and ``--of pairs`` take one half of the model.
 """
 
@@ -12,6 +13,7 @@ import argparse
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -61,10 +63,10 @@ def look(rows: Sequence[dict[str, Any]], model: Model, sizes: Sequence[int], fir
         )
 
 
-def weights_of(model: Model, part: str) -> Weights:
-    """The weights of a model, or of one half of it."""
+def weights_of(model: Model, part: str, factor: float = 1.0) -> Weights:
+    """The weights of a model, or of one half of it, times a factor."""
     arcs, reach = model.tensors["arcs.template"].T, model.tensors["reach.weights"]
-    return Weights(arcs * (part != "pairs"), reach * (part != "arcs"))
+    return Weights(factor * arcs * (part != "pairs"), factor * reach * (part != "arcs"))
 
 
 def measured(found: Sequence[Measured], weights: Weights, negatives: int) -> dict[str, float]:
@@ -78,7 +80,8 @@ def measured(found: Sequence[Measured], weights: Weights, negatives: int) -> dic
     sums, counts = np.bincount(authors, bits), np.bincount(authors)
     drawn = np.random.default_rng(0).integers(0, len(sums), (RESAMPLES, len(sums)))
     low, high = np.quantile(sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1), [0.025, 0.975])
-    return {"bits": float(bits.mean()), "low": float(low), "high": float(high), "collections": len(bits)}
+    about = {"worst": float(bits.min()), "collections": len(bits)}
+    return {"bits": float(bits.mean()), "low": float(low), "high": float(high), **about}
 
 
 def groups_of(found: Sequence[Measured], sizes: Sequence[int]) -> dict[str, list[Measured]]:
@@ -105,6 +108,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="characters that each part keeps; all by default")
     parser.add_argument("--of", nargs="*", choices=["all", "arcs", "pairs"], default=["all", "arcs", "pairs"])
     parser.add_argument("--negatives", type=int, nargs="*", default=[31, 1023, 4095])
+    parser.add_argument("--temper", type=float, nargs="*", default=[1.0])
     parser.add_argument("--out", type=Path, help="write what is printed as JSON")
     asked = parser.parse_args()
     model = load_model(asked.model)
@@ -117,11 +121,14 @@ def main() -> None:
     for part in asked.of:
         groups = {name: some for name, some in groups_of(found, asked.windows).items() if some}
         for name in groups if part == "all" else [name for name in groups if "," not in name]:
-            for negatives in asked.negatives:
-                one = measured(groups[name], weights_of(model, part), negatives)
+            for negatives, factor in product(asked.negatives, asked.temper):
+                one = measured(groups[name], weights_of(model, part, factor), negatives)
                 label = f"{name}, N = {negatives + 1}" + ("" if part == "all" else f", {part} alone")
-                kept[label] = one
-                print(f"{label}: {one['bits']:.2f} ({one['low']:.2f} to {one['high']:.2f}), {one['collections']}")
+                label += "" if factor == 1 else f", times {factor:g}"
+                kept[label], worst = one, f", the worst {one['worst']:.2f}"
+                print(
+                    f"{label}: {one['bits']:.2f} ({one['low']:.2f} to {one['high']:.2f}{worst}), {one['collections']}"
+                )
     if asked.out is not None:
         asked.out.write_text(json.dumps(kept, indent=1) + "\n")
 

@@ -200,8 +200,7 @@ def store(what: str, rows: Sequence[Row]) -> None:
     """Write what is fitted to all rows of one kind beside the shipped models."""
     name = MODELS[what]
     numbers = {claim: [round(float(x), 4) for x in fit(rows, claim)] for claim in CLAIMS}
-    own = stored().get(name, {}).get("kin", {})
-    known = dict(stored()) | {name: {"digest": digest(load_model(name)), **numbers, **({"kin": own} if own else {})}}
+    known = dict(stored()) | {name: {**stored().get(name, {}), "digest": digest(load_model(name)), **numbers}}
     target = Path(fabula.__file__).parent / "models" / "shipped" / "sureness.json"
     write_whole(target, (json.dumps(known, indent=1, sort_keys=True) + "\n").encode())
     stored.cache_clear()

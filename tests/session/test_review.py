@@ -18,10 +18,10 @@ from fabula.core.posterior import posterior
 from fabula.errors import InputError
 from fabula.media.registry import find_medium
 from fabula.models.sureness import calibrate, calibration
-from fabula.report.reviews import name_ends, review_lines, verdict
+from fabula.report.reviews import move_lines, name_ends, review_lines, verdict
 from fabula.session.open import demo_folder
 from fabula.session.propose import judge
-from fabula.session.review import outlying, review_session
+from fabula.session.review import _steps_along, outlying, review_session
 from fabula.session.session import Session, session_of
 from fabula.sources.registry import Source
 
@@ -257,3 +257,54 @@ def test_no_move_undoes_what_titles_count(twelve):
     names = {item.id: item.title for item in items}
     assert {names[one] for one in review.openers} & {f"Suite, Pt. {k}" for k in (2, 3, 4)} == set()
     assert {names[one] for one in review.closers} & {f"Suite, Pt. {k}" for k in (1, 2, 3)} == set()
+
+
+def test_each_move_says_where_it_lifts_the_order(rng):
+    energy = Energy(rng.normal(size=(7, 7)), rng.normal(size=(7, 7)))  # few, so that all orders are counted
+    session = session_by(energy, np.argsort(energy.at(7) @ np.arange(7)))
+    review = session.review()
+    assert review.moves
+    for number, move in enumerate(review.moves, start=1):
+        assert move.percentile == session.review(review.apply(number).ordering).percentile
+    lines = move_lines(review)
+    first = review.moves[0]
+    assert lines[0].startswith(f"{first.say}: ")
+    assert lines[0].endswith(f"; from {review.percentile:.0f} to {min(round(first.percentile), 99)} of 100")
+    assert not any("times" in line for line in review_lines(review))
+
+
+@pytest.mark.parametrize(("sure", "word"), [(0.6, "clear"), (0.3, "likely"), (0.1, "worth a try"), (0.01, "an idea")])
+def test_a_move_is_called_as_sure_as_it_is(twelve, sure, word):
+    review = session_by(twelve, Move(2, 9, 0.0).apply(np.arange(12))).review()
+    said = move_lines(replace(review, moves=(replace(review.moves[0], sure=sure, percentile=0.0),)))
+    assert said == [f"move t 2 from 10 to 3, after t 1: {word}"]
+
+
+def test_tempered_scores_find_the_same_and_are_less_sure_of_it(rng, monkeypatch):
+    energy, order = Energy(rng.normal(size=(9, 9)), rng.normal(size=(9, 9))), rng.permutation(9)
+    plain = session_by(energy, order).review()
+    monkeypatch.setattr("fabula.session.propose.temper_of", lambda model: 0.7)
+    calm = session_by(energy, order).review()
+    assert calm.percentile == plain.percentile
+    assert calm.openers == plain.openers
+    assert calm.moves[0].say == plain.moves[0].say
+    assert calm.moves[0].gain == pytest.approx(0.7 * plain.moves[0].gain, abs=1e-3)
+    assert calm.moves[0].sure < plain.moves[0].sure
+
+
+@pytest.mark.parametrize(("finds", "told"), [([40, 28], True), ([78, 30], False)])
+def test_where_a_fault_is_hardly_found_it_is_said(twelve, monkeypatch, finds, told):
+    session = session_by(twelve, np.arange(12))
+    known = {**(calibration(session.likelihood.model) or {}), "finds": finds}
+    monkeypatch.setattr("fabula.session.review.calibration", lambda model: known)
+    line = "as ideas: a track moved elsewhere is named in 40 of 100 orders, by chance in 28"
+    assert any(line in note for note in session.review().notes) == told
+
+
+def test_a_join_of_which_nothing_parts_the_two_has_no_large_step():
+    review = fabula.review(demo_folder())
+    steps = _steps_along(review.session, set(range(1, 9)))
+    assert {join.why for join in review.joins if join.strength > 0}
+    for join in review.joins:
+        if join.why == "nothing parts them":
+            assert steps[join.after][0] == ""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import SimpleNamespace as Options
 from typing import TYPE_CHECKING, Any
 
@@ -23,13 +26,14 @@ if TYPE_CHECKING:
     from fabula.session.request import Ends, Request
     from fabula.session.session import Session
 
+_MOST_PASTED = 16 << 20  # bytes
 _SECTIONS = {
     "What is ordered": ("collection", "every", "columns", "recursive", "jobs", "cache"),
     "The arc": ("template", "like", "flip", "by", "model", "occasion", "embedding", "alternatives", "likeliest",
                 "choose", "seconds"),
     "Wishes": ("first", "last", "at", "together", "together_by", "before", "apart", "sides", "side_limit", "limit",
-               "spreads", "series", "smoothness", "smooth_by", "sort_into_mix", "ramp", "folded", "keys", "keep",
-               "ask", "matter"),
+               "spreads", "series", "smoothness", "smooth_by", "sort_into_mix", "ramp", "folded", "keys", "mix_bars",
+               "keep", "ask", "matter"),
     "What comes out": ("output", "as_name", "gap_s", "gain", "report", "plot", "as_json", "show", "why"),
     "Moved to fabula copy and fabula restore": ("copy_to", "link", "tags", "in_place", "restore", "number"),
 }  # fmt: skip
@@ -87,6 +91,8 @@ _FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothne
               help="Tempi beyond it are halved or doubled into it, such as 88-176.")  # fmt: skip
 @click.option("--keys", type=click.Choice(["strict", "free"]), default="free",
               help="strict: neighbours are one step apart on the wheel of keys (Camelot) at most.")  # fmt: skip
+@click.option("--mix-bars", type=click.IntRange(1, 32), metavar="N",
+              help="At least so many bars to mix two over, in which never both are full.")  # fmt: skip
 @click.option("--alternatives", type=int, default=4, show_default=True, metavar="N", help="Orderings to propose.")
 @click.option("--likeliest", is_flag=True,
               help="Propose the likeliest order, not the one expected to agree best with the true one.")  # fmt: skip
@@ -95,8 +101,8 @@ _FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothne
     "--seconds", type=float, metavar="N", help="How much to search beyond 18 items: the work of so many seconds."
 )
 @click.option("-o", "--output", metavar="FILE",
-              help=f"Write the order: {' '.join(PLAYLIST_ENDINGS)} .csv .json; of music .cue .txt; of texts .md .docx; "
-              "of pictures .png .pdf .book.pdf .html .txt")  # fmt: skip
+              help=f"Write the order: {' '.join(PLAYLIST_ENDINGS)} .csv .tsv .xlsx .json; of music .cue .txt; "
+              "of texts .md .docx; of pictures .png .pdf .book.pdf .html .txt")  # fmt: skip
 @click.option("--as", "as_name", metavar="NAME",
               help="Write it back into its library, as a playlist of that name; its own: in its place.")  # fmt: skip
 @click.option("--gap", "gap_s", type=float, default=0.0, metavar="SECONDS",
@@ -146,7 +152,12 @@ def _order_one(paths: tuple[str, ...], asked: Options) -> None:
     _check_outputs(asked)
     back = _find_name(paths, asked)
     session, request = _open(paths, asked)
-    ordered = session.order(_ask(session, request) if asked.ask else request)
+    try:
+        ordered = session.order(_ask(session, request) if asked.ask else request)
+    except InputError as error:
+        if error.field != "step_limits" or asked.keys == "strict":
+            raise
+        raise InputError(error.message, field="mix_bars") from error
     show = _as_names(asked.show)
     ordered.facts(show)  # refuses what is not known before anything is written
     print_ordered(
@@ -172,9 +183,10 @@ def _open(paths: tuple[str, ...], asked: Options) -> tuple[Session, Request]:
     if asked.ramp is not None and not asked.sort_into_mix:
         raise InputError("--tempo: goes with --sort-into-mix")
     tempi = as_range(asked.folded)
-    opening = Opening(asked.collection, as_columns(asked.columns), asked.recursive, tempo_range=tempi)
+    folder = Path.cwd() if paths == ("-",) else None
+    opening = Opening(asked.collection, as_columns(asked.columns), asked.recursive, tempo_range=tempi, folder=folder)
     how = {name: getattr(asked, name) for name in ("by", "model", "embedding", "occasion")}
-    with counting_bar("measuring") as progress:
+    with counting_bar("measuring") as progress, read_pasted(paths) as paths:
         measuring = Measuring(asked.jobs, asked.cache, progress)
         try:
             session = open_session(paths, opening=opening, measuring=measuring, **how)
@@ -183,6 +195,26 @@ def _open(paths: tuple[str, ...], asked: Options) -> tuple[Session, Request]:
         if asked.sort_into_mix:
             session, request = session.preset(asked.ramp or "mix", request, measuring)
     return session, request
+
+
+@contextmanager
+def read_pasted(paths: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """The paths; or, for ``-``, a file with what is pasted or piped in, as the list that it looks like."""
+    if paths != ("-",):
+        yield paths
+        return
+    from fabula.sources.registry import name_pasted
+
+    if sys.stdin.isatty():
+        click.echo("paste the list, and end it with Ctrl-D on a line of its own:", err=True)
+    data = sys.stdin.buffer.read(_MOST_PASTED + 1)
+    if len(data) > _MOST_PASTED:
+        raise InputError(f"what is pasted may have {_MOST_PASTED:,} bytes; write it into a file")
+    ending, text = name_pasted(data)
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / f"pasted{ending}"
+        file.write_bytes(text)
+        yield (str(file),)
 
 
 def _ask(session: Session, request: Request) -> Request:
@@ -300,7 +332,7 @@ def _order_all(paths: tuple[str, ...], asked: Options) -> None:
         done = order_catalogue(what, asked.output, likeliest=asked.likeliest, series=asked.series)
     sure = "each the best there is" if done.exact == done.collections else f"{done.exact:,} surely the best there is"
     ordered = f"ordered: {done.collections:,} collections of {done.items:,} items; {sure}"
-    free = f"kept in the order their titles count: {done.counted:,} collections (--no-series leaves them free)"
+    free = f"what titles ask for is kept in {done.counted:,} collections (--no-series leaves them free)"
     print_lines(ordered, *([free] if done.counted else []), f"written: {done.path}")
 
 
@@ -316,13 +348,16 @@ def _restore(path: str, number: int | None, paths: tuple[str, ...]) -> None:
 
 def _as_request(asked: Options) -> Request:
     """What belongs to the request, out of the options."""
+    from fabula.media.music.tracks import LONGEST_MIX
     from fabula.session.request import Request
 
     wishes = {name: value for name, value in vars(asked).items() if name in Request.__dataclass_fields__}
     wishes |= _as_apart(asked.apart) | {"spreads": asked.spreads or ""}
     wishes |= {name: _as_ends(name, wishes[name]) for name in ("first", "last")}
     wishes |= {"at": _as_positions(asked.at), "smooth_by": _as_weights(asked.smooth_by)}
-    wishes |= {"step_limits": {"key": 1.0}} if asked.keys == "strict" else {}
+    limits = {"key": 1.0} if asked.keys == "strict" else {}
+    limits |= {} if asked.mix_bars is None else {"mix": LONGEST_MIX - float(asked.mix_bars)}
+    wishes |= {"step_limits": limits}
     return Request(**wishes)
 
 

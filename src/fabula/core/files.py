@@ -278,6 +278,30 @@ def _open_at_once(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # a pipe is not waited for
 
 
+# A stretch of a file, in seconds: its name and ``#t=12.5,200``, as media fragments have it.
+
+_STRETCH = re.compile(r"(.+)#t=(\d+(?:\.\d+)?),(\d+(?:\.\d+)?)?", re.DOTALL)
+
+
+def split_stretch(path: str) -> tuple[str, float | None, float | None]:
+    """The file of a path, and from when to when a stretch of it is meant; None, None for all of it, or to its end.
+
+    >>> split_stretch("side a.wav#t=12.5,200"), split_stretch("side a.wav#t=200,"), split_stretch("#1.wav")
+    (('side a.wav', 12.5, 200.0), ('side a.wav', 200.0, None), ('#1.wav', None, None))
+    """
+    found = _STRETCH.fullmatch(path)
+    return (found[1], float(found[2]), float(found[3]) if found[3] else None) if found else (path, None, None)
+
+
+def join_stretch(path: str, begins: float, ends: float | None) -> str:
+    """The path of a stretch of a file.
+
+    >>> join_stretch("side a.wav", 12.5, None)
+    'side a.wav#t=12.5,'
+    """
+    return f"{path}#t={round(begins, 4):.10g},{'' if ends is None else f'{round(ends, 4):.10g}'}"
+
+
 # Text files as bytes and back: which encoding, which byte order mark, and what is no text at all.
 
 _MARKS = (

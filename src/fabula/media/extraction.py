@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.core.files import is_guarded, open_file
+from fabula.core.files import is_guarded, open_file, split_stretch
 from fabula.errors import FabulaError, FileError, InputError, shown
 from fabula.media.children import LIMITS, Limits, call_all, place_of, stopping
 from fabula.media.medium import Spec, Stop, Stopped, load
@@ -212,8 +212,23 @@ def cache_file() -> Path:
     return cache_folder() / "features.sqlite"
 
 
+_stretched: dict[object, str | None] = {}  # the last file of which a stretch was asked for, and its digest
+
+
 def content_key(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> str | None:
-    """A digest of everything in a file, None where it cannot be read, is no regular file, or `stop` says True."""
+    """A digest of everything in a file, None where it cannot be read, is no regular file, or `stop` says True.
+
+    Of a stretch of a file: of the file, and from when to when it is.
+    """
+    name, begins, _ = split_stretch(os.fspath(path))
+    if begins is not None and not Path(path).is_file():
+        status = Path(name).stat() if Path(name).is_file() else None
+        mark = None if status is None else (name, status.st_mtime_ns, status.st_size)
+        if mark not in _stretched:  # a long file has many
+            _stretched.clear()
+            _stretched[mark] = content_key(name, stop=stop)
+        known = _stretched[mark]
+        return known and hashlib.sha256(f"{known}{os.fspath(path)[len(name) :]}".encode()).hexdigest()
     digest = hashlib.sha256()  # the quickest of the safe ones on processors that know it
     try:
         if not Path(path).is_file():
@@ -460,7 +475,8 @@ def _measure_all(names: list[str], spec: Spec, stop: Stop) -> list[_Outcome]:
     place = place_of(spec.measure) if is_guarded() or parsed else None
     if place is None:
         return [_measure_here(name, spec.measure, stop) for name in names]
-    size = max((Path(name).stat().st_size for name in names if Path(name).is_file()), default=0)
+    files = (Path(split_stretch(name)[0]) for name in names)
+    size = max((file.stat().st_size for file in files if file.is_file()), default=0)
     limits = Limits((LIMITS.seconds if parsed else _LONG) + size / _PER_SECOND)
     with stopping(stop):
         return list(call_all(measure_at, names, place, limits=limits))

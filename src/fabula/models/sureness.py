@@ -4,7 +4,9 @@ A posterior says how likely a model finds things; that is not yet how often they
 an ordering, each a chance from 0 to 1, and each is put right by three numbers for its model (an offset, a slope, and
 one for the length), fitted by logistic regression on collections that the model was not trained on
 (``benchmarks/reliability.py``). They stand beside the shipped models, with a digest of the weights they were fitted
-for: of any other model nothing is claimed. Nor of a collection that is unlike what the model has learned from.
+for: of any other model nothing is claimed, nor of a collection that is unlike what the model has learned from. Beside
+them may stand a factor that tempers scores before anything is said by their odds, which changes no order; and in how
+many of 100 orders a review names an item that was moved.
 """
 
 from __future__ import annotations
@@ -58,6 +60,11 @@ def calibration(model: Model) -> Mapping[str, Any] | None:
     """The numbers of a shipped model by claim, three each; None of another, or of one with other weights."""
     known = stored().get(str(model.card.get("name")))
     return known if known is not None and known["digest"] == digest(model) else None
+
+
+def temper_of(model: Model) -> float:
+    """What the scores of a shipped model are to be multiplied with before anything is said by their odds."""
+    return float((calibration(model) or {}).get("temper", 1.0))
 
 
 def calibrate(numbers: list[float], chance: float, n: int) -> float:
@@ -139,16 +146,25 @@ def _mean_cosine(rows: sparse.csr_array) -> float:
 
 
 def is_far(kin: Mapping[str, Any], found: Floats) -> bool:
-    """Whether a collection is far from all that a model has learned from, by Mahalanobis' distance."""
+    """Whether a collection is far from all that a model has learned from."""
+    return bool(distance_of(kin, found) > kin["far"])
+
+
+def distance_of(kin: Mapping[str, Any], found: Floats) -> float:
+    """How far a collection is from those that a model has learned from: Mahalanobis' distance, about 1 of such."""
     off = np.clip((found[:-1] - kin["mean"]) / np.array(kin["deviation"]), -8, 8)
-    return bool(np.sqrt(off @ np.array(kin["precision"]) @ off / len(off)) > kin["far"])
+    return float(np.sqrt(off @ np.array(kin["precision"]) @ off / len(off)))
 
 
 def is_scattered(kin: Mapping[str, Any], found: Floats) -> bool:
     """Whether the texts of a collection have no more to do with each other than parts of different works."""
+    return bool(coherence_of(kin, found) < kin["least"])
+
+
+def coherence_of(kin: Mapping[str, Any], found: Floats) -> float:
+    """How much texts have to do with each other: the logarithm of the odds that they are of one book."""
     offset, reach, wording, number, single = kin["book"]
-    told = offset + reach * found[-1] + wording * found[-4] + number * found[0] + single * found[-2]
-    return bool(told < kin["least"])
+    return float(offset + reach * found[-1] + wording * found[-4] + number * found[0] + single * found[-2])
 
 
 @cache

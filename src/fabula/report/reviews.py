@@ -11,9 +11,11 @@ import numpy as np
 from fabula.core.files import write_whole
 from fabula.report.markup import html_page, html_table
 from fabula.report.pictures import review_figure
-from fabula.session.ordered import headline, times_text
+from fabula.session.ordered import headline
 from fabula.session.request import side_name
-from fabula.session.review import Join, ProposedMove, Review
+from fabula.session.review import Join, Review
+
+_SURE = ((0.5, "clear"), (0.2, "likely"), (0.05, "worth a try"), (0.0, "an idea"))  # how likely it is what went wrong
 
 
 def review_lines(review: Review) -> list[str]:
@@ -23,7 +25,7 @@ def review_lines(review: Review) -> list[str]:
         ("strongest joins", [_join_line(one) for one in review.strongest]),
         ("weakest joins", [_join_line(one) for one in review.weakest]),
         ("stands oddly", [f"{one.position} {one.title}: {one.why}" for one in review.clear_odd]),
-        ("moves that help", [f"{k}. {move_line(one)}" for k, one in enumerate(review.moves, start=1)]),
+        ("moves that help", [f"{k}. {line}" for k, line in enumerate(move_lines(review), start=1)]),
     ):
         lines += [f"{heading}:", *(f"  {row}" for row in rows)] if rows else []
     return [*filter(None, [*lines, *name_outlook(review)]), *(f"note: {note}" for note in review.notes)]
@@ -73,10 +75,15 @@ def _join_line(join: Join) -> str:
     return f"{join.after}-{join.after + 1} {join.titles[0]} > {join.titles[1]}: {join.why}"
 
 
-def move_line(move: ProposedMove) -> str:
-    """A move, what it gains and how sure it is."""
-    sure = "clear" if move.sure >= 0.5 else "likely" if move.sure >= 0.2 else "worth a try"
-    return f"{move.say}: {times_text(float(np.exp(min(move.gain, 700.0))))} as likely; {sure}"
+def move_lines(review: Review) -> list[str]:
+    """The moves, each with how sure it is, and with what the order rises to among random ones."""
+    said, before = [], min(round(review.percentile or 0.0), 99)
+    for move in review.moves:
+        sure = next(word for least, word in _SURE if move.sure >= least)
+        after = min(round(move.percentile), 99)
+        said.append(f"{move.say}: {sure}{f'; from {before} to {after} of 100' if after > before else ''}")
+        before = max(before, after)
+    return said
 
 
 def name_outlook(review: Review) -> list[str]:
@@ -98,9 +105,7 @@ def review_page(review: Review) -> str:
     """The page as HTML: the verdict, the arc with its weak joins, what stands oddly, the moves, every join."""
     title = review.session.title
     words = [name for name in (verdict(review), *name_ends(review), *name_sides(review)) if name]
-    moves = [
-        f'<td class="n">{k}</td><td dir="auto">{escape(move_line(one))}</td>' for k, one in enumerate(review.moves, 1)
-    ]
+    moves = [f'<td class="n">{k}</td><td dir="auto">{escape(one)}</td>' for k, one in enumerate(move_lines(review), 1)]
     odd = [
         f'<td class="n">{one.position}</td><td dir="auto">{escape(one.title)}</td>'
         f'<td class="why">{escape(one.why)}</td>'

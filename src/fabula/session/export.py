@@ -23,8 +23,8 @@ from fabula.errors import FileError, InputError, check_kind, shown
 from fabula.media.facts import Levelling
 from fabula.media.registry import media
 from fabula.sources.playlists.entries import move_location
-from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS, playlist_of, write_playlist
-from fabula.sources.registry import with_held
+from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS, format_of, playlist_of, write_playlist
+from fabula.sources.registry import Source, with_held
 from fabula.sources.tables.write_table import write_rows, write_table
 
 if TYPE_CHECKING:
@@ -59,6 +59,9 @@ def write_ordered(ordered: Ordered, path: str | Path, *, gain: bool = False) -> 
     gains = gain_texts(ordered) if gain and ending in PLAYLIST_ENDINGS else []
 
     def write() -> Path:
+        if _comes_back(ordered.session.source, target):
+            back = _write_playlist if ordered.session.source.playlist is not None else _write_csv
+            return _WRITERS.get(ending, back)(ordered, target, gains)
         if ending in medium.outputs:
             return medium.outputs[ending](ordered.readable, target, ordered.sides)
         if ending in medium.sheets:
@@ -68,6 +71,15 @@ def write_ordered(ordered: Ordered, path: str | Path, *, gain: bool = False) -> 
         return _WRITERS[ending](ordered, target, gains)
 
     return replace_file(target, write)
+
+
+def _comes_back(source: Source, target: Path) -> bool:
+    """Whether a file is of the kind that the source came from, and so is written back with all that it held."""
+    if source.playlist is not None and source.playlist.format == "tracklist":
+        return target.suffix.lower() == ".txt"
+    if source.playlist is not None:
+        return target.suffix.lower() in PLAYLIST_ENDINGS and format_of(target).name == source.playlist.format
+    return source.table is not None and target.suffix.lower() == Path(source.table.path).suffix.lower()
 
 
 def write_back(ordered: Ordered, name: str | None = None) -> str:
@@ -104,7 +116,12 @@ def _write_csv(ordered: Ordered, target: Path, _: Sequence[str]) -> Path:
         return write_table(target, relocate(ordered.collection, source.folder, target.parent), extra)
     cells: dict[str, list[Any]] = {"position": list(range(1, len(fit.ordering) + 1))}
     cells |= {name: [_cell(value) for value in column] for name, column in extra.items()}
-    return write_rows(target, source.table, [source.rows[i] for i in fit.ordering], cells)
+    for column in cells.values():
+        for row in sorted(source.held):
+            column.insert(row, None)
+    if not source.table.quoted and target.suffix.lower() == Path(source.table.path).suffix.lower():
+        cells = {}  # what a player exports has the columns it has
+    return write_rows(target, source.table, with_held([source.rows[i] for i in fit.ordering], source.held), cells)
 
 
 def _cell(value: Any) -> Any:
@@ -136,9 +153,15 @@ def _write_playlist(ordered: Ordered, target: Path, gains: Sequence[str]) -> Pat
         made = replace(playlist_of(ordered.collection), folder=source.folder)
         return write_playlist(target, made, comments=_comments(ordered, list(range(len(made))), gains))
     order = with_held([source.rows[i] for i in ordered.ordering], source.unmovable)
-    entries = tuple(source.playlist.entries[i] for i in order)
+    timed = source.playlist.format == "cue"  # which says when each begins
+    lengths = dict(zip(source.rows, (item.length for item in source.collection.items), strict=True))
+    entries = tuple(
+        replace(entry, duration=lengths.get(row)) if timed and entry.duration is None else entry
+        for row, entry in ((row, source.playlist.entries[row]) for row in order)
+    )
     comments = _comments(ordered, [order.index(source.rows[i]) for i in ordered.ordering], gains)
-    return write_playlist(target, replace(source.playlist, entries=entries), comments=comments)
+    moved = replace(source.playlist, entries=entries, gap=ordered.gap_seconds)
+    return write_playlist(target, moved, comments=comments)
 
 
 def _comments(ordered: Ordered, positions: list[int], gains: Sequence[str]) -> dict[int, str]:
@@ -151,7 +174,7 @@ def _comments(ordered: Ordered, positions: list[int], gains: Sequence[str]) -> d
 
 _WRITERS: dict[str, Callable[..., Path]] = {
     **dict.fromkeys(PLAYLIST_ENDINGS, _write_playlist),
-    ".csv": _write_csv,
+    **dict.fromkeys((".csv", ".tsv", ".xlsx"), _write_csv),
     ".json": _write_json,
 }
 

@@ -251,7 +251,9 @@ def find_essence(
     if by is not None:
         return _essence_by_column(source, by, measuring)
     if model is None and guess and not source.files:
-        usable = usable_columns(source.collection)
+        shown, proposes = source.medium.shown, source.medium.proposer is not None
+        # Of tracks whose lengths alone are known a model says more.
+        usable = [name for name in usable_columns(source.collection) if not proposes or shown(name) != "length"]
         if usable and not find_models(source.medium, source.collection.feature_names):
             name = next((name for name in source.medium.columns if name in usable), usable[0])
             note = f"ordered by {name}: another column may be chosen"

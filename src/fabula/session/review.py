@@ -54,6 +54,7 @@ _UNIT_WORDS = ("deviations", "octaves", "of 1", "% apart")  # units that nobody 
 _STRANGE, _STRANGER = -2.5, 3.8
 _ALIKE = ("same ", "nearly the same ")  # how a medium begins to tell what two have in common
 _FEWEST_MEASURES = 3  # by which an item can be unlike others
+_FINDS = 25  # of 100 orders that a fault is to be named in, beyond chance, to be more than an idea
 _SAY_ODD = 0.12  # how likely something is wrong with an item, to be told
 
 
@@ -99,6 +100,7 @@ class ProposedMove:
     sure: float  # how likely it is what went wrong, where either nothing did or one move or swap
     swap: str | None  # the id of what it changes places with; None where it moves alone
     say: str  # as people say it
+    percentile: float  # of the order with it and those before it
 
     def to_json(self) -> dict[str, Any]:
         """As JSON has it."""
@@ -171,10 +173,9 @@ class Review:
         Keys: ``percentile`` (0 to 100 among random orders, null where nothing is known), ``odd`` (worst first: ``id``,
         ``title``, ``position``, ``better``, ``sure``, ``why``), ``joins`` (weakest first: ``after``, ``titles``,
         ``strength``, ``why``), ``moves`` (best first: ``id``, ``title``, ``from``, ``to``, ``gain``, ``sure``,
-        ``swap``: the id of what it changes places with, or null; ``say``), ``openers``, ``closers`` (ids, likeliest
-        first),
-        ``chances`` (of these: to open, to close), ``sides`` (items on each), ``lengths``, ``unit``, ``improved``
-        (the percentile with all moves), ``notes``. Positions count from 1.
+        ``swap``: the id of what it changes places with, or null; ``say``; ``percentile`` with it), ``openers``,
+        ``closers`` (ids, likeliest first), ``chances`` (of these: to open, to close), ``sides`` (items on each),
+        ``lengths``, ``unit``, ``improved`` (the percentile with all moves), ``notes``. Positions count from 1.
         """
         return {
             "title": self.session.title,
@@ -223,12 +224,13 @@ def review_session(
     if len(parts) > 1:
         about = f"more than {_MOST_WHOLE} {session.medium.words.items}: reviewed in stretches of {_STRETCH}"
         notes = (*notes, f"{about}, by their joins alone")
-    chances = _chances(session)
-    order = np.arange(len(session.collection))
-    percentile = round(_percentile(parts), 2)
+    chances, rank = _chances(session), _ranking(parts)
+    percentile = rank(np.arange(len(session.collection)))
     titles = _read_titles(session)
-    moves, steps = _moves(session, parts, _LEAST_SURE if percentile >= _GOOD else 0.0, titles)
+    found = _find_moves(parts, _LEAST_SURE if percentile >= _GOOD else 0.0, titles)
+    moves = _tell_moves(session, found, rank)
     openers, closers = likely_ends(session, chances, titles)
+    notes = (*notes, *_admit(session))
     return Review(
         session,
         percentile,
@@ -240,8 +242,8 @@ def review_session(
         notes,
         {} if chances is None else _by_id(session, *chances, [i for i, _ in openers + closers]),
         sizes,
-        round(_percentile(parts, _apply(order, steps)), 2) if steps else None,
-        steps,
+        moves[-1].percentile if moves else None,
+        found,
     )
 
 
@@ -296,13 +298,13 @@ def _stretches(session: Session, sides: tuple[int, ...], progress: Progress | No
         asked = Energy(whole=lambda rows: np.asarray(model.score(essence[rows.reshape(-1, n)])), shape=(n,))
         return [_Stretch(0, asked)]
     if n <= _MOST_WHOLE:
-        return [_Stretch(0, judged.energy, sides if judged.energy.reach is None else ())]
+        return [_Stretch(0, judged.odds, sides if judged.energy.reach is None else ())]
     found: list[_Stretch] = []
     for rows in np.array_split(np.arange(n), -(-n // _STRETCH)):
         if progress is not None:
             progress(int(rows[0]), n, judged.collection.items[int(rows[0])].label)
         one = judge(judged.model, judged.collection.only(rows), judged.medium, judged.judged.only(rows))
-        found.append(_Stretch(int(rows[0]), Energy(flow=_near_table(one.energy))))
+        found.append(_Stretch(int(rows[0]), Energy(flow=_near_table(one.odds))))
     return found
 
 
@@ -326,6 +328,18 @@ def _silent(session: Session, parts: Sequence[_Stretch]) -> str:
     return ""
 
 
+def _admit(session: Session) -> list[str]:
+    """How little is known, in a line, where one item moved far is hardly named more often than by chance."""
+    judged, words = session.likelihood, session.medium.words
+    if judged is not None and judged.verse:
+        return [judged.unfamiliar]
+    found, chance = ((calibration(judged.model) if judged is not None else None) or {}).get("finds", (100, 0))
+    if found - chance >= _FINDS:
+        return []
+    named = f"a {words.item} moved elsewhere is named in {found} of 100 orders, by chance in {chance}"
+    return [f"take what stands oddly, and the moves, as ideas: {named}"]
+
+
 def _name_order(session: Session) -> list[str]:
     """What order was reviewed, where it may not be one that somebody chose."""
     source = session.source
@@ -338,15 +352,21 @@ def _name_order(session: Session) -> list[str]:
 # Among random orders.
 
 
-def _percentile(parts: Sequence[_Stretch], order: Ints | None = None) -> float:
-    """How many per cent of all orders are less likely, ties counted half: exact of few items, else of orders drawn."""
-    here, others = 0.0, np.zeros(1)
-    for part in parts:
-        own = part.order if order is None else order[part.start : part.start + part.energy.n] - part.start
-        here += float(part.energy.score(own, part.sides))
-        others = others + _score_random(part, _DRAWS if part.energy.n <= _MOST_WHOLE else _DRAWS // 4)
-    near = np.abs(others - here) < 1e-9
-    return float(100 * ((others < here) & ~near).mean() + 50 * near.mean())
+def _ranking(parts: Sequence[_Stretch]) -> Callable[[Ints], float]:
+    """From an order to how many per cent of all orders are less likely, ties counted half.
+
+    Exact of few items, else of orders drawn.
+    """
+    draws = (_score_random(part, _DRAWS if part.energy.n <= _MOST_WHOLE else _DRAWS // 4) for part in parts)
+    others = np.sum(list(draws), axis=0)
+
+    def rank(order: Ints) -> float:
+        own = [order[part.start : part.start + part.energy.n] - part.start for part in parts]
+        here = sum(float(part.energy.score(one, part.sides)) for part, one in zip(parts, own, strict=True))
+        near = np.abs(others - here) < 1e-9
+        return round(float(100 * ((others < here) & ~near).mean() + 50 * near.mean()), 2)
+
+    return rank
 
 
 def _score_random(part: _Stretch, draws: int) -> Floats:
@@ -481,35 +501,30 @@ def _place(collection: Collection, at: int, to: int) -> str:
     return f"would stand better between {rest[to - 1]} and {rest[to]}"
 
 
-def _moves(
-    session: Session, parts: Sequence[_Stretch], least_sure: float, titles: _Titles
-) -> tuple[tuple[ProposedMove, ...], tuple[Move, ...]]:
-    """The few moves that gain most, never a reshuffle: as they are told, and as they are applied."""
-    n = len(session.collection)
-    most = min(MOST_MOVES, max(1, n // 3))
+def _find_moves(parts: Sequence[_Stretch], least_sure: float, titles: _Titles) -> tuple[Move, ...]:
+    """The few moves that gain most, never a reshuffle."""
+    n = sum(part.energy.n for part in parts)
+    asked: dict[str, Any] = {"most": min(MOST_MOVES, max(1, n // 3)), "least": _LEAST_GAIN, "least_sure": least_sure}
     found: list[Move] = []
     for part in parts:
-        own = best_moves(
-            part.energy,
-            part.order,
-            most=most,
-            least=_LEAST_GAIN,
-            least_sure=least_sure,
-            sides=part.sides,
-            permits=titles.permit,
-        )
+        own = best_moves(part.energy, part.order, sides=part.sides, permits=titles.permit, **asked)
         found += [replace(move, at=part.start + move.at, to=part.start + move.to) for move in own]
     if len(parts) > 1:  # within one, each counts on those before it
-        found = sorted(found, key=lambda move: -move.gain)[:most]
-    order, said = np.arange(n), []
+        found = sorted(found, key=lambda move: -move.gain)[: asked["most"]]
+    return tuple(found)
+
+
+def _tell_moves(session: Session, found: Sequence[Move], rank: Callable[[Ints], float]) -> tuple[ProposedMove, ...]:
+    """Moves as they are told, one after the other."""
+    order, said = np.arange(len(session.collection)), []
     for move in found:
         items = [session.collection.items[i] for i in order.tolist()]
-        said.append(_tell_move(move, items))
         order = move.apply(order)
-    return tuple(said), tuple(found)
+        said.append(_tell_move(move, items, rank(order)))
+    return tuple(said)
 
 
-def _tell_move(move: Move, items: Sequence[Item]) -> ProposedMove:
+def _tell_move(move: Move, items: Sequence[Item], percentile: float) -> ProposedMove:
     """A move as people say it."""
     item, other = items[move.at], items[move.to]
     if move.swap:
@@ -518,16 +533,8 @@ def _tell_move(move: Move, items: Sequence[Item]) -> ProposedMove:
         rest = [one.label for k, one in enumerate(items) if k != move.at]
         beside = f"before {rest[0]}" if move.to == 0 else f"after {rest[move.to - 1]}"
         say = f"move {item.label} from {move.at + 1} to {move.to + 1}, {beside}"
-    swap = other.id if move.swap else None
-    return ProposedMove(
-        item.id, item.label, move.at + 1, move.to + 1, round(move.gain, 4), round(move.sure, 4), swap, say
-    )
-
-
-def _apply(order: Ints, moves: Sequence[Move]) -> Ints:
-    for move in moves:
-        order = move.apply(order)
-    return order
+    swap, gain, sure = other.id if move.swap else None, round(move.gain, 4), round(move.sure, 4)
+    return ProposedMove(item.id, item.label, move.at + 1, move.to + 1, gain, sure, swap, say, percentile)
 
 
 # Openers and closes.
@@ -597,9 +604,11 @@ def _joins(session: Session, parts: Sequence[_Stretch], sides: tuple[int, ...]) 
     said = _why_joins(session, [at for _, at, _ in kept], sides)
     items, joins = session.collection.items, []
     for (strength, at, best), why in zip(kept, said, strict=True):
-        words = why[0 if strength < 0 else 1]
-        instead = f"{best} would follow better" if strength < 0 and best else ""
-        told = words or instead or ("no step stands out" if strength < 0 else "nothing parts them")
+        apart, binds = why
+        if strength < 0:
+            told = apart or (f"{best} would follow better" if best else "no step stands out")
+        else:
+            told = binds or (f"a contrast that goes well: {apart}" if apart else "nothing parts them")
         joins.append(Join(at, (items[at - 1].label, items[at].label), round(strength, 4), told))
     return tuple(joins)
 

@@ -16,13 +16,13 @@ from pathlib import Path
 
 from fabula.core.collection import Collection, Item
 from fabula.core.display import name_some
-from fabula.core.files import is_guarded, open_file
+from fabula.core.files import open_file
 from fabula.errors import FabulaError, FileError, shown
-from fabula.media.children import call_all, stopping
+from fabula.media.children import stopping
 from fabula.media.medium import Cutting, Medium, Stopped
 from fabula.media.registry import item_endings, media
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS
-from fabula.sources.registry import Opening, Reader, Source, list_endings
+from fabula.sources.registry import Opening, Reader, Source, list_endings, read_items
 
 _VERSION = re.compile(r"\.~\d+~$")  # of a file that was replaced, kept beside it
 _LOOP = "is a link that leads back to itself"
@@ -69,7 +69,7 @@ def read_folder(
         if folder in copies:
             continue
         usable = _usable(files, medium, seen, skipped, beside if folder is not None else None)
-        found, by_number = _in_order(_read_items(usable, medium, skipped), medium)
+        found, by_number = _in_order(read_items(usable, medium, skipped), medium)
         numbered = numbered and folder is not None and (by_number or not found)
         items.extend(found)
         count[name] += len(found)
@@ -83,24 +83,6 @@ def read_folder(
     notes += [f"left out: {shown(folder)} holds numbered copies of {medium.words.files} above it" for folder in copies]
     notes += tell_beside(beside, [item.path for item in items], medium)
     return FolderReading(tuple(items), tuple(skipped), title, numbered, tuple(notes))
-
-
-def _read_items(files: Iterable[str], medium: Medium, skipped: list[tuple[str, str]]) -> list[Item]:
-    """The items of files, in a child where they are parsed or guarded; one at which the medium fails is skipped."""
-    known = list(files)
-    apart = [file for file in known if is_guarded() or medium.parsed(file)]
-    found: dict[str, Item] = {}
-    for file, item in zip(apart, call_all(medium.read_item, apart), strict=True):
-        named = Item(file, shown(Path(file).stem), file)
-        found[file] = named if isinstance(item, FileError) else item  # it is told when it is measured
-    for file in known:
-        try:
-            found[file] = found[file] if file in found else medium.read_item(file)
-        except FabulaError:
-            raise
-        except Exception as error:  # of a medium that another package brings
-            skipped.append((file, f"cannot be read ({type(error).__name__}: {shown(' '.join(str(error).split()))})"))
-    return [found[file] for file in known if file in found]
 
 
 # What usually lies beside items: covers, booklets, notes.

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from fabula.core.collection import Collection
-from fabula.errors import FileError, InputError, brief, check_kind, shown
+from fabula.core.collection import Collection, Item
+from fabula.core.files import decode, is_guarded, split_stretch
+from fabula.errors import FabulaError, FileError, InputError, brief, check_kind, shown
+from fabula.media.children import call_all
 from fabula.media.medium import Medium, Stop, load, load_points
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from fabula.sources.tables.source_table import SourceTable
 
 # Where a side begins, as playlists are written: a comment, or a meta of JSPF.
-_SIDE = re.compile(r'(?:^\s*(?:[#;]|<!--)\s*|side":\s*")Side [A-Z]{1,3}\b', re.MULTILINE)
+_SIDE = re.compile(r'(?:^\s*(?:[#;]|<!--|REM)\s*|side":\s*")(?:Side|SIDE) [A-Z]{1,3}\b', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,28 @@ class SeveralCollectionsError(InputError):
     def __init__(self, message: str, choices: Sequence[Choice]) -> None:
         self.choices = tuple(choices)
         super().__init__(message, field="collection")
+
+
+def choose_collection(path: str | os.PathLike[str], choices: Sequence[Choice], wanted: str | None) -> int:
+    """Which of several collections is meant, by id or title; without either the only one.
+
+    >>> choose_collection("a.csv", [Choice("1", "One", 9), Choice("2", "Two", 8)], "two")
+    1
+    """
+    some = ", ".join(one.id for one in choices[:4]) + (", ..." if len(choices) > 4 else "")
+    held = f"{len(choices)} collection(s): {some}"
+    if wanted is not None:
+        hits = [k for k, one in enumerate(choices) if wanted == one.id]
+        hits = hits or [k for k, one in enumerate(choices) if wanted.casefold() == one.title.casefold()]
+        if len(hits) == 1:
+            return hits[0]
+        what = f"{len(hits)} collections are" if hits else "no collection is"
+        raise InputError(f"{path}: {what} called {wanted!r}; it holds {held}")
+    if len(choices) > 1:
+        raise SeveralCollectionsError(f"{path} holds {held}; choose one", choices)
+    if not choices:
+        raise FileError(f"{path}: holds no collection")
+    return 0
 
 
 _TOLD = 8  # files that were not opened, in one line
@@ -78,6 +102,7 @@ class Source:
     notes: tuple[str, ...] = ()  # What the user should know of the reading
     # (name, why) of files that are not among the items, though they were meant to be
     left_out: tuple[tuple[str, str], ...] = ()
+    held: tuple[int, ...] = ()  # Rows of the table that are no items, and stay where they are
     tempo_range: tuple[float, float] | None = None  # Beats per minute that tempi are counted in; None: as they are
     home: Home | None = None  # Where the order can be written back to, where it is no file
 
@@ -125,11 +150,11 @@ class Source:
     def sides(self) -> tuple[int, ...]:
         """How many items each side has, by a column ``side`` or comments of a playlist; empty where there is one."""
         items = self.collection.items
-        if self.playlist is not None:
+        labels = [item.details.get("side") for item in items]
+        if self.playlist is not None and not any(labels):
             texts = ["".join(self.playlist.entries[row].raw or ()) for row in self.rows]
             starts = [k for k, text in enumerate(texts) if _SIDE.search(text)]
         else:
-            labels = [item.details.get("side") for item in items]
             starts = [k for k, label in enumerate(labels) if label and label != (labels[k - 1] if k else None)]
         if len(starts) < 2 or starts[0] != 0:
             return ()
@@ -160,6 +185,44 @@ def with_held(order: Sequence[int], held: Sequence[int]) -> list[int]:
     return entries
 
 
+# What the files of a collection say of themselves.
+
+
+def read_items(files: Iterable[str], medium: Medium, skipped: list[tuple[str, str]]) -> list[Item]:
+    """The items of files, in a child where they are parsed or guarded; one at which the medium fails is skipped."""
+    known = list(files)
+    apart = [file for file in known if is_guarded() or medium.parsed(file)]
+    found: dict[str, Item] = {}
+    for file, item in zip(apart, call_all(medium.read_item, apart), strict=True):
+        named = Item(file, shown(Path(file).stem), file)
+        found[file] = named if isinstance(item, FileError) else item  # it is told when it is measured
+    for file in known:
+        try:
+            found[file] = found[file] if file in found else medium.read_item(file)
+        except FabulaError:
+            raise
+        except Exception as error:  # of a medium that another package brings
+            skipped.append((file, f"cannot be read ({type(error).__name__}: {shown(' '.join(str(error).split()))})"))
+    return [found[file] for file in known if file in found]
+
+
+def read_tags(collection: Collection, medium: Medium, opening: Opening) -> Collection:
+    """The collection with what its files say of themselves where its list does not: titles, who made them, details."""
+    named = [item.path for item in collection.items if item.path and split_stretch(item.path)[1] is None]
+    there = [path for path in named if opening.may_read(path)]
+    tags = {item.path: item for item in read_items(dict.fromkeys(there), medium, [])}
+    items = []
+    for item in collection.items:
+        said = tags.get(item.path)
+        if said is None:
+            items.append(item)
+            continue
+        title = said.title if item.title in ("", Path(item.path).name) else item.title
+        details = {**said.details, **item.details}
+        items.append(replace(item, title=title, artist=item.artist or said.artist, details=details))
+    return replace(collection, items=tuple(items))
+
+
 # The readers there are: those of the house, one line each, and those that other packages bring.
 
 GROUP = "fabula.sources"
@@ -171,7 +234,12 @@ _LIBRARIES = {
     "mpd": "fabula.sources.libraries.mpd:READER",
 }
 _FOLDERS = "fabula.sources.folders:READER"  # whatever no other reader takes
-_LISTS = "fabula.sources.playlists.playlist:LISTS"  # texts that are lists of files
+# Texts (.txt) that are lists: of files, of tab-separated columns as programs export them, of tracks.
+_LISTS = (
+    "fabula.sources.playlists.playlist:LISTS",
+    "fabula.sources.tables.read_table:EXPORTS",
+    "fabula.sources.playlists.playlist:TRACKLISTS",
+)
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 
 
@@ -189,16 +257,18 @@ class Opening:
     progress: Callable[[int, int, str], None] | None = None
     stop: Stop = lambda: False
     tempo_range: tuple[float, float] | None = None  # Slowest and fastest tempo of music: others are doubled or halved
+    folder: Path | None = None  # Where relative names in a list start from; None: from the folder of the list
 
     def __post_init__(self) -> None:
         if self.tempo_range is not None and not 0 < self.tempo_range[0] < self.tempo_range[1] < np.inf:
             raise InputError(f"must rise, such as 88-176; got {self.tempo_range}", field="tempo_range")
 
     def may_read(self, path: str) -> bool:
-        """Whether there is such a file, and it may be read: below the folders named, where some are."""
+        """Whether there is such a file, or one it is a stretch of, and it may be read: below the folders named."""
+        file = Path(path if Path(path).is_file() else split_stretch(path)[0])
         if self.within is None:
-            return Path(path).is_file()
-        real = Path(path).resolve()
+            return file.is_file()
+        real = file.resolve()
         return any(real.is_relative_to(root) for root in self.within) and real.is_file()
 
 
@@ -282,6 +352,40 @@ def _reader_of(name: str, *, alone: bool) -> Reader | None:
     if Path(name).is_dir():
         return next((reader for reader in readers() if reader.folders is not None and reader.folders(name)), None)
     if Path(name).suffix.lower() == ".txt":
-        lists: Reader = load(_LISTS)
-        return lists if alone and lists.takes(name) else None
+        return next((reader for reader in map(load, _LISTS) if reader.takes(name)), None) if alone else None
     return next((reader for reader in readers() if Path(name).suffix.lower() in reader.endings), None)
+
+
+# What is pasted or piped in has no name: what it is goes by how it begins.
+
+_BEGINNINGS = (
+    (r"#EXTM3U", ".m3u8"), (r"\[playlist\]", ".pls"), (r"<[^>]*>.*<plist|<plist", ".xml"), (r".*<asx\b", ".asx"),
+    (r".*<smil\b", ".wpl"), (r".*<playlist\b", ".xspf"), (r'\{\s*"playlist"', ".jspf"), (r"[\[{]", ".json"),
+    (r"(?:(?:REM|CATALOG|PERFORMER|TITLE|SONGWRITER|FLAGS|CDTEXTFILE)\b[^\n]*\n\s*)*FILE\b", ".cue"),
+)  # fmt: skip
+_HEAD = 4096  # bytes that tell
+
+
+def name_pasted(data: bytes) -> tuple[str, bytes]:
+    """The ending of a list that has no name, by how it begins, and what to read; plain lines are titles.
+
+    >>> name_pasted(b"#EXTM3U\\na.mp3")[0], name_pasted(b"title,artist\\nRain,Can")[0], name_pasted(b"Rain\\nSun")
+    ('.m3u8', '.csv', ('.csv', b'title\\n"Rain"\\n"Sun"\\n'))
+    """
+    text = decode(data, "what is pasted", "text")[0].lstrip()
+    if not text:
+        raise FileError("nothing was pasted: give one track a line, or a playlist")
+    for beginning, ending in _BEGINNINGS:
+        if re.match(beginning, text[:_HEAD], re.IGNORECASE | re.DOTALL):
+            return ending, data
+    plain, roles = (load(f"fabula.sources.tables.roles:{name}") for name in ("plain", "ROLES"))
+    headings = {plain(cell) for cell in re.split("[,;\t]", text.partition("\n")[0])}
+    if len(headings) > 1 and headings & set(roles["title"].split()):
+        return ".txt" if "\t" in text.partition("\n")[0] else ".csv", data
+    if load("fabula.sources.playlists.tracklists:find_tracks")(text) is not None:
+        return ".txt", data
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if all(Path(line).is_file() for line in lines):
+        return ".m3u8", data
+    titles = lines if plain(lines[0]) not in ("title", "titles", "tracklist") else lines[1:]
+    return ".csv", "".join(["title\n", *('"' + line.replace('"', '""') + '"\n' for line in titles)]).encode()

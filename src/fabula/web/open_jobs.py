@@ -40,10 +40,11 @@ class Listing:
 
     def seconds_left(self) -> float | None:
         """How long measuring the others will take at the pace so far, by their lengths; None where nothing tells."""
-        done, lengths = set(self.measured), [item.length or 0.0 for item in self.source.collection.items]
+        done, lengths = set(self.measured), [item.length for item in self.source.collection.items]
         if not done:
             return None
-        weights = lengths if all(lengths) else [1.0] * len(lengths)
+        known = [length for length in lengths if length]
+        weights = [length or sum(known) / max(1, len(known)) or 1.0 for length in lengths]
         there = sum(weights[k] for k in done)
         pace = (self.latest - self.begun) / there
         return max(0.0, pace * (sum(weights) - there) - (time.monotonic() - self.latest)) if self.latest else 0.0

@@ -18,6 +18,8 @@ from fabula.sources.playlists.playlist import (
     write_playlist,
 )
 
+FULL = (".m3u", ".m3u8", ".pls", ".xspf", ".jspf")  # which hold any location, and numbers beside it
+
 
 def test_another_order_keeps_every_byte_of_every_entry(tmp_path, foreign):
     sample, name = foreign, foreign.name
@@ -59,7 +61,7 @@ def test_other_formats_hold_every_entry_or_say_why_not(tmp_path, foreign):
     name = foreign.name
     (tmp_path / name).write_bytes(foreign.data)
     playlist = read_playlist(tmp_path / name)
-    for ending in PLAYLIST_ENDINGS:
+    for ending in FULL:
         target = tmp_path / f"new{ending}"
         bare = any(not entry.location for entry in playlist.entries)
         if bare and ending in (".m3u", ".m3u8", ".pls") and format_of(name) is not format_of(target):
@@ -84,13 +86,14 @@ def test_vlc_groups_keep_what_they_hold(tmp_path, vlc):
 SIDES = {0: "Side A", 2: "Side B, 21:30"}
 
 
-@pytest.mark.parametrize("ending", PLAYLIST_ENDINGS)
+@pytest.mark.parametrize("ending", [*FULL, ".wpl", ".asx", ".cue"])
 def test_side_breaks_are_comments(tmp_path, ending):
     playlist = Playlist((Entry("a.mp3", "A"), Entry("b.mp3", "B"), Entry("c.mp3", "C")), "T")
     path = write_playlist(tmp_path / f"a{ending}", playlist, [2, 0, 1], comments=SIDES)
     text = path.read_text()
     side_is = '"urn:fabula:side": "{}"\n'
-    comment = {".pls": "; {}\n", ".xspf": "<!-- {} -->\n", ".jspf": side_is}.get(ending, "# {}\n")
+    comment = {".pls": "; {}\n", ".jspf": side_is, ".cue": "REM {}\n"}.get(ending, "# {}\n")
+    comment = "<!-- {} -->\n" if ending in (".xspf", ".wpl", ".asx") else comment
     for side in SIDES.values():
         assert text.count(comment.format(side)) == 1
     again = read_playlist(path)
@@ -112,7 +115,7 @@ def test_comments_in_words(tmp_path):
         write_playlist(tmp_path / "b.m3u", playlist, comments={2: "x"})
 
 
-@pytest.mark.parametrize("ending", PLAYLIST_ENDINGS)
+@pytest.mark.parametrize("ending", [*FULL, ".cue"])
 def test_a_file_name_that_is_no_text_comes_back(tmp_path, ending):
     names = ["caf\udce9.mp3", "café.mp3", "plain.mp3"]
     path = write_playlist(tmp_path / f"a{ending}", Playlist(tuple(Entry(name, "Ü") for name in names)))
@@ -175,7 +178,8 @@ def test_characters_that_an_old_xspf_encoding_lacks(tmp_path):
 
 
 def test_the_registry():
-    assert PLAYLIST_ENDINGS == (".m3u", ".m3u8", ".pls", ".xspf", ".jspf")
-    assert [form.name for form in FORMATS] == ["m3u", "pls", "xspf", "jspf"]
+    assert PLAYLIST_ENDINGS[:5] == FULL
+    assert PLAYLIST_ENDINGS[5:] == (".wpl", ".zpl", ".asx", ".wax", ".wvx", ".xml", ".cue")
+    assert [form.name for form in FORMATS] == ["m3u", "pls", "xspf", "jspf", "smil", "asx", "itunes", "cue"]
     assert len(set(PLAYLIST_ENDINGS)) == len(PLAYLIST_ENDINGS)
     assert {format_of(f"x{ending}").name for ending in PLAYLIST_ENDINGS} == {form.name for form in FORMATS}

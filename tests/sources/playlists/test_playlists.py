@@ -186,7 +186,7 @@ def test_a_collection_of_a_playlist(tmp_path):
     assert c.items[0].id == "Can/Vitamin C.flac"
 
 
-@pytest.mark.parametrize("ending", PLAYLIST_ENDINGS)
+@pytest.mark.parametrize("ending", [*PLAYLIST_ENDINGS[:5], ".wpl", ".asx", ".cue"])
 def test_another_folder_leads_to_the_same_files(tmp_path, ending):
     (tmp_path / "new place").mkdir()
     (tmp_path / "old").mkdir()
@@ -203,7 +203,7 @@ def test_another_folder_leads_to_the_same_files(tmp_path, ending):
             "../old/#hash.mp3",
             "../old/win/dir/c.mp3",
         ]
-    assert ("\\" in moved.entries[5].location) == (ending in (".m3u", ".m3u8", ".pls"))
+    assert ("\\" in moved.entries[5].location) == (ending not in (".xspf", ".jspf"))
 
 
 def test_percent_encoded_paths_of_players_are_found_on_disk(tmp_path):
@@ -244,7 +244,7 @@ playlists = st.builds(Playlist, st.lists(entries, min_size=1, max_size=5).map(tu
 
 
 @pytest.mark.slow
-@given(playlists, st.sampled_from(PLAYLIST_ENDINGS), st.randoms())
+@given(playlists, st.sampled_from(PLAYLIST_ENDINGS[:5]), st.randoms())
 @settings(max_examples=120, deadline=None)
 def test_what_is_written_reads_back(tmp_path_factory, playlist, ending, random):
     order = list(range(len(playlist)))
@@ -266,8 +266,8 @@ def test_what_is_written_reads_back(tmp_path_factory, playlist, ending, random):
     assert [e.location for e in read_playlist(path).entries] == [again.entries[i].location for i in order]
 
 
-@pytest.mark.parametrize("source", PLAYLIST_ENDINGS)
-@pytest.mark.parametrize("target", PLAYLIST_ENDINGS)
+@pytest.mark.parametrize("source", PLAYLIST_ENDINGS[:6])
+@pytest.mark.parametrize("target", PLAYLIST_ENDINGS[:6])
 def test_conversion_keeps_what_both_can_say(tmp_path, source, target):
     wanted = (Entry("ä b.mp3", "Vitamin C", "Can", 201.5), Entry("/x/c.mp3", "Solo"), Entry("http://example.org/1"))
     first = read_playlist(write_playlist(tmp_path / f"a{source}", Playlist(wanted, "Mix & match")))
@@ -340,8 +340,8 @@ def test_mistakes_with_names(tmp_path):
     with pytest.raises(FileError, match=r"does not exist$"):
         read_playlist(tmp_path / "absent.m3u")
     with pytest.raises(InputError) as error:
-        read_playlist("a.wpl")
-    assert str(error.value) == "a.wpl: a playlist must end in one of .m3u, .m3u8, .pls, .xspf, .jspf; got .wpl"
+        read_playlist("a.xyz")
+    assert str(error.value) == f"a.xyz: a playlist must end in one of {', '.join(PLAYLIST_ENDINGS)}; got .xyz"
     with pytest.raises(InputError, match="M3U cannot hold a location with a line break"):
         write_playlist(tmp_path / "a.m3u", Playlist((Entry("a\nb"),)))
     with pytest.raises(InputError, match="an ordering of 1 items must have 1 entries; got 2"):

@@ -131,7 +131,7 @@ def test_rows_of_one_collection_of_several(tmp_path):
 @pytest.mark.parametrize(
     ("name", "rows", "extra", "message"),
     [
-        ("b.xls", [0], {}, "a table is written as .csv, .tsv, .json, .jsonl, .parquet; got .xls"),
+        ("b.xls", [0], {}, "a table is written as .csv, .tsv, .json, .jsonl, .parquet, .xlsx; got .xls"),
         ("b.csv", [0, 2], {}, "rows must be 0 to 1; got 0 to 2"),
         ("b.csv", [], {}, "rows must be a list of whole numbers, one or more; got []"),
         ("b.csv", [0.5], {}, "rows must be a list of whole numbers, one or more; got [0.5]"),

@@ -359,7 +359,7 @@ def test_written_columns(tmp_path):
 @pytest.mark.parametrize(
     ("name", "extra", "message"),
     [
-        ("x.xls", {}, "{}: a table is written as .csv, .json or .parquet; got .xls"),
+        ("x.xls", {}, "{}: a table is written as .csv, .tsv, .json, .parquet, .xlsx; got .xls"),
         ("x.csv", {"id": [1]}, "extra column 'id' has the name of a column every table has"),
         ("x.csv", {"e": [1, 2]}, "extra column 'e' must have 1 values, one per item; got 2"),
         ("x.csv", {"e": [float("inf")]}, "column 'e' must be finite numbers; got inf"),

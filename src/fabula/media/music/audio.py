@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.arrays import Floats
-from fabula.core.files import open_file
+from fabula.core.files import open_file, split_stretch
 from fabula.errors import FileError, InputError, shown
 from fabula.media.medium import Spec, Stop, Stopped
 from fabula.media.music.heard import (
@@ -46,7 +46,15 @@ from fabula.media.music.loudness import (
     edges,
     loudness_range,
 )
-from fabula.media.music.tempo_and_key import Pitches, chroma, find_key, find_tempo, onset_density, tuning
+from fabula.media.music.tempo_and_key import (
+    Pitches,
+    chroma,
+    find_key,
+    find_mix,
+    find_tempo,
+    onset_density,
+    tuning,
+)
 
 if TYPE_CHECKING:
     from soundfile import SoundFile  # type: ignore[import-untyped]
@@ -88,31 +96,43 @@ def play(path: str | os.PathLike[str], listen: Callable[[Sound], T], *, stop: St
     The file is opened once; what it is goes by its content. Nothing else is read, whatever it names. Where soundfile
     breaks off within an Opus file, ``listen`` is called once more with what ffmpeg makes of it. ``stop`` is asked
     before each chunk, and while none comes; True gives up with `Stopped`. A FileError, one line, where the file is
-    missing, empty, not audio or breaks off, or needs ffmpeg.
+    missing, empty, not audio or breaks off, or needs ffmpeg. Of ``a.wav#t=12.5,200`` that stretch is heard.
     """
-    name = os.fspath(path)
+    whole = os.fspath(path)
+    name, begins, ends = (whole, None, None) if Path(whole).exists() else split_stretch(whole)
     with _open_file(name) as file:
         try:
-            with _open_sound(name, file, stop) as sound:
+            with _open_sound(name, file, stop, begins=begins or 0.0, ends=ends) as sound:
                 return listen(sound)
         except BrokenOpusError as error:
             if shutil.which("ffmpeg") is None:
                 more = "ffmpeg, which decodes some that are whole and odd, is not installed"
                 raise FileError(f"{error} ({more})") from error
-            with _open_sound(name, file, stop, promised=error.seconds) as sound:
+            with _open_sound(name, file, stop, promised=error.seconds, begins=begins or 0.0, ends=ends) as sound:
                 return listen(sound)
 
 
 @contextlib.contextmanager
-def _open_sound(name: str, file: BinaryIO, stop: Stop, promised: float | None = None) -> Iterator[Sound]:
-    """An open file as a sound; by ffmpeg alone where so many seconds were promised that soundfile does not give."""
+def _open_sound(
+    name: str,
+    file: BinaryIO,
+    stop: Stop,
+    promised: float | None = None,
+    *,
+    begins: float = 0.0,
+    ends: float | None = None,
+) -> Iterator[Sound]:
+    """An open file, or a stretch of it, as a sound; by ffmpeg alone where soundfile gives less than was promised."""
     with contextlib.ExitStack() as stack:
         by_ffmpeg = promised is not None or Path(name).suffix.lower() in FFMPEG_ENDINGS
         by_ffmpeg = by_ffmpeg or (_is_chained(file) and shutil.which("ffmpeg") is not None)
         known = None if by_ffmpeg else _open_soundfile(name, file)
         if known is not None:
             stack.enter_context(known)
-            chunks = _soundfile_chunks(name, known)
+            skipped = known.seek(min(round(begins * known.samplerate), known.frames)) if begins else 0
+            begins -= skipped / known.samplerate
+            ends = None if ends is None else ends - skipped / known.samplerate
+            chunks = _soundfile_chunks(name, known, skipped, whole=ends is None)
             sound = Sound(known.samplerate, known.channels, chunks, vorbis=known.format == "OGG")
         else:
             sound = _open_ffmpeg(name, file, stop, stack)
@@ -122,7 +142,30 @@ def _open_sound(name: str, file: BinaryIO, stop: Stop, promised: float | None = 
             raise FileError(f"{shown(name)}: the sample rate must be at least {LOWEST_RATE} Hz; it is {sound.rate}")
         if not 1 <= sound.channels <= MOST_CHANNELS:
             raise FileError(f"{shown(name)}: must have 1 to {MOST_CHANNELS} channels; it has {sound.channels}")
-        yield replace(sound, chunks=_limit_chunks(name, sound, stop))
+        limited = replace(sound, chunks=_limit_chunks(name, sound, stop))
+        part = begins > 1e-6 or ends is not None
+        yield replace(limited, chunks=_cut_chunks(limited, begins, ends)) if part else limited
+
+
+def _cut_chunks(sound: Sound, begins: float, ends: float | None) -> Iterator[Samples]:
+    """The chunks of a stretch, each of the usual size but the last."""
+    size, at, filled = chunk_frames(sound.rate), 0, 0
+    first, last = round(begins * sound.rate), float("inf") if ends is None else round(ends * sound.rate)
+    room = np.empty((sound.channels, size), np.float32)
+    for chunk in sound.chunks:
+        part = chunk[max(0, first - at) : max(0, int(min(len(chunk), last - at)))]
+        at += len(chunk)
+        while len(part):
+            taken = min(size - filled, len(part))
+            room[:, filled : filled + taken] = part[:taken].T
+            filled, part = filled + taken, part[taken:]
+            if filled == size:
+                yield room.T
+                filled = 0
+        if at >= last:
+            break
+    if filled:
+        yield room[:, :filled].T
 
 
 def _all_chunks(name: str, sound: Sound, promised: float) -> Iterator[Samples]:
@@ -199,7 +242,8 @@ def _open_soundfile(name: str, file: BinaryIO) -> SoundFile | None:
         return None
 
 
-def _soundfile_chunks(name: str, file: SoundFile) -> Iterator[Samples]:
+def _soundfile_chunks(name: str, file: SoundFile, done: int = 0, *, whole: bool = True) -> Iterator[Samples]:
+    """The chunks of a file of which so many frames are behind it; cut off where the whole of it is less than told."""
     import soundfile
 
     size = chunk_frames(file.samplerate)
@@ -207,7 +251,6 @@ def _soundfile_chunks(name: str, file: SoundFile) -> Iterator[Samples]:
     promised = 0 if file.format == "MP3" else file.frames  # MP3 files can only guess how long they are
     known = promised if promised < MOST_HOURS * 3600 * file.samplerate else 0  # else it says that it does not know
     seconds = known / file.samplerate if file.subtype == "OPUS" else None
-    done = 0
     while True:
         try:
             chunk = file.read(out=room)
@@ -217,7 +260,7 @@ def _soundfile_chunks(name: str, file: SoundFile) -> Iterator[Samples]:
             break
         done += len(chunk)
         yield chunk
-    if done < promised - file.samplerate // 100:
+    if whole and done < promised - file.samplerate // 100:
         raise _breakage(name, seconds)
 
 
@@ -431,6 +474,9 @@ class AudioFeatures:
     # Seconds from the first sound until a second of it is within 6 LU of the loudness; the same from the end.
     fade_in: float
     fade_out: float
+    # Bars of four beats, at the tempo heard, before all of it sounds and after: what a DJ mixes over.
+    mix_in: float
+    mix_out: float
     # Of the first and last 15 seconds that sound.
     start_loudness: float
     end_loudness: float
@@ -506,6 +552,8 @@ class Ears:
         strength = self.spectra.strengths / max(1, len(onsets))
         beats = (onsets, *_ends(onsets, 1 / rate, sounding, _SECONDS))
         tempo, start_tempo, end_tempo = (find_tempo(part, rate, strength) for part in beats)
+        texture, _ = _ends(spans[:, 3:], self.spectra.span_seconds, sounding, seconds)
+        mix_in, mix_out = find_mix(texture, self.spectra.span_seconds, tempo.beats)
         cents, tuned = tuning(self.pitches.blocks)
         classes = chroma(self.pitches.blocks, cents)
         pitches = (classes, *_ends(classes, self.pitches.block_seconds, sounding, _SECONDS))
@@ -529,6 +577,8 @@ class Ears:
             silence_end=max(0.0, seconds - sounding.end),
             fade_in=sounding.fade_in,
             fade_out=sounding.fade_out,
+            mix_in=mix_in,
+            mix_out=mix_out,
             start_loudness=sounding.start_loudness,
             end_loudness=sounding.end_loudness,
             start_brightness=brightness(start_span),
@@ -562,4 +612,4 @@ def _row(path: str, stop: Stop) -> NDArray[np.float64]:
     return np.array([getattr(measured, name) for name in FEATURES], dtype=np.float64)
 
 
-SPEC = Spec("audio", version=5, feature_names=FEATURES, measure=_row, shape=(len(FEATURES),))
+SPEC = Spec("audio", version=6, feature_names=FEATURES, measure=_row, shape=(len(FEATURES),))

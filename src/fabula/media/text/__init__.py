@@ -61,12 +61,12 @@ _NAMES = {
     "opening": "words of openings",
     "closing": "words of closes",
     **dict.fromkeys(("wording", "stems"), "choice of words"),
-    **dict.fromkeys(("carried", "met"), "people and places taken over"),
-    **dict.fromkeys(("cast_weight", "cast_comma"), "people, who are known by then"),
-    **dict.fromkeys(("cast_start", "cast_end"), "people, who came in before"),
+    **dict.fromkeys(("carried", "met"), "people and places"),
+    **dict.fromkeys(("cast_weight", "cast_comma"), "people known by then"),
+    **dict.fromkeys(("cast_start", "cast_end"), "people from before"),
     **dict.fromkeys(("words_start", "words_end"), "words taken up"),
     **dict.fromkeys(("rare_start", "rare_end"), "rare words taken up"),
-    **dict.fromkeys(("new_words", "owned", "words_weight", "rare_weight"), "things that are known by then"),
+    **dict.fromkeys(("new_words", "owned", "words_weight", "rare_weight"), "things known by then"),
 }
 _UNKNOWN = {
     **dict.fromkeys(("valence", "intensity"), "no table of feeling for its language (English, German, French, Dutch)"),

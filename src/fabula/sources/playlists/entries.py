@@ -71,6 +71,7 @@ class Playlist:
     read: tuple[Entry, ...] = field(default=(), compare=False, repr=False)  # the entries in the order of the file
     script: Script = field(default=Script(), compare=False, repr=False)  # how the file puts text into bytes
     joint: str = field(default="", compare=False, repr=False)  # the text between two entries
+    gap: float = field(default=0.0, compare=False)  # seconds between two entries, where a format says when each begins
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -94,10 +95,12 @@ class PlaylistFormat:
 
     name: str  # what :attr:`Playlist.format` says of a playlist read from such a file
     endings: tuple[str, ...]  # of such files, with the dot, in lower case
-    read: Callable[[str | os.PathLike[str]], Playlist]
+    read: Callable[..., Playlist]  # from a path
     write: Callable[[Playlist, Comments | None], str]
     location: Callable[[str], str]  # a location -> how such a file spells it
     unicode_endings: tuple[str, ...] = ()  # those whose files are always UTF-8
+    several: bool = False  # whether a file may hold several playlists: ``read`` takes which, or None, besides
+    absolute: bool = False  # whether locations must not be relative
 
 
 def check_count(path: str | os.PathLike[str], count: int) -> None:

@@ -11,14 +11,25 @@ from numpy.typing import ArrayLike
 
 from fabula.core.arrays import as_ordering
 from fabula.core.collection import Collection, Item
-from fabula.core.files import Script, read_text, write_whole
+from fabula.core.files import Script, read_text, split_stretch, write_whole
 from fabula.errors import FabulaError, FileError, InputError
+from fabula.media.medium import Medium
 from fabula.media.registry import find_medium, medium_of_file
-from fabula.sources.playlists import jspf, m3u, pls, xspf
-from fabula.sources.playlists.entries import Entry, Playlist, PlaylistFormat, is_address, move_location, resolve
-from fabula.sources.registry import Opening, Reader, Source
+from fabula.sources.playlists import cue, jspf, m3u, pls, tracklists, xml_lists, xspf
+from fabula.sources.playlists.entries import (
+    Entry,
+    Playlist,
+    PlaylistFormat,
+    is_address,
+    is_relative,
+    move_location,
+    resolve,
+)
+from fabula.sources.registry import Opening, Reader, Source, read_tags
 
-FORMATS: tuple[PlaylistFormat, ...] = (m3u.FORMAT, pls.FORMAT, xspf.FORMAT, jspf.FORMAT)
+FORMATS: tuple[PlaylistFormat, ...] = (
+    m3u.FORMAT, pls.FORMAT, xspf.FORMAT, jspf.FORMAT, xml_lists.WPL, xml_lists.ASX, xml_lists.ITUNES, cue.FORMAT,
+)  # fmt: skip
 
 PLAYLIST_ENDINGS = tuple(ending for form in FORMATS for ending in form.endings)
 
@@ -38,8 +49,8 @@ def format_of(path: str | os.PathLike[str]) -> PlaylistFormat:
 __all__ = ["PLAYLIST_ENDINGS", "Entry", "Playlist", "collection_of", "playlist_of", "read_playlist", "write_playlist"]
 
 
-def read_playlist(path: str | os.PathLike[str]) -> Playlist:
-    """Read a playlist; the format is told by the ending of the name.
+def read_playlist(path: str | os.PathLike[str], collection: str | None = None) -> Playlist:
+    """Read a playlist, of a file of several the one that is named; the format is told by the ending of the name.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -55,7 +66,10 @@ def read_playlist(path: str | os.PathLike[str]) -> Playlist:
     >>> playlist.entries[0].artist, playlist.entries[0].duration
     ('Can', 201.0)
     """
-    return format_of(path).read(path)
+    form = format_of(path)
+    if not form.several and collection is not None:
+        raise InputError(f"{path}: holds one playlist; got {collection!r}", field="collection")
+    return form.read(path, collection) if form.several else form.read(path)
 
 
 def write_playlist(
@@ -73,8 +87,9 @@ def write_playlist(
     Comments are position, from 0 -> what to say before the entry there: ``{0: "Side A", 5: "Side B"}``. They take the
     place of comments that start a side in the file that was read; None keeps these as they are.
     """
-    form = format_of(path)
     target = Path(path)
+    listed = playlist.format == "tracklist" and target.suffix.lower() in tracklists.FORMAT.endings
+    form = tracklists.FORMAT if listed else format_of(path)
     entries = playlist.entries
     if ordering is not None:
         entries = tuple(entries[i] for i in as_ordering(ordering, len(entries)))
@@ -95,19 +110,22 @@ def write_playlist(
 
 def _move_entry(entry: Entry, old: Path, new: Path, form: PlaylistFormat) -> Entry:
     location = move_location(entry.location, old, new) if entry.location else ""
+    if form.absolute and location and is_relative(location):
+        location = os.path.abspath(resolve(entry.location, old))  # noqa: PTH100 - links stay as they are
     if location == entry.location:
         return entry
     raw = entry.raw and (entry.raw[0], form.location(location) if entry.raw[1] else "", entry.raw[2])
     return replace(entry, location=location, raw=raw)
 
 
-def collection_of(playlist: Playlist, path: str | os.PathLike[str]) -> Collection:
+def collection_of(playlist: Playlist, path: str | os.PathLike[str], folder: Path | None = None) -> Collection:
     """The items of a playlist, called by the name of its file.
 
-    Their ids are their locations (their numbers where there is none), their paths start from the folder of the playlist
-    ("" when they are not files); features: ``duration`` in seconds and the numbers that it gives, NaN where none.
+    Their ids are their locations (their numbers where there is none), their paths start from the folder of the
+    playlist, or another ("" when they are not files); features: ``duration`` in seconds and the numbers that it gives,
+    NaN where none.
     """
-    folder = Path(path).parent
+    folder = folder or Path(path).parent
     items = [
         Item(
             entry.location or str(number),
@@ -148,21 +166,30 @@ def playlist_of(collection: Collection, *, features: Sequence[str] = ()) -> Play
 _MOST = 1 << 22  # bytes of a list that are looked through
 
 
-def open_playlist(paths: Sequence[str], _: Opening) -> Source:
-    """Open a playlist; its medium is that of its first file, music where no file says."""
-    return _source(Path(paths[0]), read_playlist(paths[0]))
+def open_playlist(paths: Sequence[str], opening: Opening) -> Source:
+    """Open a playlist; its medium is that of its first file, music where no file says.
+
+    Where it does not say what each entry is called and who made it, the files are asked.
+    """
+    return _source(Path(paths[0]), read_playlist(paths[0], opening.collection), opening)
 
 
 def open_list(paths: Sequence[str], opening: Opening) -> Source:
     """Open a list of files: a playlist without anything but their names; what a file says of itself is read."""
-    source = _source(Path(paths[0]), m3u.read_m3u(paths[0]))
-    items = list(source.collection.items)
-    for number, item in enumerate(items):
-        if opening.may_read(item.path):
-            said = source.medium.read_item(item.path)
-            details = {**item.details, **said.details}
-            items[number] = replace(item, title=said.title, artist=said.artist, details=details)
-    return replace(source, collection=replace(source.collection, items=tuple(items)))
+    return _source(Path(paths[0]), m3u.read_m3u(paths[0]), opening)
+
+
+def open_tracklist(paths: Sequence[str], opening: Opening) -> Source:
+    """Open a list of tracks as people write them: titles, who made them and lengths, as far as it says them."""
+    which = None
+    for role, name in opening.columns:
+        if role not in ("artist", "title") or name not in ("first", "second"):
+            raise InputError(f"of a list of tracks: artist=first or artist=second; got {role}={name}", field="columns")
+        which = name if role == "artist" else "second" if name == "first" else "first"
+    playlist = tracklists.read_tracklist(paths[0], which)
+    told = tracklists.describe_reading(playlist) if which is None else ""
+    source = _source(Path(paths[0]), playlist, opening)
+    return replace(source, notes=(told,) if told else ())
 
 
 def is_list(path: str) -> bool:
@@ -183,12 +210,46 @@ def is_list(path: str) -> bool:
     return bool(named) and all(medium is not None and ".txt" not in medium.endings for medium in media)
 
 
-def _source(path: Path, playlist: Playlist) -> Source:
-    collection = collection_of(playlist, path)
-    known = (medium_of_file(Path(item.path).suffix) for item in collection.items if item.path)
+def _source(path: Path, playlist: Playlist, opening: Opening) -> Source:
+    collection = collection_of(playlist, path, opening.folder)
+    playlist = replace(playlist, folder=opening.folder or playlist.folder)
+    known = (medium_of_file(Path(split_stretch(item.path)[0]).suffix) for item in collection.items if item.path)
     medium = next((one for one in known if one is not None), None) or find_medium("music")
-    return Source(path, collection, medium, files=True, playlist=playlist, rows=tuple(range(len(collection))))
+    if playlist.format == "cue" and (ended := _with_ends(playlist, collection, medium, opening)) is not None:
+        playlist, collection = ended, collection_of(ended, path, opening.folder)
+    if not all(item.title and item.artist for item in collection.items):
+        collection = read_tags(collection, medium, opening)
+    files = _has_files(playlist, collection, opening)
+    notes: tuple[str, ...] = ()
+    if not files and any(item.path for item in collection.items):
+        notes = ("none of its files is here: it is ordered by what the list says of them",)
+        collection = replace(collection, items=tuple(replace(item, path="") for item in collection.items))
+    rows = tuple(range(len(collection)))
+    return Source(path, collection, medium, files=files, playlist=playlist, rows=rows, notes=notes)
 
 
-READER = Reader("playlist", open_playlist, PLAYLIST_ENDINGS)
+def _with_ends(playlist: Playlist, collection: Collection, medium: Medium, opening: Opening) -> Playlist | None:
+    """A cue sheet with the lengths of stretches that go to the end of their file, as the file says; None without."""
+    entries, found = list(playlist.entries), 0
+    for number, (entry, item) in enumerate(zip(entries, collection.items, strict=True)):
+        file, begins, ends = split_stretch(item.path)
+        if begins is None or ends is not None or not opening.may_read(item.path):
+            continue
+        whole = medium.read_item(file).details.get("duration_ms")
+        if whole is not None and whole / 1000 > begins:
+            entries[number] = replace(entry, duration=whole / 1000 - begins)
+            found += 1
+    return replace(playlist, entries=tuple(entries), read=tuple(entries)) if found else None
+
+
+def _has_files(playlist: Playlist, collection: Collection, opening: Opening) -> bool:
+    """Whether a playlist is of files: one that names none, or a library of another machine, is one of titles."""
+    named = [item.path for item in collection.items if item.path]
+    if not all(item.title for item in collection.items):
+        return True
+    return any(map(opening.may_read, named)) if playlist.format in ("itunes", "cue") else bool(named)
+
+
+READER = Reader("playlist", open_playlist, PLAYLIST_ENDINGS, several=True)
 LISTS = Reader("list", open_list, takes=is_list)
+TRACKLISTS = Reader("list of tracks", open_tracklist, takes=tracklists.is_tracklist)

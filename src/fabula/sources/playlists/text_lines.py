@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from fabula.errors import InputError
 
-_BREAK = re.compile(r"\s*(?:[#;]|<!--)?\s*(?:Side [A-Z0-9]{1,3}\b|Gain [-+]\d+\.\d dB)[^\r\n]*", re.IGNORECASE)
+_UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_BREAK = re.compile(r"\s*(?:[#;]|<!--|REM\b)?\s*(?:Side [A-Z0-9]{1,3}\b|Gain [-+]\d+\.\d dB)[^\r\n]*", re.IGNORECASE)
 
 
 def each_line(text: str) -> Iterator[str]:
@@ -65,6 +66,34 @@ def split_label(label: str) -> tuple[str, str]:
     if not dash or " - " in title or not title.strip() or not artist.strip() or artist.strip().isdigit():
         return "", label
     return artist.strip(), title.strip()
+
+
+_CLOCK = re.compile(r"(?:(\d{1,3}):)?(\d{1,3}):(\d{2}(?:[.,]\d+)?)")
+
+
+def read_clock(text: str) -> float | None:
+    """The seconds of a duration written as on a clock; None for anything else.
+
+    >>> read_clock("3:20"), read_clock("1:02:03"), read_clock("0:09.5"), read_clock("200"), read_clock("3:99")
+    (200.0, 3723.0, 9.5, None, None)
+    """
+    match = _CLOCK.fullmatch(text.strip())
+    if not match:
+        return None
+    hours, minutes, rest = match.groups()
+    seconds = float(rest.replace(",", "."))
+    total = 3600 * int(hours or 0) + 60 * int(minutes) + seconds
+    return total if seconds < 60 and (hours is None or int(minutes) < 60) else None
+
+
+def writable_text(text: str) -> str:
+    """Text without the characters that XML cannot hold."""
+    return _UNWRITABLE.sub("", text)
+
+
+def comment_text(text: str) -> str:
+    """Text that may stand in an XML comment, where two hyphens in a row are not allowed."""
+    return re.sub(r"-(?=-)", "- ", writable_text(one_line(text))).rstrip("-")
 
 
 def seconds(text: str) -> float | None:

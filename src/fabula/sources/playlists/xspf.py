@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import quote
 from xml.etree import ElementTree as ET
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
@@ -18,15 +19,15 @@ from fabula.core.files import decode, read_bytes
 from fabula.errors import FileError
 from fabula.sources.playlists import entries
 from fabula.sources.playlists.entries import Comments, Entry, Playlist, PlaylistFormat
-from fabula.sources.playlists.text_lines import is_break, one_line
+from fabula.sources.playlists.text_lines import comment_text, is_break, writable_text
 
 _TAG = re.compile(rb"<[^>\"']*(?:\"[^\"]*\"[^>\"']*|'[^']*'[^>\"']*)*>")
 _DECLARED = re.compile(rb"<\?xml[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)")
-_UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _COMMENT = re.compile(r"\s*<!--(.*?)-->", re.DOTALL)
 _VLC_ID = re.compile(r"<vlc:id>\s*(\d+)\s*</vlc:id>")
 _VLC_ITEM = re.compile(r"(<vlc:item\s+tid=[\"'])(\d+)")
 _VLC_GROUP = re.compile(r"(</?(?:vlc:node|extension)\b[^>]*>)")
+_SPELLED = re.compile("(?! )[ -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+(?<! )")
 _ELEMENTS_EACH = 20  # that a track may have, on the average of a full playlist
 
 
@@ -118,11 +119,11 @@ def write_xspf(playlist: Playlist, comments: Comments | None = None) -> str:
     tracks = ""
     for position, entry in enumerate(playlist.entries):
         if comments and position in comments:
-            tracks += f"\n    <!-- {_in_comment(comments[position])} -->"
+            tracks += f"\n    <!-- {comment_text(comments[position])} -->"
         tracks += _restore(entry.raw, comments) if kept and entry.raw else _track(entry)
     if kept:
         return playlist.head + tracks + _vlc_order(playlist)
-    title = f"\n  <title>{_escape(playlist.title)}</title>" if playlist.title else ""
+    title = f"\n  <title>{escape_text(playlist.title)}</title>" if playlist.title else ""
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n<playlist version="1" xmlns="http://xspf.org/ns/0/">'
         f"{title}\n  <trackList>{tracks}\n  </trackList>\n</playlist>\n"
@@ -134,11 +135,6 @@ def _restore(raw: tuple[str, str, str], comments: Comments | None) -> str:
     if comments is not None:
         before = _COMMENT.sub(lambda match: "" if is_break(match[1].strip()) else match[0], before)
     return before + track + inner + raw[1] + raw[2]
-
-
-def _in_comment(text: str) -> str:
-    """Text that may stand in an XML comment, where two hyphens in a row are not allowed."""
-    return re.sub(r"-(?=-)", "- ", _UNWRITABLE.sub("", one_line(text))).rstrip("-")
 
 
 def _vlc_order(playlist: Playlist) -> str:
@@ -157,7 +153,7 @@ def _vlc_order(playlist: Playlist) -> str:
 def _track(entry: Entry) -> str:
     lines = [f"<location>{xspf_location(entry.location)}</location>"] if entry.location else []
     texts = {"title": entry.title, "creator": entry.artist, "album": entry.details.get("album")}
-    lines += [f"<{name}>{_escape(str(text))}</{name}>" for name, text in texts.items() if text]
+    lines += [f"<{name}>{escape_text(str(text))}</{name}>" for name, text in texts.items() if text]
     if entry.duration is not None and math.isfinite(entry.duration):
         lines.append(f"<duration>{round(entry.duration * 1000)}</duration>")
     numbers = entry.numbers.items()
@@ -166,13 +162,21 @@ def _track(entry: Entry) -> str:
 
 
 def xspf_location(location: str) -> str:
-    """A location as the text of a location element."""
-    return escape(entries.to_uri(location))
+    """A location as the text of a location element.
+
+    Relative ones are spelled as the file is, but for what would end a URI or be taken for an escape: MPD takes them
+    letter by letter, and who unescapes them finds the same file.
+    """
+    if not location or not entries.is_relative(location) or not _SPELLED.fullmatch(location):
+        return escape(entries.to_uri(location))
+    path = location.replace("\\", "/")
+    bare = re.sub("[%?#]", lambda match: quote(match[0]), path)
+    return escape(f"./{bare}" if ":" in bare.partition("/")[0] else bare)
 
 
-def _escape(text: str) -> str:
+def escape_text(text: str) -> str:
     """Text for XML; a carriage return as a reference, since a bare one becomes a line feed."""
-    return escape(_UNWRITABLE.sub("", text), {"\r": "&#13;"})
+    return escape(writable_text(text), {"\r": "&#13;"})
 
 
 def _local(tag: str) -> str:

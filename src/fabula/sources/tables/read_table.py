@@ -15,26 +15,35 @@ import numpy as np
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Item
 from fabula.core.collections import WORDS, Cells, Collections, ItemColumns, Lazy, Numbered
-from fabula.errors import FileError, InputError
+from fabula.core.files import open_file
+from fabula.errors import FabulaError, FileError
 from fabula.media.medium import Medium
-from fabula.media.registry import ITEMS, measure_if_held, medium_of_file
-from fabula.sources.registry import Choice, Opening, Reader, SeveralCollectionsError, Source
+from fabula.media.registry import ITEMS, find_medium, measure_if_held, medium_of_file
+from fabula.sources.registry import Choice, Opening, Reader, Source, choose_collection, read_tags
 from fabula.sources.tables import source_table
 from fabula.sources.tables.roles import (
     Columns,
+    as_listed,
     columns_named,
+    duration_unit,
     feature_name,
     find_column,
     is_duration,
+    is_feature,
+    is_of_tracks,
     lay_out,
     roles_of,
     rows_where,
+    sessions_in,
     settle_roles,
 )
 from fabula.sources.tables.source_table import Column, Numbers, SourceTable
 from fabula.sources.tables.storage import SCHEMES, TABLE_ENDINGS, is_table_folder, read_columns
 
+_MOST_EXPORT, _HEAD = 64 << 20, 4096  # bytes of a text that is looked through, and of its headings
+_OURS = {"essence", "target", "deviation"}  # what fabula writes beside the columns of a table
 _MILLISECONDS = 30_000  # a median duration above it is no number of seconds: more than eight hours
+_MINUTES = 15  # a median duration below it that is no whole number is one of minutes, in lists of tracks
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +54,8 @@ class TableReading:
     collections: Collections  # in the order in which the file first names them
     order: Ints  # shape (rows,): the row of the table that each row of the collections came from
     notes: tuple[str, ...] = ()  # what a person should know of the reading
+    tracks: bool = False  # whether by its headings it can only be a list of tracks, or there are titles and no numbers
+    held: tuple[int, ...] = ()  # rows that are no items, and stay where they are
 
     @property
     def rows(self) -> list[Ints]:
@@ -140,6 +151,10 @@ def open_table(
         find_column(table, heading)
     roles = roles_of(table, asked.roles, {*(features or ()), *asked.names_by_heading})
     kept = rows_where(table, where or {})
+    if not table.quoted:  # one playlist, in the order of its lines
+        as_listed(roles, asked)
+    held = sessions_in(table)
+    kept = np.setdiff1d(kept, held) if held.size else kept
     renamed = dict(asked.names_by_heading) | settle_roles(table, roles, asked, kept)
     order, offsets = lay_out(table, roles, kept)
     called = roles.get("collection title")
@@ -148,11 +163,13 @@ def open_table(
         if "collection" not in roles or (codes != np.repeat(codes[offsets[:-1]], np.diff(offsets))).any():
             del roles["collection title"]
     busy = {column.name for column in roles.values()} | set(features or ())
-    contents = _contents_of(table, busy, renamed)
+    tracks = is_of_tracks(table, roles)
+    contents = _contents_of(table, busy, renamed, tracks=tracks)
     if features is not None:
         contents.features = _choose_features(table, features, kept, asked.names_by_heading)
     collections = _collections(table, roles, contents, order, offsets)
-    return TableReading(table, collections, order, tuple(contents.notes))
+    tracks = tracks or ("title" in roles and not contents.features.keys() - _OURS)
+    return TableReading(table, collections, order, tuple(contents.notes), tracks, tuple(held.tolist()))
 
 
 def _collections(
@@ -238,13 +255,13 @@ class Contents:
         ]
 
 
-def _contents_of(table: SourceTable, busy: set[str], renamed: Mapping[str, str]) -> Contents:
+def _contents_of(table: SourceTable, busy: set[str], renamed: Mapping[str, str], *, tracks: bool) -> Contents:
     """Features and details of the columns that are not busy with a role; ``renamed`` is heading -> name."""
     found = Contents()
     for column in table.columns.values():
         if column.name in busy or column.empty:
             continue
-        name, numbers = _measure_column(table, column, renamed.get(column.name))
+        name, numbers = _measure_column(table, column, renamed.get(column.name), found.notes, tracks=tracks)
         taken = name in found.features or name in found.texts
         if taken or (name != column.name and name in table.columns and column.name not in renamed):
             name = column.name
@@ -259,20 +276,44 @@ def _contents_of(table: SourceTable, busy: set[str], renamed: Mapping[str, str])
     return found
 
 
-def _measure_column(table: SourceTable, column: Column, name: str | None = None) -> tuple[str, Numbers | None]:
+def _measure_column(
+    table: SourceTable, column: Column, name: str | None, notes: list[str] | None, *, tracks: bool = False
+) -> tuple[str, Numbers | None]:
     """What a column is called as a feature or a detail, and its numbers; None for text."""
     # Durations that are written as on a clock (3:20) are seconds, under ``duration``. Lists of as many numbers in every
-    # row are vectors.
+    # row are vectors. Of durations and usual features a few cells that are wrong are void, and named in the notes;
+    # without notes none may be.
     numbers = _numbers_or_text(table, column)
-    if numbers is None and (name == "duration" or (name is None and is_duration(column.name))):
-        clock = source_table.durations_of(table, column)
-        return (name or "duration", Numbers((clock,))) if clock is not None else (name or column.name, None)
+    timed = name == "duration" or (name is None and is_duration(column.name))
+    clocks = False
+    if numbers is None and (timed or (name is None and is_feature(column.name))):
+        told: list[str] = []
+        read = source_table.numbers_but_few(table, column, told, clocks=timed)
+        if read is not None and (notes is not None or not told):
+            numbers, clocks = read
+            if notes is not None:
+                notes.extend(told)
     if numbers is None:
         return name or column.name, None
+    if timed and clocks:
+        return name or "duration", numbers
     usual = name or feature_name(column.name)
-    if usual == "duration" and name is None and np.nanmedian(numbers.whole()) > _MILLISECONDS:
-        usual = "duration_ms"
+    if timed and name is None and (usual == "duration" or tracks):
+        return _in_unit(column, numbers, [] if notes is None else notes, tracks=tracks)
     return usual, numbers
+
+
+def _in_unit(column: Column, numbers: Numbers, notes: list[str], *, tracks: bool) -> tuple[str, Numbers]:
+    """Durations in the unit that the heading names, or that they can only be in; ours is called by its own name."""
+    values = numbers.whole()
+    unit, middle = duration_unit(column.name), float(np.nanmedian(values))
+    if unit == 0.001 or (unit is None and middle > _MILLISECONDS):
+        return "duration_ms", numbers
+    whole = bool(np.all(np.mod(values[np.isfinite(values)], 1) == 0))
+    if unit is None and tracks and column.name != "duration" and 0 < middle < _MINUTES and not whole:
+        unit = 60.0
+        notes.append(f"column {column.name!r} is read as minutes")
+    return "duration", numbers if unit in (None, 1.0) else Numbers((values * unit,))
 
 
 def _numbers_or_text(table: SourceTable, column: Column) -> Numbers | None:
@@ -301,7 +342,7 @@ def _choose_features(
     arrays, absent = {}, []
     for name in features:
         column = find_column(table, name if name in table.columns else called.get(name, name))
-        numbers = _measure_column(table, column, renamed.get(column.name))[1]
+        numbers = _measure_column(table, column, renamed.get(column.name), None)[1]
         if numbers is None and not column.empty:
             raise table.error(source_table.first_wrong(column), column, "must be a number")
         arrays[name] = Numbers((np.full(table.count, np.nan),)) if numbers is None else numbers
@@ -354,14 +395,22 @@ def open_collection(paths: Sequence[str], opening: Opening) -> Source:
     """Open one collection of a table."""
     path = Path(paths[0])
     reading = open_table(paths[0], columns_named(dict(opening.columns)))
-    number = _one_of(reading.collections, opening.collection, path)
+    held = reading.collections
+    if opening.collection is None and len(held) == 1:
+        number = 0
+    else:
+        choices = [Choice(c.id, c.title, len(c)) for c in held]
+        number = choose_collection(path, choices, opening.collection)
     collection, medium = measure_if_held(reading.collections[number])
     rows = tuple(reading.rows[number].tolist())
-    listed = _list_files(collection, path.parent, opening) if medium is ITEMS else None
+    folder = opening.folder or path.parent
+    listed = _list_files(collection, folder, opening) if medium is ITEMS else None
+    if medium is ITEMS and reading.tracks:
+        medium = find_medium("music")
+    common: dict[str, Any] = {"table": reading.table, "rows": rows, "notes": reading.notes, "held": reading.held}
     if listed is not None:
-        own, medium = listed
-        return Source(path, own, medium, files=True, table=reading.table, rows=rows, notes=reading.notes)
-    return Source(path, collection, medium, path.parent, table=reading.table, rows=rows, notes=reading.notes)
+        return Source(path, *listed, files=True, **common)
+    return Source(path, collection, medium, folder, **common)
 
 
 def _list_files(collection: Collection, folder: Path, opening: Opening) -> tuple[Collection, Medium] | None:
@@ -375,30 +424,23 @@ def _list_files(collection: Collection, folder: Path, opening: Opening) -> tuple
         beside = os.path.normpath(folder / item.path)
         name = next((one for one in (beside, item.path) if opening.may_read(one)), None)
         count += name is not None
-        if name is None:
-            items.append(replace(item, path=beside))
-            continue
-        tags = medium.read_item(name)  # what the file says of itself where the table does not
-        title = tags.title if item.title in ("", Path(name).name) else item.title
-        details = {**tags.details, **item.details}
-        items.append(replace(item, path=name, title=title, artist=item.artist or tags.artist, details=details))
-    return (replace(collection, items=tuple(items)), medium) if count else None
+        items.append(replace(item, path=beside if name is None else name))
+    return (read_tags(replace(collection, items=tuple(items)), medium, opening), medium) if count else None
 
 
-def _one_of(collections: Collections, wanted: str | None, path: Path) -> int:
-    some = ", ".join(collections.ids[:4]) + (", ..." if len(collections) > 4 else "")
-    held = f"{len(collections)} collection(s): {some}"
-    if wanted is not None:
-        hits = [k for k, one in enumerate(collections.ids) if wanted == one]
-        hits = hits or [k for k, c in enumerate(collections) if wanted.casefold() == c.title.casefold()]
-        if len(hits) == 1:
-            return hits[0]
-        what = f"{len(hits)} collections are" if hits else "no collection is"
-        raise InputError(f"{path}: {what} called {wanted!r}; it holds {held}")
-    if len(collections) > 1:
-        choices = [Choice(c.id, c.title, len(c)) for c in collections]
-        raise SeveralCollectionsError(f"{path} holds {held}; choose one", choices)
-    return 0
+def is_export(path: str) -> bool:
+    """Whether a text is a table of tracks: columns between tabs, whose headings say what they are."""
+    try:
+        if not Path(path).is_file() or Path(path).stat().st_size > _MOST_EXPORT:
+            return False
+        with open_file(path) as file:
+            if b"\t" not in file.read(_HEAD):
+                return False
+        table = read_columns(path)
+        return len(table.columns) > 1 and "title" in roles_of(table, {}) and is_of_tracks(table, roles_of(table, {}))
+    except (FabulaError, OSError):
+        return False
 
 
+EXPORTS = Reader("table", open_collection, takes=is_export, several=True)
 READER = Reader("table", open_collection, TABLE_ENDINGS, SCHEMES, several=True, folders=is_table_folder)

@@ -56,13 +56,18 @@ ROLES = {
 _FOREIGN_DURATION_WORDS = """
     dauer lange laenge spieldauer spielzeit laufzeit titeldauer duree longueur duracion longitud duracao durata
 """
-_DURATION_WORDS = "duration trackduration tracklength length time tracktime runtime"
+_DURATION_WORDS = "duration trackduration songduration tracklength songlength length time tracktime runtime playtime"
 _FEATURE_NAMES = """
     danceability energy loudness speechiness acousticness instrumentalness liveness valence tempo key mode
     time_signature popularity
 """
 _LIST_POSITIONS = """
     fabulaposition position pos order index idx # reihenfolge ordre orden ordem ordine posicion posicao posizione
+"""
+# Headings that only lists of tracks have, and of which one is enough to know them by.
+_TRACK_WORDS = """
+    trackname tracktitle songname songtitle song track isrc trackuri spotifyuri spotifyid bpm discogs beatport
+    liedtitel songtitel lied chanson morceau cancion nombredelacancion nomedafaixa brano canzone playtime
 """
 ALBUMS = frozenset(_ALBUMS.split())
 # Headings of positions that may be those in a playlist; a track number is the position on an album.
@@ -73,7 +78,11 @@ DISCS = frozenset({"disc", "discnumber", "discno", "disk", "disknumber", "cd"})
 _FOREIGN_DURATIONS = frozenset(_FOREIGN_DURATION_WORDS.split())
 _DURATIONS = _FOREIGN_DURATIONS | frozenset(_DURATION_WORDS.split())
 _FEATURES = {name.replace("_", ""): name for name in _FEATURE_NAMES.split()} | {"bpm": "tempo"}
-_UNITS = (("ms", "duration_ms"), ("milliseconds", "duration_ms"), ("s", "duration"), ("sec", "duration"))
+_TRACKS = frozenset(_TRACK_WORDS.split()) | ALBUMS
+_UNITS = {"milliseconds": 0.001, "ms": 0.001, "minutes": 60.0, "mins": 60.0, "min": 60.0, "seconds": 1.0, "sec": 1.0}
+_UNITS |= {"s": 1.0}
+_WORDED = ("minutes", "seconds", "milliseconds")
+_SURE_DURATIONS = _DURATIONS - {"length", "time", "runtime"}  # which are of time whatever else a table has
 
 
 def plain(heading: str) -> str:
@@ -89,7 +98,12 @@ def plain(heading: str) -> str:
 
 def is_duration(heading: str) -> bool:
     """Whether a heading names a duration, so that its cells may be written as on a clock."""
-    return plain(heading) in _DURATIONS
+    return plain(heading) in _DURATIONS or duration_unit(heading) is not None
+
+
+def is_feature(heading: str) -> bool:
+    """Whether a heading is that of a usual feature, of which cells are numbers."""
+    return plain(heading) in _FEATURES
 
 
 def feature_name(heading: str) -> str:
@@ -97,18 +111,34 @@ def feature_name(heading: str) -> str:
 
     >>> [feature_name(h) for h in ("Duration (ms)", "Track Duration (ms)", "Loudness", "Time Signature", "My Column")]
     ['duration_ms', 'duration_ms', 'loudness', 'time_signature', 'My Column']
-    >>> feature_name("Dauer"), feature_name("Length"), feature_name("duration (s)")
-    ('duration', 'Length', 'duration')
+    >>> feature_name("Dauer"), feature_name("Length"), feature_name("duration (s)"), feature_name("Duration")
+    ('duration', 'Length', 'duration', 'duration')
     """
     bare = plain(heading)
     if bare in _FEATURES:
         return _FEATURES[bare]
-    if bare in _FOREIGN_DURATIONS or bare == "trackduration":
-        return "duration"
-    for unit, name in _UNITS:
-        if bare.endswith(unit) and bare.removesuffix(unit) in _FOREIGN_DURATIONS | {"duration", "trackduration"}:
-            return name
-    return heading
+    unit = duration_unit(heading)
+    if unit == 0.001:
+        return "duration_ms"
+    return "duration" if unit is not None or bare in _SURE_DURATIONS else heading
+
+
+def duration_unit(heading: str) -> float | None:
+    """The seconds of the unit that a heading of durations names; None where it names none.
+
+    >>> [duration_unit(h) for h in ("Duration (ms)", "length_min", "Time", "size (s)")]
+    [0.001, 60.0, None, None]
+    """
+    bare = plain(heading)
+    known = ((bare.removesuffix(unit), seconds) for unit, seconds in _UNITS.items() if bare.endswith(unit))
+    return next((seconds for name, seconds in known if name in _DURATIONS or (not name and bare in _WORDED)), None)
+
+
+def is_of_tracks(table: SourceTable, roles: Mapping[str, Column]) -> bool:
+    """Whether a table can only be a list of tracks, by its headings: who made them and how long they are, or others."""
+    names = {plain(name) for name in table.columns}
+    timed = bool(names & _DURATIONS) or any(duration_unit(name) for name in table.columns)
+    return "title" in roles and (("artist" in roles and timed) or bool(names & _TRACKS))
 
 
 @dataclass(frozen=True)
@@ -173,6 +203,24 @@ def roles_of(table: SourceTable, given: Mapping[str, str | None], taken: Names[s
                 spoken_for.add(column.name)
                 break
     return roles
+
+
+def as_listed(roles: dict[str, Column], asked: Columns) -> None:
+    """Take the roles away that would part a playlist, or bring it into another order than that of its lines."""
+    if asked.collection is None:
+        roles.pop("collection", None)
+        roles.pop("collection title", None)
+    if asked.position is None and "position" in roles and plain(roles["position"].name) not in LIST_POSITIONS:
+        del roles["position"]
+
+
+def sessions_in(table: SourceTable) -> Ints:
+    """The rows that are no tracks: Serato's histories have one for the whole session, without artist and deck."""
+    named = {plain(name): column for name, column in table.columns.items()}
+    if not {"name", "starttime"} <= named.keys() or not {"playtime", "endtime", "deck"} & named.keys():
+        return np.empty(0, dtype=np.intp)
+    empty = [named[name].missing for name in ("artist", "deck") if name in named]
+    return np.flatnonzero(np.logical_and.reduce(empty)) if empty and table.count > 1 else np.empty(0, dtype=np.intp)
 
 
 def find_column(table: SourceTable, name: str) -> Column:

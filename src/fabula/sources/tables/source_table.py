@@ -16,6 +16,7 @@ from fabula.core.arrays import Floats, Ints
 from fabula.core.collections import Cells, as_objects
 from fabula.core.files import Script
 from fabula.errors import FileError
+from fabula.sources.playlists.text_lines import read_clock
 
 _TRUTH = {"true": 1.0, "false": 0.0}
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+(,\d+)?([eE][-+]?\d+)?")
@@ -23,7 +24,8 @@ _WHOLE = re.compile(r"-?\d+\.0+")
 _FINITE = "must be a finite number, or empty where there is none"
 _WORDS = "na n/a n.a. #n/a nan null none nil - -- – — ? \\n"
 _ABSENT = frozenset(_WORDS.split())
-_CLOCK = re.compile(r"(?:(\d+):)?(\d{1,3}):(\d{2}(?:[.,]\d+)?)")
+_FEW = 0.34  # share of the cells of a duration or a usual feature that may be wrong, and are named
+_MOST_TOLD = 5
 _ROWS = 4096  # that are laid side by side at a time: columns of so many fit into the processor's cache
 
 
@@ -120,6 +122,7 @@ class SourceTable:
     # of a text file: its text, what stands between two cells of CSV, and how it puts text into bytes
     text: str = field(default="", repr=False)
     separator: str = ""
+    quoted: bool = True  # whether its cells may stand in quotes; not in what players export as text
     script: Script = field(default=Script(), repr=False)
     content: Any = field(default=None, repr=False)  # the Arrow table, where it is one
     # the names of the files of a folder, each with the row of the table at which it begins
@@ -177,19 +180,35 @@ def numbers_of(table: SourceTable, column: Column) -> Floats | None:
     return None if found is None else found.whole()
 
 
-def durations_of(table: SourceTable, column: Column) -> Floats | None:
-    """The cells as seconds (rows,), NaN where missing, when they are written as on a clock (3:20); else None."""
+def numbers_but_few(
+    table: SourceTable, column: Column, notes: list[str], *, clocks: bool
+) -> "tuple[Numbers, bool] | None":
+    """The cells as numbers and whether some are as on a clock (3:20), where most are numbers; else None.
+
+    Those that are not count as missing, and are named in ``notes``. Cells as on a clock are seconds, where they may be.
+    """
     numbers = np.full(table.count, np.nan)
-    clocks = False
-    for index in np.flatnonzero(~(column.missing | column.absences())).tolist():
+    wrong: list[int] = []
+    timed = False
+    known = np.flatnonzero(~(column.missing | column.absences())).tolist()
+    for index in known:
         cell = column.values[index]
-        seconds = clock_seconds(cell) if isinstance(cell, str) else None
-        clocks |= seconds is not None
+        seconds = read_clock(cell) if clocks and isinstance(cell, str) else None
         plain = _parse_cells([cell], column) if seconds is None else None
         if seconds is None and (plain is None or not np.isfinite(plain[0])):
-            return None
+            wrong.append(index)
+            continue
+        timed |= seconds is not None
         numbers[index] = seconds if seconds is not None else float(plain[0])  # type: ignore[index]
-    return numbers if clocks else None
+    if not known or len(wrong) > _FEW * len(known):
+        return None
+    for index in wrong[:_MOST_TOLD]:
+        what = "no duration, such as 3:20" if clocks else "no number"
+        cell = brief(column.cell(index))
+        notes.append(f"{table.row(index)}, column {column.name!r}: {cell} is {what}, and counts as missing")
+    if len(wrong) > _MOST_TOLD:
+        notes.append(f"column {column.name!r}: {len(wrong) - _MOST_TOLD} more such cells count as missing")
+    return Numbers((numbers,)), timed
 
 
 def first_wrong(column: Column) -> int:
@@ -309,20 +328,6 @@ def says_nothing(cell: Any) -> bool:
     [True, True, True, True, True, False, False]
     """
     return isinstance(cell, str) and cell.strip().lower() in _ABSENT
-
-
-def clock_seconds(text: str) -> float | None:
-    """The seconds of a duration written as on a clock; None for anything else.
-
-    >>> clock_seconds("3:20"), clock_seconds("1:02:03"), clock_seconds("0:09.5"), clock_seconds("200")
-    (200.0, 3723.0, 9.5, None)
-    """
-    match = _CLOCK.fullmatch(text.strip())
-    if not match:
-        return None
-    hours, minutes, seconds = match.groups()
-    total = 3600 * int(hours or 0) + 60 * int(minutes) + float(seconds.replace(",", "."))
-    return float(total) if float(seconds.replace(",", ".")) < 60 and (hours is None or int(minutes) < 60) else None
 
 
 def text_of(value: Any) -> str:

@@ -21,8 +21,9 @@ from fabula.core.files import is_guarded, open_file, read_bytes, readable_file
 from fabula.errors import FileError, InputError, import_extra
 from fabula.media.children import Limits, stream
 from fabula.media.registry import item_endings
+from fabula.sources.tables.sheets import SHEET_ENDING, read_sheet
 from fabula.sources.tables.source_table import Column, Numbers, SourceTable, table_of, text_of
-from fabula.sources.tables.text_tables import TEXT_READERS
+from fabula.sources.tables.text_tables import EXPORT_ENDING, TEXT_READERS, read_export
 
 
 def table_of_arrow(path: str, content: Any, parts: Sequence[tuple[str, int]] = ()) -> SourceTable:
@@ -220,7 +221,7 @@ def _texts(pa: Any, chunks: Any) -> Texts:
 
 SCHEMES = ("s3", "gs", "gcs", "abfs", "az", "hf", "https", "http", "ftp", "sftp", "memory")
 ENDING = ".parquet"
-TABLE_ENDINGS = (*TEXT_READERS, ENDING)
+TABLE_ENDINGS = (*TEXT_READERS, ENDING, SHEET_ENDING)
 NAME = "table"  # what errors call it
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//?)(?=[^/]|$)")  # a Path keeps one slash of the two
 _AT_A_TIME = 100_000  # rows of a table that is read through
@@ -275,8 +276,10 @@ def _read_path(path: str | os.PathLike[str]) -> SourceTable:
         if not readable_file(path).stat().st_size:
             raise FileError(f"{path}: the file is empty")
         return _table(os.fspath(path), [("", os.fspath(path), None)])
-    elif ending in TEXT_READERS:
-        return TEXT_READERS[ending](path, read_bytes(path))
+    elif ending == SHEET_ENDING:
+        return read_sheet(readable_file(path))
+    elif ending in TEXT_READERS or ending == EXPORT_ENDING:
+        return (TEXT_READERS.get(ending) or read_export)(path, read_bytes(path))
     else:
         readable_file(path)
     raise InputError(f"{path}: a table must end in one of {', '.join(TABLE_ENDINGS)}; got {ending or 'no ending'}")

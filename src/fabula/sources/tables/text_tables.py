@@ -31,9 +31,12 @@ class Record:
     text: str
 
 
-def records_of(text: str, separator: str, path: str) -> list[Record]:
-    """The records of a CSV text, header included; blank lines are left out."""
+def records_of(text: str, separator: str, path: str, *, quoted: bool = True) -> list[Record]:
+    """The records of a CSV text, header included; blank lines are left out. Without quotes a line is a record."""
     lines = [match for match in _LINE.findall(text) if match]
+    if not quoted:
+        rows = [(number, line, line.rstrip("\r\n")) for number, line in enumerate(lines, start=1)]
+        return [Record(number, bare.split(separator), line) for number, line, bare in rows if bare.strip()]
     reader = csv.reader(lines, delimiter=separator, strict=True)
     records = []
     start = 0
@@ -47,8 +50,10 @@ def records_of(text: str, separator: str, path: str) -> list[Record]:
     return records
 
 
-def split_cells(record: str, separator: str) -> list[str]:
+def split_cells(record: str, separator: str, *, quoted: bool = True) -> list[str]:
     """The cells of a record as they are written, quotes included."""
+    if not quoted:
+        return record.rstrip("\r\n").split(separator)
     cell = re.compile(rf'"(?:[^"]|"")*"|[^{re.escape(separator)}\r\n]*')
     cells, at = [], 0
     while True:
@@ -95,16 +100,23 @@ def quote(cell: str) -> str:
     return '"' + cell.replace('"', '""') + '"' if any(mark in cell for mark in ',;\t"\r\n') else cell
 
 
-def _read_csv(path: str | os.PathLike[str], data: bytes, delimiter: str = "") -> SourceTable:
+def read_export(path: str | os.PathLike[str], data: bytes) -> SourceTable:
+    """Read a text of columns between tabs, as iTunes, Music and rekordbox export playlists: no quotes, any encoding."""
+    return _read_csv(path, data, "\t", quoted=False)
+
+
+def _read_csv(path: str | os.PathLike[str], data: bytes, delimiter: str = "", *, quoted: bool = True) -> SourceTable:
     text, script = decode(data, path, "a table")
     match = _HEADER.match(text.lstrip("\r\n"))
     first = _QUOTED.sub("", match.group()) if match else ""
     separator = delimiter or max(",;\t", key=first.count)  # the one the header has most of, outside quotes
-    records = records_of(text, separator, os.fspath(path))
+    records = records_of(text, separator, os.fspath(path), quoted=quoted)
     if not records:
         raise FileError(f"{path}: the file is empty")
     header = [name.strip() for name in records.pop(0).cells]
     rows, lines = [record.cells for record in records], [record.line for record in records]
+    if not quoted:  # cells at the end that hold nothing may be left away
+        rows = [[cell.strip() for cell in (*row, *[""] * (len(header) - len(row)))] for row in rows]
     if wrong := [i for i, row in enumerate(rows) if len(row) != len(header)]:
         more = f" (and {len(wrong) - 1} more such rows)" if len(wrong) > 1 else ""
         what = f"line {lines[wrong[0]]} has {len(rows[wrong[0]])} cells, the header has {len(header)}"
@@ -116,7 +128,7 @@ def _read_csv(path: str | os.PathLike[str], data: bytes, delimiter: str = "") ->
         if name  # a column without a name is the row number that some programs write
     ]
     table = table_of(path, columns, len(rows), lines)
-    return replace(table, text=text, separator=separator, script=script)
+    return replace(table, text=text, separator=separator, script=script, quoted=quoted)
 
 
 def _read_json(path: str | os.PathLike[str], data: bytes) -> SourceTable:
@@ -173,6 +185,7 @@ def _table_of_objects(path: str | os.PathLike[str], rows: list[Any], lines: Sequ
     return table_of(path, [column_of(name, [row.get(name) for row in rows]) for name in names], len(rows), lines)
 
 
+EXPORT_ENDING = ".txt"
 TEXT_READERS: dict[str, Callable[[str | os.PathLike[str], bytes], SourceTable]] = {
     ".csv": _read_csv,
     ".tsv": partial(_read_csv, delimiter="\t"),

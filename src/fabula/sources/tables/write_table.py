@@ -18,10 +18,11 @@ from fabula.core.collection import Collection
 from fabula.core.files import Script, json_text, refuse_odd_names, write_whole
 from fabula.errors import InputError, import_extra
 from fabula.sources.playlists.text_lines import elements, first_value, line_end, member, members
+from fabula.sources.tables.sheets import SHEET_ENDING, reorder_sheet, sheet_of
 from fabula.sources.tables.source_table import SourceTable, is_nested, numbers_of, text_of
-from fabula.sources.tables.text_tables import csv_text, guard, quote, records_of, split_cells
+from fabula.sources.tables.text_tables import EXPORT_ENDING, csv_text, guard, quote, records_of, split_cells
 
-_ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
+_ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".parquet", SHEET_ENDING)
 _COMMA = re.compile(r"-?\d+,\d+")
 
 
@@ -32,19 +33,23 @@ def write_table(
 
     Columns: position from 1, then id, title, artist and path where any item has them, features, details, extra.
     An extra column replaces a feature or a detail of the same name. A feature that is an array of numbers
-    has a column for each, ``name.1``, ``name.2``, ... The file is .csv, .json (a list of objects) or .parquet; returns
-    its path.
+    has a column for each, ``name.1``, ``name.2``, ... The file is .csv, .tsv, .json (a list of objects), .parquet or
+    .xlsx; returns its path.
     """
     ending = Path(path).suffix.lower()
-    if ending not in (".csv", ".json", ".parquet"):
-        raise InputError(f"{path}: a table is written as .csv, .json or .parquet; got {ending or 'no ending'}")
+    known = (".csv", ".tsv", ".json", ".parquet", SHEET_ENDING)
+    if ending not in known:
+        raise InputError(f"{path}: a table is written as {', '.join(known)}; got {ending or 'no ending'}")
     columns = _columns(collection, extra or {})
+    if ending == SHEET_ENDING:
+        return write_whole(path, sheet_of(columns))
     if ending == ".parquet":
         with refuse_odd_names(path):
             return write_whole(path, _as_parquet(columns))
     rows = list(zip(*columns.values(), strict=True))
-    text = csv_text(list(columns), rows) if ending == ".csv" else _as_json(list(columns), rows)
-    return _write_text(path, text)
+    if ending == ".json":
+        return _write_text(path, _as_json(list(columns), rows))
+    return _write_text(path, csv_text(list(columns), rows, "\t" if ending == ".tsv" else ","))
 
 
 def feature_columns(collection: Collection) -> dict[str, NDArray[Any]]:
@@ -147,7 +152,7 @@ def write_rows(
     writing are replaced. The path may be the one the table came from.
     """
     ending = Path(path).suffix.lower()
-    if ending not in _ENDINGS:
+    if ending not in (*_ENDINGS, "" if table.quoted else EXPORT_ENDING):
         raise InputError(f"{path}: a table is written as {', '.join(_ENDINGS)}; got {ending or 'no ending'}")
     order = _check_rows(table, rows)
     added: dict[str, list[Any]] = {}
@@ -157,12 +162,16 @@ def write_rows(
             raise InputError(f"extra column {name!r} must have {len(order)} values, one per row; got {len(values)}")
         added[headings[name]] = [_plain_value(name, value) for value in values]
     if ending == Path(table.path).suffix.lower() and table.text:
-        writer = _csv_rows if ending in (".csv", ".tsv") else _json_rows
+        writer = _csv_rows if table.separator else _json_rows
         return _write_text(path, writer(table, order, added), table.script)
     if ending == ".parquet" and table.content is not None:
         kept = table.content.take(order)
         return write_whole(path, _as_parquet(added, kept.drop_columns([n for n in kept.column_names if n in added])))
+    if ending == SHEET_ENDING == Path(table.path).suffix.lower():
+        return write_whole(path, reorder_sheet(table, order, added))
     columns = _cells(table, order) | added
+    if ending == SHEET_ENDING:
+        return write_whole(path, sheet_of(columns))
     if ending == ".parquet":
         with refuse_odd_names(path):
             return write_whole(path, _as_parquet(columns))
@@ -190,16 +199,27 @@ def _extra_headings(known: Sequence[str], extra: Sequence[str]) -> dict[str, str
 
 
 def _csv_rows(table: SourceTable, order: Sequence[int], extra: Mapping[str, Sequence[Any]]) -> str:
-    header, *records = records_of(table.text, table.separator, table.path)
+    header, *records = records_of(table.text, table.separator, table.path, quoted=table.quoted)
     at = {name.strip(): index for index, name in enumerate(header.cells)}
     comma = any(_COMMA.fullmatch(cell) for record in records for cell in record.cells) and table.separator == ";"
     named = {heading: quote(heading) for heading in extra}
-    lines = [_merge_cells(split_cells(header.text, table.separator), at, named)]
+    lines = [_merge_cells(split_cells(header.text, table.separator, quoted=table.quoted), at, named)]
     for position, row in enumerate(order):
         cells = {heading: _cell(values[position], comma=comma) for heading, values in extra.items()}
-        lines.append(_merge_cells(split_cells(records[row].text, table.separator), at, cells))
+        lines.append(_merge_cells(split_cells(records[row].text, table.separator, quoted=table.quoted), at, cells))
+    if not table.quoted:
+        _renumber(lines, [split_cells(record.text, table.separator, quoted=False) for record in records])
     end = line_end(table.text)
     return "".join(table.separator.join(line) + end for line in lines)
+
+
+def _renumber(lines: list[list[str]], records: Sequence[list[str]]) -> None:
+    """Let a column that counts the rows count on in their new order."""
+    for k in range(len(lines[0])):
+        cells = [record[k] if k < len(record) else "" for record in records]
+        if [cell.strip().lstrip("0") for cell in cells] == [str(i) for i in range(1, len(cells) + 1)]:
+            for line, cell in zip(lines[1:], cells, strict=False):
+                line[k] = cell
 
 
 def _merge_cells(cells: list[str], at: Mapping[str, int], extra: Mapping[str, str]) -> list[str]:

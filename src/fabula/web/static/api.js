@@ -17,7 +17,7 @@ async function ask(method, path, body, signal, keepalive = false) {
   try {
     return await checkAnswer(await fetch(`/api/${path}`, options));
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
+    if (!(error instanceof TypeError) && error.status !== 403) throw error; // 403: it was started anew, with another token
     emit("lost");
     throw Object.assign(new Error("the server does not answer"), { lost: true });
   }
@@ -31,6 +31,7 @@ export const collections = () => json("GET", "collections");
 export const collection = (id) => json("GET", `collections/${id}`);
 export const setEssence = (id, by) => json("PUT", `collections/${id}/essence`, { by });
 export const order = (request, signal) => json("POST", "order", request, signal);
+export const reasons = (id, result, first, count) => json("GET", `collections/${id}/reasons/${result}?first=${first}&count=${count}`);
 export const review = (id, body, signal) => json("POST", `collections/${id}/review`, body, signal);
 export const begin = () => json("GET", "start");
 export const demo = (name) => json("POST", "demo", { name });

@@ -1,0 +1,287 @@
+"""Cue sheets: a file for every track, or one long file of which every track is a stretch.
+
+What stands of a track (titles, CD-Text, ISRC, flags, remarks) is kept as it is and moved with it; its number, and where
+it begins in a long file, are written anew. A long file itself is not cut: the new sheet is that of the long file that
+is to be made, and says of every track which stretch of the old one it is (``REM STRETCH``), by which it opens again.
+"""
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from fabula.core.files import join_stretch, legible, read_text, split_stretch
+from fabula.errors import FileError, InputError
+from fabula.sources.playlists.entries import (
+    MOST_BYTES,
+    Comments,
+    Entry,
+    Playlist,
+    PlaylistFormat,
+    check_count,
+    is_address,
+    on_disk,
+    resolve,
+)
+from fabula.sources.playlists.text_lines import each_line, is_break, line_end, one_line, terminate
+
+_FILE = re.compile(r"(?:\"([^\"]*)\"|(\S+))(?:\s+(\w+))?")
+_INDEX = re.compile(r"(\d{1,2})\s+(\d{1,4}):(\d{1,2}):(\d{1,2})")
+_STRETCH = re.compile(r"STRETCH\s+\"([^\"]*)\"\s+(\d+:\d\d:\d\d)(?:\s+(\d+:\d\d:\d\d))?", re.IGNORECASE)
+_TEXTS = ("ISRC", "SONGWRITER", "COMPOSER", "ARRANGER", "MESSAGE")  # CD-Text, and who is paid
+_KINDS = {".wav": "WAVE", ".wave": "WAVE", ".aif": "AIFF", ".aiff": "AIFF", ".mp3": "MP3"}
+FRAMES = 75  # of a second, as a CD counts
+
+
+@dataclass
+class _Track:
+    """A track as it is read: the line at which it begins, its file, its lines, and what they say."""
+
+    line: int
+    file: str
+    lines: list[str] = field(default_factory=list)
+    said: dict[str, str] = field(default_factory=dict)
+    indices: dict[int, int] = field(default_factory=dict)  # number -> frames from the beginning of the file
+    stretch: tuple[str, int, int | None] | None = None  # of another file, in frames
+
+    @property
+    def begins(self) -> int:
+        """Where it and the silence before it begin, in frames."""
+        return min(self.indices.values())
+
+
+def read_cue(path: str | os.PathLike[str]) -> Playlist:
+    """Read a cue sheet; a track of a file that has several is a stretch of it, ``image.flac#t=12.5,200``."""
+    text, script = read_text(path, "a cue sheet", any_bytes=True, most=MOST_BYTES)
+    head, tracks, tail = _parts(path, text)
+    if not tracks:
+        raise FileError(f"{path}: is not a cue sheet (no TRACK with an INDEX 01 stands in it)")
+    folder = Path(path).parent
+    shared = {track.file for k, track in enumerate(tracks) if any(track.file == one.file for one in tracks[:k][-1:])}
+    title, artist = (_value(head, name) for name in ("TITLE", "PERFORMER"))
+    entries = tuple(
+        _entry(track, _next_in_file(tracks, k), folder, artist, single=track.file not in shared)
+        for k, track in enumerate(tracks)
+    )
+    return Playlist(entries, title, "cue", folder, head, tail, text, entries, script)
+
+
+def _parts(path: str | os.PathLike[str], text: str) -> tuple[str, list[_Track], str]:
+    """The lines before the first file, the tracks, and what stands behind them."""
+    head: list[str] = []
+    pending: list[str] = []  # from a FILE on to the first track of it
+    tracks: list[_Track] = []
+    file = ""
+    for number, line in enumerate(each_line(terminate(text)), start=1):
+        word, rest = (*legible(line).strip().split(None, 1), "", "")[:2]
+        word = word.upper()
+        if word == "FILE" and (named := _FILE.match(line.strip()[4:].strip())):
+            file = named[2] if named[1] is None else named[1]
+            pending.append(line)
+        elif is_break(line):  # of a side that begins
+            pending.append(line)
+        elif word == "TRACK" and file:
+            check_count(path, len(tracks))
+            tracks.append(_Track(number, file, [*pending, line]))
+            pending = []
+        elif not tracks:
+            head.append(line)
+        else:
+            if pending and word == "INDEX":  # of a file just named: the silence before lies in the file before
+                tracks[-1].lines = [
+                    *pending,
+                    *(one for one in tracks[-1].lines if "INDEX" not in one.upper().split()[:1]),
+                ]
+                tracks[-1].file, pending = file, []
+                tracks[-1].indices.clear()
+            tracks[-1].lines.append(line)
+            _note(path, number, tracks[-1], word, rest)
+    for track in tracks:
+        if 1 not in track.indices:
+            raise FileError(f"{path}: line {track.line}: the track has no INDEX 01")
+    return "".join(head), tracks, "".join(pending)
+
+
+def _note(path: str | os.PathLike[str], number: int, track: _Track, word: str, rest: str) -> None:
+    """Keep what a line says of a track."""
+    if word == "INDEX":
+        found = _INDEX.fullmatch(rest)
+        if not found or int(found[3]) > 59 or int(found[4]) >= FRAMES:
+            raise FileError(f"{path}: line {number}: INDEX must be NN MM:SS:FF, with 75 frames a second; got {rest!r}")
+        track.indices[int(found[1])] = _frames(f"{found[2]}:{found[3]}:{found[4]}")
+    elif word == "REM" and (found := _STRETCH.fullmatch(rest)):
+        track.stretch = found[1], _frames(found[2]), _frames(found[3]) if found[3] else None
+    elif word in ("TITLE", "PERFORMER", *_TEXTS):
+        track.said.setdefault(word, _bare(rest))
+
+
+def _next_in_file(tracks: Sequence[_Track], k: int) -> _Track | None:
+    """The track that follows in the same file."""
+    after = tracks[k + 1] if k + 1 < len(tracks) else None
+    if after is None or after.file != tracks[k].file or any("FILE" in line.upper().split()[:1] for line in after.lines):
+        return None
+    if after.begins < tracks[k].indices[1]:
+        raise FileError(f"line {after.line}: the track begins before the one before it")
+    return after
+
+
+def _entry(track: _Track, after: _Track | None, folder: Path, artist: str, *, single: bool) -> Entry:
+    begins, ends = track.indices[1], None if after is None else after.begins
+    file = track.file if is_address(track.file) else on_disk(track.file, folder)
+    if track.stretch is not None and not Path(resolve(file, folder)).is_file():
+        (file, begins, ends), single = track.stretch, False
+    location = (
+        file if single and not begins else join_stretch(file, begins / FRAMES, None if ends is None else ends / FRAMES)
+    )
+    details: dict[str, Any] = {name.lower(): track.said[name] for name in _TEXTS if track.said.get(name)}
+    duration = None if ends is None else (ends - begins) / FRAMES
+    title = track.said.get("TITLE", "")
+    made_by = track.said.get("PERFORMER", "") or artist
+    block = "".join(track.lines)
+    named = re.search(r"(?im)^[ \t]*FILE[ \t]+(?:\"([^\"]*)\"|(\S+))", block)
+    a, b = named.span(1 if named[1] is not None else 2) if named else (len(block), len(block))
+    return Entry(location, title, made_by, duration, MappingProxyType(details), (block[:a], block[a:b], block[b:]))
+
+
+def write_cue_sheet(playlist: Playlist, comments: Comments | None = None) -> str:
+    """The playlist as a cue sheet, numbered from 1; what stands of tracks that came from one is kept."""
+    kept = playlist.format == "cue"
+    if kept and playlist.is_unchanged and comments is None and not playlist.gap:
+        return playlist.text
+    end = line_end(playlist.text) if kept else "\r\n"
+    whole = kept and any(split_stretch(entry.location)[1] is not None for entry in playlist.entries)
+    title = f"TITLE {quote_text(playlist.title)}{end}" if playlist.title else ""
+    lines = [playlist.head if kept else title]
+    if whole:
+        lines.append(f'FILE "{_new_name(playlist)}" WAVE{end}')
+    begins = 0
+    for position, entry in enumerate(playlist.entries):
+        if comments and position in comments:
+            lines.append(f"REM {one_line(comments[position])}{end}")
+        if not kept or entry.raw is None:
+            lines.append(_block(entry, position, end))
+            continue
+        block = "".join(entry.raw) if comments is None else _without_breaks("".join(entry.raw))
+        if whole:
+            length = _whole_length(entry, last=position + 1 == len(playlist))
+            block = _shift(block, begins, entry, end)
+            begins += length + round(playlist.gap * FRAMES)
+        elif playlist.gap and position and not re.search(r"(?im)^[ \t]*(?:PREGAP|INDEX[ \t]+00)\b", block):
+            pause = f"    PREGAP {clock_frames(round(playlist.gap * FRAMES))}{end}"
+            block = re.sub(r"(?im)^(?=[ \t]*INDEX[ \t]+01)", pause, block, count=1)
+        lines.append(_number(terminate(block), position))
+    return "".join(lines) + (playlist.tail if kept else "")
+
+
+def _new_name(playlist: Playlist) -> str:
+    """What the long file is called that is to be made of an old one."""
+    old = split_stretch(playlist.entries[0].location)[0]
+    return f"{Path(old.replace(chr(92), '/')).stem} (new order).wav"
+
+
+def _whole_length(entry: Entry, *, last: bool) -> int:
+    """Frames that a track takes in the long file, with the silence before it; 0 where that is of no matter."""
+    if entry.duration is None:
+        if last:
+            return 0
+        told = f"the length of {entry.title or entry.location!r} is not known"
+        raise InputError(f"{told}, since its file is not here: a cue sheet cannot say when the next one begins")
+    return _silence(entry) + round(entry.duration * FRAMES)
+
+
+def _silence(entry: Entry) -> int:
+    """Frames of silence before a track in the file that it came from."""
+    found = {int(m[1]): _frames(f"{m[2]}:{m[3]}:{m[4]}") for m in _INDEX.finditer("".join(entry.raw or ()))}
+    return found[1] - min(found.values()) if 1 in found else 0
+
+
+def _shift(block: str, begins: int, entry: Entry, end: str) -> str:
+    """The lines of a track without its file, its indices counted from another place, and where it comes from."""
+    file, start, stop = split_stretch(entry.location)
+    old = [_frames(f"{m[2]}:{m[3]}:{m[4]}") for m in _INDEX.finditer(block)]
+    lines = []
+    for line in each_line(terminate(block)):
+        word = line.split()[:1]
+        if word and word[0].upper() == "FILE":
+            continue
+        if word and word[0].upper() == "INDEX":
+            line = _INDEX.sub(
+                lambda m: f"{m[1]} {clock_frames(_frames(f'{m[2]}:{m[3]}:{m[4]}') - min(old) + begins)}", line
+            )
+        lines.append(line)
+    if "REM STRETCH" not in block.upper() and start is not None:
+        stops = "" if stop is None else f" {clock_frames(round(stop * FRAMES))}"
+        lines.append(f'    REM STRETCH "{file}" {clock_frames(round(start * FRAMES))}{stops}{end}')
+    return "".join(lines)
+
+
+def _number(block: str, position: int) -> str:
+    """The lines of a track with its number; a CD has 99 at most, and then they begin again."""
+    number = position % 99 + 1
+    return re.sub(r"(?im)^([ \t]*TRACK[ \t]+)\d+", lambda match: f"{match[1]}{number:02d}", block, count=1)
+
+
+def _block(entry: Entry, position: int, end: str) -> str:
+    """The lines of a track that came from elsewhere."""
+    file, start, _ = split_stretch(entry.location)
+    lines = [f"FILE {quote_text(cue_location(file))} {_KINDS.get(Path(file).suffix.lower(), 'WAVE')}"]
+    lines += [f"  TRACK {position % 99 + 1:02d} AUDIO", f"    TITLE {quote_text(entry.title or Path(file).stem)}"]
+    lines += [f"    PERFORMER {quote_text(entry.artist)}"] if entry.artist else []
+    lines += text_lines_of(entry.details)
+    lines.append(f"    INDEX 01 {clock_frames(round((start or 0.0) * FRAMES))}")
+    return "".join(line + end for line in lines)
+
+
+def text_lines_of(details: Any) -> list[str]:
+    """The lines of CD-Text and the ISRC of a track, of its details."""
+    texts = {name: details.get(name.lower()) for name in _TEXTS}
+    return [
+        f"    {name} {value if name == 'ISRC' else quote_text(str(value))}" for name, value in texts.items() if value
+    ]
+
+
+def quote_text(text: str) -> str:
+    """A text in quotes; the format has no way to write a quote or a line break in it."""
+    return '"' + " ".join(text.split()).replace('"', "'") + '"'
+
+
+def cue_location(location: str) -> str:
+    """The file of a location, which can stand in quotes."""
+    location = split_stretch(location)[0]
+    if not location.strip() or '"' in location or "\n" in location or "\r" in location:
+        raise InputError(f"a cue sheet cannot hold the location {location!r}; write .xspf or .jspf")
+    return location
+
+
+def clock_frames(frames: int) -> str:
+    """Minutes, seconds and frames, as a cue sheet has them.
+
+    >>> clock_frames(75 * 61 + 3)
+    '01:01:03'
+    """
+    return f"{frames // (60 * FRAMES):02d}:{frames // FRAMES % 60:02d}:{frames % FRAMES:02d}"
+
+
+def _frames(clock: str) -> int:
+    minutes, seconds, frames = map(int, clock.split(":"))
+    return (60 * minutes + seconds) * FRAMES + frames
+
+
+def _without_breaks(block: str) -> str:
+    return "".join(line for line in each_line(block) if not is_break(line))
+
+
+def _bare(text: str) -> str:
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text
+
+
+def _value(text: str, word: str) -> str:
+    """What the first line of a word says, without quotes."""
+    match = re.search(rf"(?im)^[ \t]*{word}[ \t]+([^\r\n]*)", text)
+    return _bare(legible(match[1]).strip()) if match else ""
+
+
+FORMAT = PlaylistFormat("cue", (".cue",), read_cue, write_cue_sheet, cue_location)

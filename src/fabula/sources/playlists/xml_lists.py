@@ -1,0 +1,337 @@
+"""Lists of Windows and of Apple: WPL and ZPL, ASX and WAX, and libraries of iTunes and Apple Music (XML).
+
+Those of Windows are seldom well-formed and are looked through tag by tag; nothing in them is expanded but the usual
+references. Every entry is kept as it stands and moved as a whole, so that nothing but the order changes.
+"""
+
+import html
+import os
+import plistlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+from xml.parsers import expat
+from xml.sax.saxutils import quoteattr
+
+from fabula.core.files import decode, open_file, read_bytes, read_text
+from fabula.errors import FileError, InputError
+from fabula.media.children import Limits, call
+from fabula.media.facts import as_clock
+from fabula.sources.playlists.entries import (
+    MOST_BYTES,
+    Comments,
+    Entry,
+    Playlist,
+    PlaylistFormat,
+    check_count,
+    from_uri,
+    is_address,
+    milliseconds,
+    on_disk,
+    to_uri,
+)
+from fabula.sources.playlists.text_lines import comment_text, is_break, read_clock, writable_text
+from fabula.sources.playlists.xspf import escape_text
+from fabula.sources.registry import Choice, choose_collection
+
+_NAME = r"[A-Za-z][\w:.-]*"
+_TAG = re.compile(rf"<(/?)({_NAME})((?:\s+{_NAME}\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'))*)\s*(/?)>")
+_ATTRIBUTE = re.compile(rf"({_NAME})\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+_COMMENT = re.compile(r"\s*<!--(.*?)-->", re.DOTALL)
+_TITLE = re.compile(r"<title\s*>([^<]*)</title\s*>", re.IGNORECASE)
+_REFUSED = re.compile(r"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
+_LONGEST = 1 << 20  # characters of an entry
+
+
+def _read_tags(path: str | os.PathLike[str], what: str, root: str) -> tuple[str, Any]:
+    """The text of a file of tags and how it was encoded; refused where it is none, or has a document type."""
+    text, script = read_text(path, what, most=MOST_BYTES)
+    if _REFUSED.search(text):
+        raise FileError(f"{path}: is refused: a playlist has no business with a document type (<!DOCTYPE ...>)")
+    if not re.search(rf"<{root}[\s>]", text[:4000], re.IGNORECASE):
+        raise FileError(f"{path}: is not {what} (it must have <{root}>)")
+    return text, script
+
+
+def _attributes(text: str) -> dict[str, str]:
+    """The attributes of a tag, by their names in small letters."""
+    pairs = ((m[1].lower(), m[2] if m[2] is not None else m[3]) for m in _ATTRIBUTE.finditer(text))
+    return {name: html.unescape(value) for name, value in pairs}
+
+
+def _spans(path: str | os.PathLike[str], text: str, name: str) -> Iterator[tuple[int, int]]:
+    """Where each element of a name starts and ends, but for those in comments."""
+    start, found = -1, 0
+    for match in _TAG.finditer(_mask_comments(text)):
+        if match[2].lower() != name:
+            continue
+        closes = bool(match[1])
+        if start < 0 and not closes:
+            start = match.start()
+        if start >= 0 and (closes or match[4]):
+            if match.end() - start > _LONGEST:
+                raise FileError(
+                    f"{path}: is not a playlist that can be read (an entry has {match.end() - start:,} characters)"
+                )
+            found += 1
+            check_count(path, found)
+            yield start, match.end()
+            start = -1
+
+
+def _mask_comments(text: str) -> str:
+    """The text with blanks in place of comments."""
+    parts, at = [], 0
+    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
+        parts += [text[at:start], " " * (end + 3 - start)]
+        at = end + 3
+    return "".join([*parts, text[at:]])
+
+
+def _read_blocks(
+    path: str | os.PathLike[str],
+    what: str,
+    root: str,
+    name: str,
+    entry_of: Callable[[str], tuple[Entry, tuple[int, int]]],
+) -> Playlist:
+    """A playlist whose entries are elements of one name; ``entry_of`` reads one, and finds its location in it."""
+    text, script = _read_tags(path, what, root)
+    folder = Path(path).parent
+    entries: list[Entry] = []
+    end = None
+    head = ""
+    for start, stop in _spans(path, text, name):
+        if end is None:
+            end = len(_mask_comments(text[:start]).rstrip())  # comments go with what follows
+            head = text[:end]
+        entry, (a, b) = entry_of(text[start:stop])
+        raw = (text[end : start + a], text[start + a : start + b], text[start + b : stop])
+        location = from_uri(entry.location) if entry.location.lower().startswith("file:") else entry.location
+        location = on_disk(location, folder) if location else ""
+        entries.append(Entry(location, entry.title, entry.artist, entry.duration, entry.details, raw))
+        end = stop
+    if not entries:
+        raise FileError(f"{path}: the playlist is empty")
+    found = tuple(entries)
+    titled = _TITLE.search(head)
+    title = html.unescape(titled[1]).strip() if titled else ""
+    return Playlist(found, title, root, folder, head, text[end:], text, found, script)
+
+
+def _write_blocks(
+    playlist: Playlist, comments: Comments | None, block: Callable[[Entry], str], frame: tuple[str, str], form: str
+) -> str:
+    """The entries one after the other, those of a file that was read as they were; comments before them."""
+    kept = playlist.format == form
+    if kept and playlist.is_unchanged and comments is None:
+        return playlist.text
+    text = playlist.head if kept else frame[0]
+    for position, entry in enumerate(playlist.entries):
+        if comments and position in comments:
+            text += f"\n    <!-- {comment_text(comments[position])} -->"
+        if kept and entry.raw:
+            before, *rest = entry.raw
+            text += (before if comments is None else _without_breaks(before)) + "".join(rest)
+        else:
+            text += block(entry)
+    return text + (playlist.tail if kept else frame[1])
+
+
+def _without_breaks(before: str) -> str:
+    """What stands before a location without the comments before its element that start a side."""
+    tag = _TAG.search(_mask_comments(before + ">"))  # of a tag that ends behind the location
+    at = before.rfind("<") if tag is None else tag.start()
+    return _COMMENT.sub(lambda match: "" if is_break(match[1].strip()) else match[0], before[:at]) + before[at:]
+
+
+# WPL and ZPL: <media src="..\a.mp3" trackTitle="..." trackArtist="..." duration="201000"/>
+
+
+def read_wpl(path: str | os.PathLike[str]) -> Playlist:
+    """Read a playlist of Windows Media Player, Zune or Groove."""
+
+    def entry_of(text: str) -> tuple[Entry, tuple[int, int]]:
+        said = _attributes(text)
+        details = {"album": said["albumtitle"]} if said.get("albumtitle") else {}
+        artist = said.get("trackartist") or said.get("albumartist", "")
+        place = re.search(r"\ssrc\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", text, re.IGNORECASE)
+        span = place.span(1 if place[1] is not None else 2) if place else (len(text), len(text))
+        seconds = milliseconds(said.get("duration"))
+        return Entry(said.get("src", ""), said.get("tracktitle", ""), artist, seconds, MappingProxyType(details)), span
+
+    return _read_blocks(path, "a WPL playlist", "smil", "media", entry_of)
+
+
+def write_wpl(playlist: Playlist, comments: Comments | None = None) -> str:
+    """The playlist as WPL; entries that came from WPL as they were."""
+
+    def block(entry: Entry) -> str:
+        said = {"src": wpl_location(entry.location, quoted=False), "trackTitle": entry.title}
+        said |= {"trackArtist": entry.artist, "albumTitle": entry.details.get("album", "")}
+        said["duration"] = "" if entry.duration is None else str(round(1000 * entry.duration))
+        told = " ".join(f"{name}={quoteattr(writable_text(value))}" for name, value in said.items() if value)
+        return f"\n      <media {told}/>"
+
+    title = f"\n    <title>{escape_text(playlist.title)}</title>" if playlist.title else ""
+    head = f'<?wpl version="1.0"?>\n<smil>\n  <head>{title}\n  </head>\n  <body>\n    <seq>'
+    return _write_blocks(playlist, comments, block, (head, "\n    </seq>\n  </body>\n</smil>\n"), "smil")
+
+
+def wpl_location(location: str, *, quoted: bool = True) -> str:
+    """A location as the value of an attribute: as it is. A name that is no text cannot stand there."""
+    if writable_text(location) != location:
+        raise InputError(f"WPL and ASX cannot hold the location {location!r}; write .m3u8")
+    return quoteattr(location)[1:-1] if quoted else location
+
+
+# ASX and WAX: <entry><title>...</title><author>...</author><duration value="00:03:21"/><ref href="a.wma"/></entry>
+
+
+def read_asx(path: str | os.PathLike[str]) -> Playlist:
+    """Read a playlist of Windows Media in its older form."""
+
+    def entry_of(text: str) -> tuple[Entry, tuple[int, int]]:
+        said: dict[str, str] = {}
+        span = (len(text), len(text))
+        for match in _TAG.finditer(text):
+            name = match[2].lower()
+            if match[1] or name in said:
+                continue
+            given = _attributes(match[3])
+            if name == "ref" and "href" in given:
+                place = re.search(r"\shref\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", match[0], re.IGNORECASE)
+                a, b = place.span(1 if place[1] is not None else 2) if place else (0, 0)
+                said[name], span = given["href"], (match.start() + a, match.start() + b)
+            elif name == "duration":
+                said[name] = given.get("value", "")
+            else:
+                said[name] = html.unescape(text[match.end() :].partition("<")[0]).strip()
+        seconds = read_clock(said.get("duration", ""))
+        details = {"annotation": said["abstract"]} if said.get("abstract") else {}
+        made = Entry(
+            said.get("ref", ""), said.get("title", ""), said.get("author", ""), seconds, MappingProxyType(details)
+        )
+        return made, span
+
+    return _read_blocks(path, "an ASX playlist", "asx", "entry", entry_of)
+
+
+def write_asx(playlist: Playlist, comments: Comments | None = None) -> str:
+    """The playlist as ASX; entries that came from ASX as they were."""
+
+    def block(entry: Entry) -> str:
+        lines = [f"<title>{escape_text(entry.title)}</title>"] if entry.title else []
+        lines += [f"<author>{escape_text(entry.artist)}</author>"] if entry.artist else []
+        lines += [f'<duration value="{as_clock(entry.duration, digits=3)}"/>'] if entry.duration is not None else []
+        lines.append(f'<ref href="{wpl_location(entry.location)}"/>')
+        return "\n  <entry>" + "".join(f"\n    {line}" for line in lines) + "\n  </entry>"
+
+    title = f"\n  <title>{escape_text(playlist.title)}</title>" if playlist.title else ""
+    return _write_blocks(playlist, comments, block, (f'<asx version="3.0">{title}', "\n</asx>\n"), "asx")
+
+
+# Libraries of iTunes and Apple Music: tracks by number, and playlists that name numbers.
+
+_ITEMS = re.compile(r"<key>Playlist Items</key>\s*<array>(.*?)</array>", re.DOTALL)
+_ITEM = re.compile(r"\s*<dict>\s*<key>Track ID</key>\s*<integer>(\d+)</integer>\s*</dict>")
+_MOST_LIBRARY = 256 << 20
+_APPLE = ("Name", "Artist", "Album", "Genre", "Total Time", "BPM", "Location", "Comments")
+
+
+def read_library(path: str) -> dict[str, Any]:
+    """The playlists of a library by name with the numbers of their tracks, and what is said of these: for a child."""
+    with open_file(path) as file:
+        try:
+            document = plistlib.load(file, fmt=plistlib.FMT_XML)
+        except (ValueError, expat.ExpatError, TypeError, AttributeError, LookupError, OverflowError) as error:
+            raise FileError(f"{path}: is not a library of iTunes or Apple Music ({error})") from error
+    tracks = document.get("Tracks") if isinstance(document, dict) else None
+    lists = document.get("Playlists") if isinstance(document, dict) else None
+    if not isinstance(tracks, dict) or not isinstance(lists, list):
+        raise FileError(f"{path}: is not a library of iTunes or Apple Music (it has no Tracks and Playlists)")
+    found: list[tuple[str, list[str], bool]] = []
+    for one in lists:
+        items = one.get("Playlist Items") if isinstance(one, dict) else None
+        if isinstance(items, list):
+            ids = [str(item.get("Track ID", "")) for item in items if isinstance(item, dict)]
+            found.append((str(one.get("Name", "")), ids, bool(one.get("Master"))))
+    wanted = {key for _, ids, _ in found for key in ids}
+    said = {
+        key: {name: track[name] for name in _APPLE if isinstance(track.get(name), (str, int)) and name in track}
+        for key, track in tracks.items()
+        if key in wanted and isinstance(track, dict)
+    }
+    return {"lists": found, "tracks": said}
+
+
+def read_itunes(path: str | os.PathLike[str], collection: str | None = None) -> Playlist:
+    """Read a playlist of a library of iTunes or Apple Music: the only one, or the one that is named."""
+    data = read_bytes(path, most=_MOST_LIBRARY)
+    text, script = decode(data, path, "a library of iTunes or Apple Music", ["utf-8"])
+    if "<plist" not in text[:2000]:
+        raise FileError(f"{path}: is not a library of iTunes or Apple Music (it must be a property list, <plist>)")
+    if "<!--" in text or "<![" in text:
+        raise FileError(f"{path}: is refused: a library of iTunes or Apple Music has no comments and no sections")
+    library = call(read_library, os.fspath(path), limits=Limits(10 + len(data) / (4 << 20)))
+    lists = library["lists"]
+    spans = [match.span(1) for match in _ITEMS.finditer(text)]
+    whole = [one for one in lists if not one[2]] or lists  # the library itself is a playlist, too
+    choices = [Choice(name, name, len(ids)) for name, ids, _ in whole]
+    number = lists.index(whole[choose_collection(path, choices, collection)])
+    title, ids, _ = lists[number]
+    check_count(path, len(ids))
+    start, end = spans[number] if number < len(spans) else (0, 0)
+    cuts: list[tuple[int, int, str]] = []
+    while (item := _ITEM.match(text, start, end)) is not None:
+        cuts.append((item.start(), item.end(), item[1]))
+        start = item.end()
+    if [key for _, _, key in cuts] != ids or not ids:
+        raise FileError(f"{path}: the playlist {title!r} {'is not one that can be moved' if ids else 'is empty'}")
+    found = tuple(_entry_of_track(library["tracks"].get(key, {}), key, text[a:b]) for a, b, key in cuts)
+    head, tail = text[: cuts[0][0]], text[cuts[-1][1] :]
+    return Playlist(found, title, "itunes", Path(path).parent, head, tail, text, found, script)
+
+
+def _entry_of_track(said: Mapping[str, Any], key: str, text: str) -> Entry:
+    details: dict[str, Any] = {
+        name.lower(): str(said[name]) for name in ("Album", "Genre", "Comments") if said.get(name)
+    }
+    details |= {"tempo": float(said["BPM"])} if isinstance(said.get("BPM"), int) and said["BPM"] > 0 else {}
+    location = from_uri(str(said.get("Location", "")))
+    title, artist = str(said.get("Name", "")), str(said.get("Artist", ""))
+    title = title or (Path(location).stem if location else f"track {key}")
+    return Entry(
+        location, title, artist, milliseconds(said.get("Total Time")), MappingProxyType(details), (text, "", "")
+    )
+
+
+def write_itunes(playlist: Playlist, comments: Comments | None = None) -> str:
+    """The library with its playlist in another order; or a new one with these tracks, which Apple Music imports.
+
+    A library has no comments: sides are not marked in it.
+    """
+    if playlist.format == "itunes":
+        return playlist.head + "".join("".join(entry.raw or ()) for entry in playlist.entries) + playlist.tail
+    tracks = {str(number): _track_of_entry(entry, number) for number, entry in enumerate(playlist.entries, start=1)}
+    items = [{"Track ID": number} for number in range(1, len(playlist) + 1)]
+    named = {"Name": playlist.title or "fabula", "Playlist ID": 1, "All Items": True, "Playlist Items": items}
+    whole = {"Major Version": 1, "Minor Version": 1, "Date": datetime(2000, 1, 1, tzinfo=UTC).replace(tzinfo=None)}
+    return plistlib.dumps({**whole, "Tracks": tracks, "Playlists": [named]}, sort_keys=False).decode()
+
+
+def _track_of_entry(entry: Entry, number: int) -> dict[str, Any]:
+    said: dict[str, Any] = {"Track ID": number, "Name": entry.title, "Artist": entry.artist}
+    said |= {name: entry.details.get(name.lower()) for name in ("Album", "Genre", "Comments")}
+    said |= {"BPM": round(entry.numbers["tempo"])} if "tempo" in entry.numbers else {}
+    said |= {"Total Time": round(1000 * entry.duration)} if entry.duration is not None else {}
+    said |= {"Track Type": "URL" if is_address(entry.location) else "File", "Location": to_uri(entry.location)}
+    return {name: value for name, value in said.items() if value or value == 0}
+
+
+WPL = PlaylistFormat("smil", (".wpl", ".zpl"), read_wpl, write_wpl, wpl_location)
+ASX = PlaylistFormat("asx", (".asx", ".wax", ".wvx"), read_asx, write_asx, wpl_location)
+ITUNES = PlaylistFormat("itunes", (".xml",), read_itunes, write_itunes, to_uri, several=True, absolute=True)
