@@ -73,6 +73,7 @@ TWINS = {  # command: what does the same from Python
     "restore": "fabula.session.export.restore",
     "review": "fabula.review",
     "serve": "fabula.web.app.create_app",
+    "sources": "fabula.sources.registry.readers",
     "templates compare": "fabula.research.corpus.compare_files",
     "templates cost": "fabula.research.corpus.follow",
     "templates count": "fabula.research.corpus.count_templates",
