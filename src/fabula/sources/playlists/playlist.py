@@ -15,7 +15,7 @@ from fabula.core.files import Script, read_text, split_stretch, write_whole
 from fabula.errors import FabulaError, FileError, InputError
 from fabula.media.medium import Medium
 from fabula.media.registry import find_medium, medium_of_file
-from fabula.sources.playlists import cue, jspf, m3u, pls, tracklists, xml_lists, xspf
+from fabula.sources.playlists import cue, decks, jspf, m3u, pls, tracklists, xml_lists, xspf
 from fabula.sources.playlists.entries import (
     Entry,
     Playlist,
@@ -28,7 +28,8 @@ from fabula.sources.playlists.entries import (
 from fabula.sources.registry import Opening, Reader, Source, read_tags
 
 FORMATS: tuple[PlaylistFormat, ...] = (
-    m3u.FORMAT, pls.FORMAT, xspf.FORMAT, jspf.FORMAT, xml_lists.WPL, xml_lists.ASX, xml_lists.ITUNES, cue.FORMAT,
+    m3u.FORMAT, pls.FORMAT, xspf.FORMAT, jspf.FORMAT, xml_lists.WPL, xml_lists.ASX, decks.XML, decks.NML,
+    cue.FORMAT,
 )  # fmt: skip
 
 PLAYLIST_ENDINGS = tuple(ending for form in FORMATS for ending in form.endings)
@@ -247,7 +248,11 @@ def _has_files(playlist: Playlist, collection: Collection, opening: Opening) -> 
     named = [item.path for item in collection.items if item.path]
     if not all(item.title for item in collection.items):
         return True
-    return any(map(opening.may_read, named)) if playlist.format in ("itunes", "cue") else bool(named)
+    return (
+        any(map(opening.may_read, named))
+        if playlist.format in ("itunes", "rekordbox", "traktor", "cue")
+        else bool(named)
+    )
 
 
 READER = Reader("playlist", open_playlist, PLAYLIST_ENDINGS, several=True)
