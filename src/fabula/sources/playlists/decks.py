@@ -25,7 +25,7 @@ _NOTES = ("C", "C#", "D", "D#", "E", "F", "F#", "G", "G#", "A", "A#", "B")
 
 
 @dataclass
-class _Node:
+class _ListNode:
     """A folder of playlists, or one of them, as it stands in the text."""
 
     name: str
@@ -92,12 +92,13 @@ def _tone(value: str) -> str:
     return f"{_NOTES[number % 12]}{'m' if number > 11 else ''}" if number < 24 else ""
 
 
-def _scan(text: str, deck: _Deck) -> tuple[dict[str, dict[str, str]], list[_Node]]:
+def _scan(text: str, deck: _Deck) -> tuple[dict[str, dict[str, str]], list[_ListNode]]:
     """The tracks by what playlists call them, and the playlists, in one pass over the tags."""
     tracks: dict[str, dict[str, str]] = {}
-    lists: list[_Node] = []
-    opened: list[tuple[str, _Node, tuple[int, int]]] = []  # folders, playlists and what counts them
-    section, said = "", None
+    lists: list[_ListNode] = []
+    opened: list[tuple[str, _ListNode, tuple[int, int]]] = []  # folders, playlists and what counts them
+    section = ""
+    said: dict[str, str] | None = None
     for match in TAG.finditer(mask_comments(text)):
         closes, name, ended = bool(match[1]), match[2].lower(), bool(match[4])
         if name in ("collection", "playlists"):
@@ -117,7 +118,7 @@ def _scan(text: str, deck: _Deck) -> tuple[dict[str, dict[str, str]], list[_Node
             told = attributes_of(match[3])
             if name in ("node", "subnodes") and not ended:
                 count = next((span for one, _, span in reversed(opened) if one == deck.counter), None)
-                opened.append((name, _Node(told.get("name", ""), match.start(), count), match.span()))
+                opened.append((name, _ListNode(told.get("name", ""), match.start(), count), match.span()))
                 lists += [opened[-1][1]] if told.get("type", "").upper() in ("1", "PLAYLIST") else []
             elif name == deck.key[0] and opened:
                 opened[-1][1].keys.append(told.get(deck.key[1], ""))
