@@ -1,23 +1,32 @@
 """Steps of 40 sets before and after `--sort-into-mix`, as a DJ would measure them.
 
     python -m benchmarks.bench_mix DATA
+    python -m benchmarks.bench_mix --sound 60
 
 DATA is a folder with ``albums.parquet`` and ``albums-more.parquet``; their validation part alone is looked at. A set is
 16 tracks that can be danced to (danceability above 0.6), whose tempi within one octave lie within 8 % of a centre.
 Half of the sets come in a random order, half already by tempo, as a careful DJ would have them.
+
+``--sound``: how well the bars before a track is full and after it was are heard, in so many made tracks (`render_dance`
+in ten styles) that begin and end with 0 to 32 bars of drums, of kick and hats, or of chords alone; every fourth breaks
+down in its middle.
 """
 
 from __future__ import annotations
 
 import argparse
+import tempfile
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import soundfile
 
+from benchmarks import render_dance as dance
 from fabula.core.collection import Collection, Item
 from fabula.media.extraction import Measuring
 from fabula.media.music import MEDIUM
+from fabula.media.music.audio import measure
 from fabula.media.music.tracks import camelot_distance, tempo_octaves
 from fabula.session.request import Request
 from fabula.session.session import Asked, source_session
@@ -56,10 +65,59 @@ def steps(tracks: Collection, order: np.ndarray) -> tuple[float, float, float]:
     return float(percent.mean()), float(wheel.mean()), float((wheel <= 1).mean())
 
 
+def made_track(number: int) -> tuple[np.ndarray, float, int, int]:
+    """Samples (n, 2), tempo, and bars before it is full and after it was."""
+    rng = np.random.default_rng([number, 1])
+    style = dance.STYLES[dance.TESTED[number % 10]]
+    tempo = float(rng.uniform(style.low, style.high))
+    before, after, full = (int(rng.choice(bars)) for bars in ([0, 4, 8, 16, 32], [0, 4, 8, 16, 32], [32, 48]))
+    bars = before + full + after
+    drums, bass, chords = dance.score(style, rng, bars)
+    low, high, middle = (style.beats * bar for bar in (before, before + full, before + full // 2))
+
+    def inside(note: tuple[float, int, float]) -> bool:
+        return low - 1e-6 <= note[0] < high - 1e-6 and not (number % 4 == 3 and abs(note[0] - middle) < 6 * style.beats)
+
+    bass = [note for note in bass if inside(note)]
+    if number % 3 == 1:
+        drums = [note for note in drums if inside(note)]
+    else:
+        chords = [note for note in chords if inside(note)]
+        alone = (dance.KICK, dance.HAT, dance.OPEN)
+        drums = [note for note in drums if number % 3 == 0 or note[1] in alone or inside(note)]
+    sound = dance.synthesise((drums, bass, chords), tempo, rng, "test", bars * style.beats * 60 / tempo)
+    return sound, tempo, before, after
+
+
+def hear_mixes(count: int) -> None:
+    """How far what is heard of made tracks is from the truth, in bars of the true tempo."""
+    gaps = []
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(count):
+            sound, tempo, before, after = made_track(number)
+            soundfile.write(f"{folder}/x.wav", sound, dance.RATE)
+            found = measure(f"{folder}/x.wav")
+            times = tempo / found.heard_tempo
+            gaps += [
+                (abs(round(times * found.mix_in) - before), before),
+                (abs(round(times * found.mix_out) - after), after),
+            ]
+    gap, truth = np.array(gaps).T
+    for name, part in (("all", truth >= 0), ("none", truth == 0), ("some", truth > 0)):
+        told = f"right {(gap[part] == 0).mean():.2f}, within a bar {(gap[part] <= 1).mean():.2f}"
+        print(f"{name} of {part.sum()} ends: {told}, {gap[part].mean():.2f} bars off on average")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path)
-    chosen = sets(tracks(parser.parse_args().data))
+    parser.add_argument("data", type=Path, nargs="?")
+    parser.add_argument("--sound", type=int, metavar="TRACKS")
+    asked = parser.parse_args()
+    if asked.sound:
+        hear_mixes(asked.sound)
+    if asked.data is None:
+        return
+    chosen = sets(tracks(asked.data))
     before = np.array([steps(one, np.arange(SIZE)) for one in chosen])
     for preset in MEDIUM.presets:
         after, ramps = [], []

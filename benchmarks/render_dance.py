@@ -139,7 +139,9 @@ def as_midi(parts: tuple[list[Any], ...], tempo: float, rng: np.random.Generator
     return mido.MidiFile(ticks_per_beat=tick, tracks=[track])
 
 
-def synthesise(parts: tuple[list[Any], ...], tempo: float, rng: np.random.Generator, part: str) -> np.ndarray:
+def synthesise(
+    parts: tuple[list[Any], ...], tempo: float, rng: np.random.Generator, part: str, seconds: float = SECONDS
+) -> np.ndarray:
     """Samples, shape (n, 2), of a kit of sines and noise whose sizes are drawn from the part's own ranges."""
     drums, bass, chords = parts
     low = part == "learn"
@@ -172,7 +174,7 @@ def synthesise(parts: tuple[list[Any], ...], tempo: float, rng: np.random.Genera
         RIDE: 0.3 * noise(0.5, 0.2, ("highpass", hat_hz - 1500)),
     }
     beat = 60 / tempo
-    out = np.zeros(int((SECONDS + 4) * RATE))
+    out = np.zeros(int((seconds + 4) * RATE))
 
     def put(at: float, sound: np.ndarray, loud: float) -> None:
         first = int(at * beat * RATE)
@@ -193,7 +195,7 @@ def synthesise(parts: tuple[list[Any], ...], tempo: float, rng: np.random.Genera
             wave = 2 * (hz * t % 1) - 1 if low else np.sign(np.sin(2 * np.pi * hz * t))
             edge = np.minimum(1, np.minimum(t, t[-1] - t) / 0.01) if len(t) > 1 else t
             put(at, sosfilt(smooth, wave * edge), loud)
-    mono = out[: int(SECONDS * RATE)]
+    mono = out[: int(seconds * RATE)]
     mono = np.tanh(mono / np.abs(mono).max() * rng.uniform(0.9, 2.0)) * 0.8
     return np.stack([mono, mono], axis=1)
 

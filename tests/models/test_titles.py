@@ -5,6 +5,7 @@ from fabula.models.titles import (
     clean_titles,
     find_closers,
     find_series,
+    fold_artist,
     grams_of,
     numbers,
     read_titles,
@@ -135,3 +136,26 @@ def test_ends_that_titles_say():
         3,
         4,
     ]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Simon & Garfunkel", "Simon and Garfunkel"),
+        ("SIMON & GARFUNKEL", "Simon y Garfunkel"),
+        ("The Beat", "Beat feat. Ranking Roger"),
+        ("Jay-Z", "JAY Z ft. Rihanna & Kanye West"),
+        ("Beyoncé", "Beyonce (featuring Sean Paul)"),
+        ("Nick Cave & The Bad Seeds", "Nick Cave and the Bad Seeds"),
+    ],
+)
+def test_spellings_of_one_artist_fall_together(one, other):
+    assert fold_artist(one) == fold_artist(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("And One", "One"), ("Generation Y", "Generation"), ("Simon", "Simon & Garfunkel"), ("Feat", ""), ("Y", "And")],
+)
+def test_other_artists_stay_apart(one, other):
+    assert fold_artist(one) != fold_artist(other)

@@ -32,8 +32,8 @@ _SECTIONS = {
     "The arc": ("template", "like", "flip", "by", "model", "occasion", "embedding", "alternatives", "likeliest",
                 "choose", "seconds"),
     "Wishes": ("first", "last", "at", "together", "together_by", "before", "apart", "sides", "side_limit", "limit",
-               "spreads", "series", "smoothness", "smooth_by", "sort_into_mix", "ramp", "folded", "keys", "keep",
-               "ask", "matter"),
+               "spreads", "series", "smoothness", "smooth_by", "sort_into_mix", "ramp", "folded", "keys", "mix_bars",
+               "keep", "ask", "matter"),
     "What comes out": ("output", "as_name", "gap_s", "gain", "report", "plot", "as_json", "show", "why"),
     "Moved to fabula copy and fabula restore": ("copy_to", "link", "tags", "in_place", "restore", "number"),
 }  # fmt: skip
@@ -91,6 +91,8 @@ _FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothne
               help="Tempi beyond it are halved or doubled into it, such as 88-176.")  # fmt: skip
 @click.option("--keys", type=click.Choice(["strict", "free"]), default="free",
               help="strict: neighbours are one step apart on the wheel of keys (Camelot) at most.")  # fmt: skip
+@click.option("--mix-bars", type=click.IntRange(1, 32), metavar="N",
+              help="At least so many bars to mix two over, in which never both are full.")  # fmt: skip
 @click.option("--alternatives", type=int, default=4, show_default=True, metavar="N", help="Orderings to propose.")
 @click.option("--likeliest", is_flag=True,
               help="Propose the likeliest order, not the one expected to agree best with the true one.")  # fmt: skip
@@ -150,7 +152,12 @@ def _order_one(paths: tuple[str, ...], asked: Options) -> None:
     _check_outputs(asked)
     back = _find_name(paths, asked)
     session, request = _open(paths, asked)
-    ordered = session.order(_ask(session, request) if asked.ask else request)
+    try:
+        ordered = session.order(_ask(session, request) if asked.ask else request)
+    except InputError as error:
+        if error.field != "step_limits" or asked.keys == "strict":
+            raise
+        raise InputError(error.message, field="mix_bars") from error
     show = _as_names(asked.show)
     ordered.facts(show)  # refuses what is not known before anything is written
     print_ordered(
@@ -341,13 +348,16 @@ def _restore(path: str, number: int | None, paths: tuple[str, ...]) -> None:
 
 def _as_request(asked: Options) -> Request:
     """What belongs to the request, out of the options."""
+    from fabula.media.music.tracks import LONGEST_MIX
     from fabula.session.request import Request
 
     wishes = {name: value for name, value in vars(asked).items() if name in Request.__dataclass_fields__}
     wishes |= _as_apart(asked.apart) | {"spreads": asked.spreads or ""}
     wishes |= {name: _as_ends(name, wishes[name]) for name in ("first", "last")}
     wishes |= {"at": _as_positions(asked.at), "smooth_by": _as_weights(asked.smooth_by)}
-    wishes |= {"step_limits": {"key": 1.0}} if asked.keys == "strict" else {}
+    limits = {"key": 1.0} if asked.keys == "strict" else {}
+    limits |= {} if asked.mix_bars is None else {"mix": LONGEST_MIX - float(asked.mix_bars)}
+    wishes |= {"step_limits": limits}
     return Request(**wishes)
 
 

@@ -32,6 +32,7 @@ _SPELT = {
     for value, word in enumerate(words.split(), start=1)
 }
 _PART_WORDS = frozenset(("part", "parts", "pt", "pts", "parte", "partes", "pte", "partie", "parties", "teil"))
+_AND, _FEATURED = frozenset(("and", "y", "und", "et")), frozenset(("feat", "ft", "featuring"))
 _TOKEN = re.compile(r"\d+|[^\W\d_]+")
 _DIGIT = re.compile(r"\d")
 
@@ -58,12 +59,19 @@ def fold(text: str) -> str:
 def fold_artist(name: str) -> str:
     """A name such that spellings of one artist are one: no case, accents, marks or spaces, no "The" before it.
 
+    "and" is "&", and who is featured is left out.
+
     >>> fold_artist("The Jay-Z Band"), fold_artist("JAY Z band"), fold_artist("The The"), fold_artist("!!!")
     ('jayzband', 'jayzband', 'the', '!!!')
+    >>> fold_artist("Simon and Garfunkel") == fold_artist("Simon & Garfunkel (feat. A Choir)")
+    True
     """
     folded = fold(name)
     words = re.findall(r"[^\W_]+", folded)
-    return "".join(words[1:] if len(words) > 1 and words[0] == "the" else words) or folded
+    words = words[1:] if len(words) > 1 and words[0] == "the" else words
+    words = words[: next((k for k, word in enumerate(words) if k and word in _FEATURED), None)]
+    ends = (0, len(words) - 1)  # "And One" is a name, "Generation Y" too
+    return "".join(word for k, word in enumerate(words) if k in ends or word not in _AND) or folded
 
 
 def roman(word: str) -> int:

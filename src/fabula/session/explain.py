@@ -44,7 +44,19 @@ def reasons(ordered: Ordered) -> list[str]:
     threads, on = ordered.session.threads, [""] * len(ordered.ordering)
     if threads is not None:
         on = describe_threads(threads, ordered.ordering, ordered.breaks)
-    return ["; ".join(filter(None, said)) for said in zip(_plain(ordered), joined, on, strict=True)]
+    told = zip(_plain(ordered), joined, on, _tell_steps(ordered), strict=True)
+    return ["; ".join(filter(None, said)) for said in told]
+
+
+def _tell_steps(ordered: Ordered) -> list[str]:
+    """How far it is from the item before, in each step that counts; "" where none do, and at the start of a side."""
+    n, steps = len(ordered.ordering), ordered.steps
+    if steps is None or not ordered.request.smoothness:
+        return [""] * n
+    tables = [(part.name, part.unit, part.distance) for part in steps.active]
+    ways = [f"{name} {table[a, b]:.3g} {unit}" for a, b in pairwise(ordered.ordering) for name, unit, table in tables]
+    each = [f"step: {', '.join(ways[k : k + len(tables)])}" for k in range(0, len(ways), len(tables))]
+    return ["" if k in (0, *ordered.breaks) else each[k - 1] for k in range(n)]
 
 
 def rows_untold(ordered: Ordered) -> str:

@@ -329,12 +329,14 @@ class Session:
         found = insist(beyond + (0.0 if by is None else crossings(strands)), worth, solve, kept)
         good = [one for one in found if not broken(one)]
         if not good:
-            self._refuse_steps(asked, beyond, min(map(broken, found)))
+            self._refuse_steps(asked, steps, beyond, min(map(broken, found)))
         return good
 
-    def _refuse_steps(self, asked: Request, beyond: Floats, count: int) -> None:
+    def _refuse_steps(self, asked: Request, steps: Steps | None, beyond: Floats, count: int) -> None:
         """Say that limits of steps cannot hold, and which item has no neighbour."""
-        rule = " and ".join(f"{name} at most {most:g}" for name, most in asked.step_limits.items())
+        units = {part.name: part.unit for part in steps.parts} if steps is not None else {}
+        limits = asked.step_limits.items()
+        rule = " and ".join(f"{name} at most {most:g} ({units.get(name)})" for name, most in limits)
         near = (beyond + np.eye(len(beyond)) == 0).any(axis=0) | (beyond + np.eye(len(beyond)) == 0).any(axis=1)
         alone = [repr(self.collection.items[i].label) for i in np.flatnonzero(~near)]
         why = f"; {', '.join(alone[:3])} {'fits' if len(alone) == 1 else 'fit'} beside no other" if alone else ""

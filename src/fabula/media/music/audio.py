@@ -46,7 +46,15 @@ from fabula.media.music.loudness import (
     edges,
     loudness_range,
 )
-from fabula.media.music.tempo_and_key import Pitches, chroma, find_key, find_tempo, onset_density, tuning
+from fabula.media.music.tempo_and_key import (
+    Pitches,
+    chroma,
+    find_key,
+    find_mix,
+    find_tempo,
+    onset_density,
+    tuning,
+)
 
 if TYPE_CHECKING:
     from soundfile import SoundFile  # type: ignore[import-untyped]
@@ -466,6 +474,9 @@ class AudioFeatures:
     # Seconds from the first sound until a second of it is within 6 LU of the loudness; the same from the end.
     fade_in: float
     fade_out: float
+    # Bars of four beats, at the tempo heard, before all of it sounds and after: what a DJ mixes over.
+    mix_in: float
+    mix_out: float
     # Of the first and last 15 seconds that sound.
     start_loudness: float
     end_loudness: float
@@ -541,6 +552,8 @@ class Ears:
         strength = self.spectra.strengths / max(1, len(onsets))
         beats = (onsets, *_ends(onsets, 1 / rate, sounding, _SECONDS))
         tempo, start_tempo, end_tempo = (find_tempo(part, rate, strength) for part in beats)
+        texture, _ = _ends(spans[:, 3:], self.spectra.span_seconds, sounding, seconds)
+        mix_in, mix_out = find_mix(texture, self.spectra.span_seconds, tempo.beats)
         cents, tuned = tuning(self.pitches.blocks)
         classes = chroma(self.pitches.blocks, cents)
         pitches = (classes, *_ends(classes, self.pitches.block_seconds, sounding, _SECONDS))
@@ -564,6 +577,8 @@ class Ears:
             silence_end=max(0.0, seconds - sounding.end),
             fade_in=sounding.fade_in,
             fade_out=sounding.fade_out,
+            mix_in=mix_in,
+            mix_out=mix_out,
             start_loudness=sounding.start_loudness,
             end_loudness=sounding.end_loudness,
             start_brightness=brightness(start_span),
@@ -597,4 +612,4 @@ def _row(path: str, stop: Stop) -> NDArray[np.float64]:
     return np.array([getattr(measured, name) for name in FEATURES], dtype=np.float64)
 
 
-SPEC = Spec("audio", version=5, feature_names=FEATURES, measure=_row, shape=(len(FEATURES),))
+SPEC = Spec("audio", version=6, feature_names=FEATURES, measure=_row, shape=(len(FEATURES),))

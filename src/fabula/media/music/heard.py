@@ -166,7 +166,7 @@ class ShortSpectra:
         self.strengths = 0.0  # the sum over all moments of what sounds at each, in the unit of the onsets
         self._onsets: list[Samples] = []
         self._spans: list[Floats] = []
-        self._open = np.empty((0, self._colours.shape[1]), np.float32)
+        self._open = np.empty((0, self._colours.shape[1] + _BANDS), np.float32)
 
     def push(self, mono: Samples) -> None:
         """Take samples of the mix into account."""
@@ -180,9 +180,10 @@ class ShortSpectra:
         self._last = strengths[-1:]
         self.strengths += float((strengths.sum(axis=0) @ self._groups).sum())
         self._onsets.append(np.maximum(rises, 0) @ self._groups)
-        colours = np.concatenate([self._open, powers @ self._colours])
+        colours = np.concatenate([self._open, np.concatenate([powers @ self._colours, strengths], axis=1)])
         whole = len(colours) // SPAN
-        self._spans.append(colours[: whole * SPAN].reshape(whole, SPAN, 3).sum(axis=1).astype(np.float64))
+        summed = colours[: whole * SPAN].reshape(whole, SPAN, colours.shape[1]).sum(axis=1)
+        self._spans.append(summed.astype(np.float64))
         self._open = colours[whole * SPAN :]
 
     @property
@@ -192,9 +193,9 @@ class ShortSpectra:
 
     @property
     def spans(self) -> Floats:
-        """Per span of about 0.75 s: power, power times frequency in Hz, power of the bass; shape (spans, 3)."""
+        """Per span of about 0.75 s: power, that times Hz, power of the bass, and 32 bands: shape (spans, 35)."""
         rest = [self._open.sum(axis=0, keepdims=True).astype(np.float64)] if len(self._open) else []
-        return np.concatenate([*self._spans, *rest, np.empty((0, 3))])
+        return np.concatenate([*self._spans, *rest, np.empty((0, self._open.shape[1]))])
 
     @property
     def span_seconds(self) -> float:
@@ -204,13 +205,13 @@ class ShortSpectra:
 
 def brightness(spans: Floats) -> float:
     """The middle of the power spectrum in Hz, 30 to 5300 Hz counted; 0 for silence."""
-    power, weighted, _ = spans.sum(axis=0)
+    power, weighted = spans[:, :2].sum(axis=0)
     return float(weighted / power) if power > 1e-12 else 0.0
 
 
 def bass_share(spans: Floats) -> float:
     """The part of the power below 150 Hz, 30 to 5300 Hz counted; 0 for silence."""
-    power, _, low = spans.sum(axis=0)
+    power, _, low = spans[:, :3].sum(axis=0)
     return float(low / power) if power > 1e-12 else 0.0
 
 

@@ -184,6 +184,45 @@ def _refine(likeness: Floats, rate: float, tempo: float) -> float:
     return float(near[int(np.argmax(comb))]) if counted else float(tempo)
 
 
+# Where a track is full, and how long it is not before and after that: what a DJ mixes over.
+
+_FULLEST = 0.8  # of all spans: what a band has in a full one, and how much of all bands a full one has
+_AROUND = 8  # spans that tell whether it has begun
+_MISSING = 0.07  # of what a full span has: what must be missing before and after
+_BEATS = 4  # of a bar
+
+
+def find_mix(textures: Floats, seconds: float, tempo: float) -> tuple[int, int]:
+    """Whole bars of four beats before a track is full, and after it was: of beats, pads or a fade alone.
+
+    ``textures``: how strongly each band sounds in spans of so many ``seconds``, shape (spans, bands), from the first
+    sound to the last. 0 and 0 where no tempo was heard, or less than two spans of eight are there.
+
+    >>> find_mix(np.repeat([[1.0, 0.0], [1.0, 1.0], [1.0, 0.0]], [16, 64, 8], axis=0), 0.5, 120.0)
+    (4, 2)
+    """
+    if len(textures) < 2 * _AROUND or not tempo > 0:
+        return 0, 0
+    full = np.quantile(textures, _FULLEST, axis=0)
+    there = np.minimum(textures, full).sum(axis=1) / max(float(full.sum()), 1e-12)
+    level = float(np.quantile(there, _FULLEST))
+    before, after = (_until_there(part, level) * seconds * tempo / 60 / _BEATS for part in (there, there[::-1]))
+    return round(before), round(after)
+
+
+def _until_there(there: Floats, level: float) -> int:
+    """Spans until a share reaches its level to stay: where the first spans differ most from those that follow."""
+    sums = np.concatenate([[0.0], np.cumsum(there)])
+    ahead = (sums[_AROUND:] - sums[:-_AROUND]) / _AROUND
+    reached = np.flatnonzero(ahead[: len(there) // 2] >= level - _MISSING / 2)
+    last = int(reached[0]) if len(reached) else len(there) // 2
+    end = min(len(there), last + 2 * _AROUND)
+    at = np.arange(1, min(end, last + _AROUND))
+    rise = (sums[end] - sums[at]) / (end - at) - sums[at] / at
+    best = int(np.argmax(at * (end - at) * rise * np.abs(rise)))
+    return int(at[best]) if rise[best] > _MISSING else 0
+
+
 # The key of a stream from its pitch classes, by profiles that were learned from pieces whose key is written down.
 
 _FEWEST_BLOCKS = 3  # blocks of about 3 s; a key of fewer is less sure

@@ -19,6 +19,8 @@ REFERENCE = -18.0  # LUFS: what ReplayGain 2.0 brings a track to
 SURE = 0.5  # from here on what was heard is told without a doubt
 SAME_TEMPO = 0.06  # octaves: about 4 %
 _TEMPI = ("tempo", "heard_tempo", "start_tempo", "end_tempo")
+_MIXES = ("mix_in", "mix_out")
+LONGEST_MIX = 32  # bars that are enough for any mix
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,12 +80,16 @@ def fold_tempi(collection: Collection, low: float, high: float) -> Collection:
     tempi = [k for k, name in enumerate(collection.feature_names) if name in _TEMPI]
     if not tempi or collection.features.ndim > 2:
         return collection
-    features = np.array(collection.features, dtype=np.float64)
+    features, names = np.array(collection.features, dtype=np.float64), collection.feature_names
     found = features[:, tempi]
     known = found > 0
     beats = np.where(known, found, low)
     moves = np.log2(np.sqrt(low * high) / beats).round()  # the octave nearest to the middle
     features[:, tempi] = np.where(known & ~((low <= beats) & (beats <= high)), beats * 2.0**moves, found)
+    if "heard_tempo" in names and (heard := names.index("heard_tempo")) in tempi:  # bars are counted by it
+        bars = [k for k, name in enumerate(names) if name in _MIXES]
+        times = features[:, heard] / np.where(found[:, tempi.index(heard)] > 0, found[:, tempi.index(heard)], 1.0)
+        features[:, bars] *= times[:, np.newaxis]
     return replace(collection, features=features)
 
 
@@ -139,12 +145,12 @@ def _join(said: Floats, heard: Floats, sure: Floats) -> TrackValues:
 
 
 def music_steps(collection: Collection, essence: Floats) -> Steps:
-    """Steps between tracks: loudness, energy, tempo, key, brightness and silence, as far as known; else the essence.
+    """Steps between tracks: loudness, energy, tempo, key, brightness, mix and silence, as known; else the essence.
 
     Where files were measured, the step is from the end of one to the start of the next: the last and first 15 seconds
     that sound (loudness, brightness), the last and first 30 (tempo, key). Tempo counts half and double time as equal;
     key goes by the Camelot wheel. What tags or a table say wins over what was heard; what is not sure counts as an
-    average step in part. Silence counts only where it is asked for.
+    average step in part. Silence, and how many bars two tracks can be mixed over, count only where they are asked for.
     """
     parts = tuple(_parts(collection))
     return Steps(parts) if parts else essence_steps(collection, essence)
@@ -169,9 +175,22 @@ def _parts(collection: Collection) -> Iterator[Step]:
     end, start = (np.log2(np.maximum(30.0, column(collection, f"{edge}_brightness"))) for edge in ("end", "start"))
     if np.isfinite(end).any():
         yield _plain("brightness", "octaves", end, start)
+    before, after = mix_bars(collection)
+    if np.nansum(before) + np.nansum(after) > 0:  # the longest mix in which never both are full
+        short = np.maximum(0.0, LONGEST_MIX - np.nan_to_num(after)[:, np.newaxis] - np.nan_to_num(before))
+        known = (np.isfinite(after)[:, np.newaxis] & np.isfinite(before)).astype(np.float64)
+        yield Step("mix", f"bars short of {LONGEST_MIX}", short, weight=0.0, certainty=known)
     after, before = column(collection, "silence_end"), column(collection, "silence_start")
     if np.isfinite(after).any():
         yield Step("silence", "s", np.nan_to_num(after)[:, np.newaxis] + np.nan_to_num(before), weight=0.0)
+
+
+def mix_bars(collection: Collection) -> tuple[Floats, Floats]:
+    """Bars before each track is full, and after it was, by the tempo that counts; NaN where they are not known."""
+    said, heard = column(collection, "tempo"), column(collection, "heard_tempo")
+    times = np.where((said > 0) & (heard > 0), said / np.where(heard > 0, heard, 1.0), 1.0)
+    before, after = (np.round(times * column(collection, name)) for name in _MIXES)
+    return before, after
 
 
 def tempo_distance(tempo: Floats, next_tempo: Floats | None = None) -> Floats:
@@ -280,7 +299,7 @@ _MOST_TOLD = 3  # disagreements of a kind that are told one by one
 
 
 def music_facts(collection: Collection) -> tuple[Fact, ...]:
-    """Tempo, key and loudness of each track, as far as they are known.
+    """Tempo, key, bars to mix over, energy and loudness of each track, as far as they are known.
 
     What is not sure begins with ``~``; where a tag says other than what was heard, that follows in brackets.
     """
@@ -304,6 +323,8 @@ def music_facts(collection: Collection) -> tuple[Fact, ...]:
             key, [f"{name} {hour}" for name, hour in zip(names, wheel, strict=True)], _key_doubts(collection)
         )
         found.append(Fact("key", shown, {"key_name": names, "camelot": wheel}))
+    mixes = [f"in {a:.0f}, out {b:.0f}" if a + b >= 0 else "" for a, b in zip(*mix_bars(collection), strict=True)]
+    found += [Fact("mix", tuple(mixes))] if any(mixes) else []
     level = levels(collection)
     energy = energy_axis(collection)
     if energy is not None:
