@@ -14,10 +14,10 @@ from types import MappingProxyType
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
-from fabula.core.files import open_file, read_text
+from fabula.core.files import read_text
 from fabula.errors import FileError, InputError
 from fabula.sources.playlists.entries import Comments, Entry, Playlist, PlaylistFormat, check_count, from_uri, to_uri
-from fabula.sources.playlists.xml_lists import ITUNES, TAG, attributes_of, mask_comments, refuse_document_type
+from fabula.sources.playlists.text_lines import TAG, attributes_of, mask_comments, refuse_document_type
 from fabula.sources.registry import Choice, choose_collection
 
 _MOST = 256 << 20  # bytes of a collection
@@ -174,32 +174,34 @@ def _one_more(match: re.Match[str]) -> str:
     return f"{match[1]}{int(match[2]) + 1}"
 
 
-# The two formats. What ends in .xml is Apple's or rekordbox's.
+def _refuse_others(deck: _Deck, playlist: Playlist) -> None:
+    """Refuse to write what comes from elsewhere, whose tracks the collection does not hold."""
+    if playlist.format != deck.format:
+        raise InputError(f"{deck.what} is written where one was read: it takes playlists of others as .m3u8")
 
 
-def read_xml(path: str | os.PathLike[str], collection: str | None = None) -> Playlist:
-    """Read a playlist of a library: of rekordbox, or of iTunes and Apple Music."""
-    with open_file(path) as file:
-        start = file.read(4000)
-    return _read(_REKORDBOX, path, collection) if b"<DJ_PLAYLISTS" in start else ITUNES.read(path, collection)
+def read_rekordbox(path: str | os.PathLike[str], collection: str | None = None) -> Playlist:
+    """Read a playlist of a collection of rekordbox."""
+    return _read(_REKORDBOX, path, collection)
 
 
-def write_xml(playlist: Playlist, comments: Comments | None = None) -> str:
-    """The library with its order; one of Apple's where the playlist comes from elsewhere."""
-    return _write(_REKORDBOX, playlist) if playlist.format == "rekordbox" else ITUNES.write(playlist, comments)
+def write_rekordbox(playlist: Playlist, _: Comments | None = None) -> str:
+    """The collection with its order as one playlist more."""
+    _refuse_others(_REKORDBOX, playlist)
+    return _write(_REKORDBOX, playlist)
 
 
-def read_nml(path: str | os.PathLike[str], collection: str | None = None) -> Playlist:
+def read_traktor(path: str | os.PathLike[str], collection: str | None = None) -> Playlist:
     """Read a playlist of a collection of Traktor."""
     return _read(_TRAKTOR, path, collection)
 
 
-def write_nml(playlist: Playlist, comments: Comments | None = None) -> str:
-    """The collection with its order; refused where the playlist comes from elsewhere, whose tracks it does not hold."""
-    if playlist.format != "traktor":
-        raise InputError("a .nml is written where one was read: Traktor takes playlists of others as .m3u8")
+def write_traktor(playlist: Playlist, _: Comments | None = None) -> str:
+    """The collection with its order as one playlist more."""
+    _refuse_others(_TRAKTOR, playlist)
     return _write(_TRAKTOR, playlist)
 
 
-XML = PlaylistFormat("itunes", (".xml",), read_xml, write_xml, to_uri, several=True, absolute=True)
-NML = PlaylistFormat("traktor", (".nml",), read_nml, write_nml, to_uri, several=True, absolute=True)
+REKORDBOX = PlaylistFormat("rekordbox", (".xml",), read_rekordbox, write_rekordbox, to_uri, several=True, absolute=True,
+                           marker="<DJ_PLAYLISTS")  # fmt: skip
+TRAKTOR = PlaylistFormat("traktor", (".nml",), read_traktor, write_traktor, to_uri, several=True, absolute=True)

@@ -33,23 +33,22 @@ from fabula.sources.playlists.entries import (
     on_disk,
     to_uri,
 )
-from fabula.sources.playlists.text_lines import comment_text, is_break, read_clock, writable_text
+from fabula.sources.playlists.text_lines import (
+    TAG,
+    attributes_of,
+    comment_text,
+    is_break,
+    mask_comments,
+    read_clock,
+    refuse_document_type,
+    writable_text,
+)
 from fabula.sources.playlists.xspf import escape_text
 from fabula.sources.registry import Choice, choose_collection
 
-_NAME = r"[A-Za-z][\w:.-]*"
-TAG = re.compile(rf"<(/?)({_NAME})((?:\s+{_NAME}\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'))*)\s*(/?)>")
-_ATTRIBUTE = re.compile(rf"({_NAME})\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _COMMENT = re.compile(r"\s*<!--(.*?)-->", re.DOTALL)
 _TITLE = re.compile(r"<title\s*>([^<]*)</title\s*>", re.IGNORECASE)
-_REFUSED = re.compile(r"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 _LONGEST = 1 << 20  # characters of an entry
-
-
-def refuse_document_type(path: str | os.PathLike[str], text: str) -> None:
-    """Refuse what declares entities or a document type."""
-    if _REFUSED.search(text):
-        raise FileError(f"{path}: is refused: a playlist has no business with a document type (<!DOCTYPE ...>)")
 
 
 def _read_tags(path: str | os.PathLike[str], what: str, root: str) -> tuple[str, Any]:
@@ -59,12 +58,6 @@ def _read_tags(path: str | os.PathLike[str], what: str, root: str) -> tuple[str,
     if not re.search(rf"<{root}[\s>]", text[:4000], re.IGNORECASE):
         raise FileError(f"{path}: is not {what} (it must have <{root}>)")
     return text, script
-
-
-def attributes_of(text: str) -> dict[str, str]:
-    """The attributes of a tag, by their names in small letters."""
-    pairs = ((m[1].lower(), m[2] if m[2] is not None else m[3]) for m in _ATTRIBUTE.finditer(text))
-    return {name: html.unescape(value) for name, value in pairs}
 
 
 def _spans(path: str | os.PathLike[str], text: str, name: str) -> Iterator[tuple[int, int]]:
@@ -85,15 +78,6 @@ def _spans(path: str | os.PathLike[str], text: str, name: str) -> Iterator[tuple
             check_count(path, found)
             yield start, match.end()
             start = -1
-
-
-def mask_comments(text: str) -> str:
-    """The text with blanks in place of comments."""
-    parts, at = [], 0
-    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
-        parts += [text[at:start], " " * (end + 3 - start)]
-        at = end + 3
-    return "".join([*parts, text[at:]])
 
 
 def _read_blocks(
