@@ -17,11 +17,10 @@ def make(seed=0, m=120):
     return [shapes[i % 3].samples(n) + 0.3 * rng.normal(size=n) for i, n in enumerate(rng.integers(6, 12, size=m))]
 
 
-@pytest.mark.parametrize("match", ["flow", "distance"])
-def test_flows_labels_and_extremes_equal_plain_counts(match):
+def test_flows_labels_and_extremes_equal_plain_counts():
     essences = make()
     sets = [learn_templates(essences, k, knots=[0, 0.5, 1]) for k in (1, 2, 3, 4)]
-    kin = trace_genealogy(sets, essences, match=match, extremes=2)
+    kin = trace_genealogy(sets, essences)
     for generation, templates in zip(kin.generations, sets, strict=True):
         errors = templates.errors(essences)
         np.testing.assert_array_equal(generation.label, errors.argmin(axis=1))
@@ -29,8 +28,8 @@ def test_flows_labels_and_extremes_equal_plain_counts(match):
         for p in range(len(templates)):
             members = [i for i in range(len(essences)) if errors[i].argmin() == p]
             members.sort(key=lambda i: errors[i].min())
-            assert generation.best[p] == members[:2]
-            assert generation.worst[p] == members[::-1][:2]
+            assert generation.best[p] == members[:3]
+            assert generation.worst[p] == members[::-1][:3]
         assert len(set(generation.lineage)) == len(templates)
     for flow, a, b in zip(kin.flows, kin.generations, kin.generations[1:], strict=False):
         assert flow.shape == (len(a.templates), len(b.templates))
@@ -66,10 +65,5 @@ def test_the_dictionary_is_json():
 
 
 def test_errors():
-    line = TemplateSet([Template([0, 1], [0, 1])])
     with pytest.raises(InputError, match="at least one set"):
         trace_genealogy([], [[0, 1]])
-    with pytest.raises(InputError, match='"flow" or "distance"; got \'x\''):
-        trace_genealogy([line], [[0, 1]], match="x")
-    with pytest.raises(InputError, match="extremes must be at least 1"):
-        trace_genealogy([line], [[0, 1]], extremes=0)

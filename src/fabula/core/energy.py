@@ -200,37 +200,26 @@ def _add(mine: Floats | None, theirs: Floats | None) -> Floats | None:
     return np.asarray(mine + theirs)
 
 
-def position_basis(count: int, positions: ArrayLike | None = None) -> NDArray[np.float32]:
-    """Twelve fixed functions of the position, at m positions of ``count``, by default all: shape (12, m).
+@lru_cache(maxsize=64)
+def position_basis(count: int) -> NDArray[np.float32]:
+    """Twelve fixed functions of the position, at ``count`` positions: shape (12, count); not to be written to.
 
     They are 1, u, u^2, u^3 and two cosines of the place u in [0, 1]; what fades from either end within about two
-    positions; and indicators of the first, second, last but one and last position. Positions may be fractions.
+    positions; and indicators of the first, second, last but one and last position.
 
     >>> position_basis(3)[1]
     array([0. , 0.5, 1. ], dtype=float32)
     """
     if count < 1:
         raise InputError(f"there must be at least 1 position; got {count}")
-    if positions is None:
-        return _whole_basis(count).copy()
-    j = np.asarray(positions, dtype=np.float64)
-    if j.ndim != 1 or not np.isfinite(j).all() or (j < 0).any() or (j > count - 1).any():
-        raise InputError(f"positions must be a list of numbers from 0 to {count - 1}")
-    return _basis(count, j)
-
-
-@lru_cache(maxsize=64)
-def _whole_basis(count: int) -> NDArray[np.float32]:
-    """The functions at all positions; not to be written to."""
-    return _basis(count, np.arange(count, dtype=np.float64))
-
-
-def _basis(count: int, j: Floats) -> NDArray[np.float32]:
+    j = np.arange(count, dtype=np.float64)
     u, left = j / max(count - 1, 1), count - 1 - j
     smooth = [np.ones_like(u), u, u**2, u**3, np.cos(np.pi * u), np.cos(2 * np.pi * u)]
     ends = [np.exp(-j / 1.5), np.exp(-left / 1.5)]
     near = [np.clip(1 - np.abs(distance - at), 0, 1) for distance in (j, left) for at in (0, 1)]
-    return np.stack([*smooth, *ends, *near]).astype(np.float32)
+    basis = np.stack([*smooth, *ends, *near]).astype(np.float32)
+    basis.setflags(write=False)
+    return basis
 
 
 def distance_basis(n: int) -> Floats:

@@ -20,7 +20,6 @@ lcs           longest subsequence that keeps the true order, by n               
 ============  ========================================================================  =================
 """
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 
@@ -30,6 +29,7 @@ from numpy.typing import ArrayLike
 from fabula.core.arrays import Floats, Ints, as_essence, as_ordering, normalise
 from fabula.core.collection import Collection
 from fabula.core.fit import fit
+from fabula.core.moves import longest_rising
 from fabula.core.template import Template
 from fabula.errors import InputError, brief
 
@@ -156,8 +156,9 @@ def perfect(orders: Ints) -> Floats:
 
 
 def lcs(orders: Ints) -> Floats:
-    """Longest common subsequence with the true ordering, by n: the longest rising one, by patience sorting."""
-    return np.asarray(_each(_rising, orders) / orders.shape[-1])
+    """Longest common subsequence with the true ordering, by n: the longest rising one."""
+    n = orders.shape[-1]
+    return np.asarray(longest_rising(orders.reshape(-1, n)).reshape(orders.shape[:-1]) / n)
 
 
 METRICS = {each.__name__: each for each in (edit, spearman, kendall, first, last, neighbours, position, perfect, lcs)}
@@ -187,15 +188,6 @@ def score_all(orderings: Sequence[Ints | None]) -> dict[str, Floats]:
 def _each(metric: Callable[[Ints], float], orders: Ints) -> Floats:
     """A number of each ordering by itself: (n,) -> (), (m, n) -> (m,)."""
     return np.asarray(np.apply_along_axis(metric, -1, orders), dtype=np.float64)
-
-
-def _rising(items: Ints) -> int:
-    """How many items the longest rising subsequence has."""
-    tops: list[int] = []
-    for item in items.tolist():
-        pile = bisect_left(tops, item)
-        tops[pile : pile + 1] = [item]
-    return len(tops)
 
 
 def _inversions(items: Ints) -> int:

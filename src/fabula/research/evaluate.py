@@ -14,7 +14,7 @@ from fabula.core.fingerprints import Fingerprints, fingerprints_of
 from fabula.core.template import TemplateSet
 from fabula.errors import InputError, import_extra
 from fabula.evaluation.information import Information, makers, mutual_information, suppress_seen_warning
-from fabula.evaluation.intervals import Comparison, ComparisonSettings, Interval, compare_scores, mean_interval
+from fabula.evaluation.intervals import Comparison, Interval, compare_scores, mean_interval
 from fabula.evaluation.metrics import score_all
 from fabula.media.registry import medium_of_columns
 from fabula.models.config import PAIRS, TITLES
@@ -212,9 +212,8 @@ def _tests(
     family = [(f"{metric}\0{a}", f"{metric}\0{b}") for metric in TESTED for a, b in pairs]
     if not family:
         return []
-    how = ComparisonSettings(seed=seed, resamples=resamples)
     found = []
-    for each in compare_scores(flat, pairs=family, settings=how, groups=groups):
+    for each in compare_scores(flat, family, seed=seed, resamples=resamples, groups=groups):
         metric, _, a = each.a.partition("\0")
         found.append(TestRow(metric, replace(each, a=a, b=each.b.partition("\0")[2])))
     return found

@@ -15,7 +15,7 @@ from fabula.core.fit import fit
 from fabula.core.template import PAPER_KNOTS, TemplateSet, name_templates
 from fabula.errors import FileError, InputError, import_extra
 from fabula.evaluation.controls import Parts
-from fabula.evaluation.intervals import ComparisonSettings, bootstrap, compare_scores
+from fabula.evaluation.intervals import bootstrap, compare_scores
 from fabula.evaluation.metrics import best_scores, random_proposals, shuffle_proposals, template_proposals
 from fabula.media.music.tracks import SHOWN_CREATOR, SHOWN_TITLE
 from fabula.models.model import Model, load_essence_model, save_model
@@ -498,7 +498,7 @@ def significance(workspace: Workspace, figure: Mapping[str, Any]) -> dict[str, A
         for other in (RANDOM, baseline_name(way))
     ]
     rows = []
-    for each in compare_scores(scores, pairs=pairs, settings=ComparisonSettings(resamples=workspace.plan.resamples)):
+    for each in compare_scores(scores, pairs, resamples=workspace.plan.resamples):
         metric, _, a = each.a.partition("\0")
         rows.append({**asdict(each), "metric": metric, "a": a, "b": each.b.partition("\0")[2]})
     return {"k": figure["k"], "rows": plain(rows)}

@@ -13,6 +13,7 @@ from fabula.core.template import TemplateSet
 from fabula.errors import InputError
 
 _POINTS = 101  # where templates are compared
+_EXTREMES = 3  # collections that are named
 _CURVE_POINTS = 51  # of a template in the plain dictionary
 
 
@@ -77,33 +78,21 @@ def trace_genealogy(
     sets: Sequence[TemplateSet],
     essences: Sequence[ArrayLike],
     positions: Sequence[ArrayLike] | None = None,
-    *,
-    match: str = "flow",
-    extremes: int = 3,
 ) -> Genealogy:
     """Assign collections to sets of growing size, and follow the templates from set to set.
 
-    An heir in the next set is one that shares collections (``"flow"``) or is near (``"distance"``). So many
-    ``extremes``, best and worst fitting collections, are named per template.
+    An heir in the next set is one that shares collections. Three best and three worst fitting collections are named per
+    template.
     """
     if not sets:
         raise InputError("a genealogy needs at least one set of templates; got none")
-    if match not in ("flow", "distance"):
-        raise InputError(f'match must be "flow" or "distance"; got {match!r}')
-    if extremes < 1:
-        raise InputError(f"extremes must be at least 1; got {extremes}")
     tables = [templates.errors(essences, positions) for templates in sets]  # (m, k) each
     labels = [table.argmin(axis=1) for table in tables]
     flows = [_flow(labels[i], labels[i + 1], len(sets[i]), len(sets[i + 1])) for i in range(len(sets) - 1)]
     lineages = [list(range(len(sets[0])))]
-    for i, flow in enumerate(flows):
-        pairs = _by_flow(flow) if match == "flow" else compare_templates(sets[i], sets[i + 1]).pairs
-        lineages.append(_inherit(lineages, pairs, len(sets[i + 1])))
-    generations = [
-        _generation(templates, lineage, table, extremes)
-        for templates, lineage, table in zip(sets, lineages, tables, strict=True)
-    ]
-    return Genealogy(generations, flows)
+    for flow in flows:
+        lineages.append(_inherit(lineages, _by_flow(flow), flow.shape[1]))
+    return Genealogy([_generation(*one) for one in zip(sets, lineages, tables, strict=True)], flows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,11 +147,11 @@ def _correlation(a: Floats, b: Floats) -> float:
     return float(np.corrcoef(a, b)[0, 1])
 
 
-def _generation(templates: TemplateSet, lineage: list[int], table: Floats, extremes: int) -> Generation:
+def _generation(templates: TemplateSet, lineage: list[int], table: Floats) -> Generation:
     label, error = table.argmin(axis=1), table.min(axis=1)
     members = [np.flatnonzero(label == number) for number in range(len(templates))]
     ranked = [own[np.argsort(error[own], kind="stable")].tolist() for own in members]
-    best, worst = [own[:extremes] for own in ranked], [own[::-1][:extremes] for own in ranked]
+    best, worst = [own[:_EXTREMES] for own in ranked], [own[::-1][:_EXTREMES] for own in ranked]
     return Generation(templates, lineage, label, error, best, worst)
 
 

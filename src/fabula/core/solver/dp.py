@@ -306,7 +306,7 @@ def _extend_at_once(side: Side, first: Longs, sets: Longs, here: Longs, bound: "
 _FEWEST_BOUNDED = 12  # units from which on bounds save more than they take
 _STEPS = (1.2, 0.9, 0.7, 0.5, 0.35, 0.25, 0.18, 0.13)  # of raising prices, as parts of what Polyak's would be
 _DEAR, _BARRED = 1 << 53, 1 << 56  # what is to be avoided, and what must not be; as often as there are units
-_LIMITS = (0.35, 1.0, 8.0)  # that are tried, between the bound and what is known of an ordering, and beyond
+_LIMITS = (0.5, 1.0, 8.0)  # that are tried, between the bound and what is known of an ordering, and beyond
 
 
 @dataclass(frozen=True, eq=False)

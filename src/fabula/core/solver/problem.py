@@ -281,7 +281,7 @@ def describe(problem: Problem, ordering: Ints, sides: tuple[int, ...], bounds: B
         gap = max(gap, _relative(violations - bounds.violations, violations))
         if bounds.worst is not None and deviations is not None:
             gap = max(gap, _relative(float(deviations.max()) - bounds.worst, float(deviations.max())))
-    left_out = np.setdiff1d(np.arange(goal.n), ordering)
+    left_out = np.flatnonzero(np.bincount(ordering, minlength=goal.n) == 0)
     return Arrangement(ordering, left_out, sides, targets, deviations, objective, bound, gap, gap == 0.0, violations)
 
 

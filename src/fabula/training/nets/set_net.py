@@ -94,7 +94,7 @@ class SetNet(nn.Module):
 
     def position_scores(self, essence: Tensor) -> Tensor:
         """How much each item likes each position: (B, n, n)."""
-        basis = torch.from_numpy(position_basis(essence.shape[1])).to(essence)
+        basis = torch.from_numpy(position_basis(essence.shape[1]).copy()).to(essence)
         return essence @ (self.tensor("arcs.template").T @ basis)
 
     def flow_scores(self, essence: Tensor, pair: Tensor) -> Tensor:

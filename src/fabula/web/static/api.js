@@ -17,7 +17,7 @@ async function ask(method, path, body, signal, keepalive = false) {
   try {
     return await checkAnswer(await fetch(`/api/${path}`, options));
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
+    if (!(error instanceof TypeError) && error.status !== 403) throw error; // 403: it was started anew, with another token
     emit("lost");
     throw Object.assign(new Error("the server does not answer"), { lost: true });
   }

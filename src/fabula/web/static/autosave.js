@@ -67,6 +67,7 @@ async function write(leaving = false) {
   } catch (error) {
     if (error.status === 409 && state.collection.id === id) askWhich(error);
     else reportFailure(error);
+    return; // not tried again by itself: the server, or the person, says when
   } finally {
     kept.writing = null;
   }

@@ -100,14 +100,21 @@ async function findCovers() {
   emit("chosen");
 }
 
+// From where it came, what nothing is kept of: the demo, a folder of this computer, or what the server was started with.
+async function openOrigin({ kind, path }, error) {
+  if (kind === "demo") return api.demo(path || "music");
+  if (kind === "path") return api.openPath(path);
+  return (await api.begin()).open ?? Promise.reject(error);
+}
+
 // The server does not know the collection any more: it was started anew. It opens it again, and the desk stays.
 let finding = false;
 async function reopen() {
   if (finding) return;
   finding = true;
-  const { id } = state.collection;
+  const { id, origin } = state.collection;
   try {
-    let job = await api.reopen(id).catch(async (error) => (await api.begin()).open ?? Promise.reject(error)); // or what it was started with
+    let job = await api.reopen(id).catch((error) => openOrigin(origin, error));
     while (job.state === "running") {
       await new Promise((done) => setTimeout(done, 150));
       job = await api.job(job.id);
