@@ -353,10 +353,7 @@ def _name_order(session: Session) -> list[str]:
 
 
 def _ranking(parts: Sequence[_Stretch]) -> Callable[[Ints], float]:
-    """From an order to how many per cent of all orders are less likely, ties counted half.
-
-    Exact of few items, else of orders drawn.
-    """
+    """From an order to how many per cent of all orders, or of those drawn, are less likely, ties counted half."""
     draws = (_score_random(part, _DRAWS if part.energy.n <= _MOST_WHOLE else _DRAWS // 4) for part in parts)
     others = np.sum(list(draws), axis=0)
 
