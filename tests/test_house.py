@@ -130,7 +130,8 @@ def body_lines(function: Function) -> int:
     return (function.end_lineno or 0) - function.lineno + 1 - len(docstring_lines(function))
 
 
-def entered(folder: Path) -> list[str]:
+@pytest.fixture(scope="module")
+def entered(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The modules whose functions run when the demo album is ordered, with nothing measured before."""
     program = """
 import json, sys, threading
@@ -151,7 +152,7 @@ except SystemExit as stop:
 sys.setprofile(None)
 print(json.dumps(sorted(name for name in seen if name.startswith("fabula"))), file=sys.stderr)
 """
-    environment = {**os.environ, "PYTHONPATH": str(SRC), "FABULA_CACHE_DIR": str(folder)}
+    environment = {**os.environ, "PYTHONPATH": str(SRC), "FABULA_CACHE_DIR": str(tmp_path_factory.mktemp("cache"))}
     command = [sys.executable, "-c", program, str(SRC / "fabula" / "demo")]
     run = subprocess.run(command, capture_output=True, text=True, timeout=100, check=True, env=environment)
     return list(json.loads(run.stderr.splitlines()[-1]))
@@ -177,10 +178,9 @@ def test_the_longest_chain_of_imports() -> None:
     assert len(chain) <= LIMITS["chain"]
 
 
-def test_ordering_the_demo_enters_few_modules(tmp_path: Path) -> None:
-    names = entered(tmp_path)
-    print(f"\nmodules entered {len(names)}: {' '.join(name.removeprefix('fabula.') for name in names)}")
-    assert len(names) <= LIMITS["entered"]
+def test_ordering_the_demo_enters_few_modules(entered: list[str]) -> None:
+    print(f"\nmodules entered {len(entered)}: {' '.join(name.removeprefix('fabula.') for name in entered)}")
+    assert len(entered) <= LIMITS["entered"]
 
 
 def test_functions_are_named_by_what_they_do() -> None:
@@ -234,7 +234,7 @@ def test_participles_are_told_from_verbs(name: str, expected: bool) -> None:  # 
     assert is_participle(name) is expected
 
 
-def test_the_walk_names_every_module_that_is_entered(tmp_path: Path) -> None:
+def test_the_walk_names_every_module_that_is_entered(entered: list[str]) -> None:
     walk = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    paths = [modules()[name].path.relative_to(SRC / "fabula").as_posix() for name in entered(tmp_path)]
+    paths = [modules()[name].path.relative_to(SRC / "fabula").as_posix() for name in entered]
     assert [path for path in paths if f"`{path}" not in walk] == []

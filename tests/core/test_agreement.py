@@ -1,3 +1,4 @@
+from functools import cache
 from itertools import permutations
 
 import numpy as np
@@ -12,6 +13,12 @@ from fabula.models.order import likeliest
 COUNTED = {"spearman": 1.0, "first": 1.0, "last": 1.0, "neighbours": NEIGHBOURS}
 
 
+@cache
+def metrics_of(ordering):
+    """What the four metrics say of an ordering."""
+    return sum(times * METRICS[name](np.array(ordering)) for name, times in COUNTED.items())
+
+
 def expected_agreement(tables, ordering):
     """The sum of the four metrics against every ordering, weighed by how likely each is to be the true one."""
     n = len(ordering)
@@ -19,7 +26,7 @@ def expected_agreement(tables, ordering):
     for true in map(np.array, permutations(range(n))):
         weight = np.exp(tables.score(true))
         shown = np.argsort(true)[ordering]  # items numbered in the order that is taken for the true one
-        agreed += weight * sum(times * METRICS[name](shown) for name, times in COUNTED.items())
+        agreed += weight * metrics_of(tuple(shown.tolist()))
         total += weight
     return agreed / total
 

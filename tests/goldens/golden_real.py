@@ -165,7 +165,7 @@ def _text_model(name: str, model: str, number: int, largest: int) -> None:
 
 
 _text_model("novels", "prose", 4, 320_000)
-_text_model("poems", "poems", 8, 40_000)
+_text_model("poems", "poems", 4, 40_000)
 
 
 @case("real/pictures", real=True, single=True)

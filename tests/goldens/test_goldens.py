@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,13 +17,16 @@ from golden_made import make_all
 _SLOW = ("order/eighteen", "order/eighteen agreeing", "order/long search")  # seconds of computing each
 
 
+pinned = cache(stored)  # read once
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory) -> Path:
     return make_all(tmp_path_factory.mktemp("made"))
 
 
 def check(case: Case, part: str, folder: Path) -> None:
-    expected, found = stored(part)[case.name], case.values(folder)
+    expected, found = pinned(part)[case.name], case.values(folder)
     wrong = searched_worse(expected, found) if case.search else differences(expected, found, single=case.single)
     assert not wrong, f"{len(wrong)} differences:\n" + "\n".join(wrong[:20])
 

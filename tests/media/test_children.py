@@ -36,8 +36,8 @@ def alive(pid: int) -> bool:
 
 
 def gone(pid: int) -> bool:
-    """Whether a process ends within five seconds."""
-    until = time.monotonic() + 5
+    """Whether a process ends soon."""
+    until = time.monotonic() + 30
     while alive(pid) and time.monotonic() < until:
         state = Path(f"/proc/{pid}/stat")
         if state.is_file() and state.read_text().rpartition(")")[2].split()[0] == "Z":
@@ -253,7 +253,7 @@ def test_a_program_needs_no_main_guard_and_leaves_no_process(tmp_path, how):
     done = subprocess.run(command, cwd=tmp_path, env=marked, capture_output=True, text=True, timeout=60)
     assert done.stdout.splitlines() == ["It rained."] * (3 if how == "fork" else 1)
     assert (done.stderr, done.returncode) == ("", -9 if how == "kill" else 0)
-    until = time.monotonic() + 5
+    until = time.monotonic() + 30
     while (left := marked_processes(str(tmp_path))) and time.monotonic() < until:
         time.sleep(0.05)
     assert left == []
@@ -273,7 +273,7 @@ def test_what_is_interrupted_ends_at_once_with_its_children(tmp_path):
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=20)
     assert errors.splitlines()[-1] == "KeyboardInterrupt"
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 15
     assert marked_processes(str(tmp_path)) == []
 
 

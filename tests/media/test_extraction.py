@@ -196,7 +196,7 @@ def test_ctrl_c_in_a_process_of_its_own(sound: Sounds, counted: list[str]) -> No
     started = time.monotonic()
     _, complaints = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 15
     assert complaints == ""
     assert sum(count for _, _, count in cache_info().entries) == 2
     extract(paths[:2])

@@ -175,11 +175,11 @@ def test_features_come_from_the_best_down():
 @pytest.mark.slow
 @pytest.mark.timeout(400)
 def test_false_alarms_on_shuffled_collections_are_as_rare_as_they_should_be():
-    """200 datasets whose orders mean nothing, all learned and tested anew: p < 0.05 in about one of twenty."""
+    """100 datasets whose orders mean nothing, all learned and tested anew: p < 0.05 in about one of twenty."""
     from scipy.stats import binomtest
 
     alarms = {"arcs": 0, "squared error": 0}
-    for number in range(200):
+    for number in range(100):
         albums = collections(40, seed=1000 + number, rise=0.0)
         split = Split(albums[:20], albums[20:], "")
         found = recover(split, ("energy",), Methods(by="energy", k=2), seed=number)
@@ -188,7 +188,7 @@ def test_false_alarms_on_shuffled_collections_are_as_rare_as_they_should_be():
         alarms["arcs"] += p[recovering.ARCS] < 0.05
         alarms["squared error"] += p[recovering.PAPER] < 0.05
     for method, count in alarms.items():
-        interval = binomtest(count, 200).proportion_ci(0.99)
+        interval = binomtest(count, 100).proportion_ci(0.99)
         assert interval.low <= 0.05 <= interval.high, (method, count)
 
 

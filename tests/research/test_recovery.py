@@ -14,8 +14,8 @@ from fabula.research.recovery import closest_fits, each_alone, order_blind
 @pytest.fixture
 def essences():
     rng = np.random.default_rng(5)
-    drawn = [rng.standard_normal(n) for n in rng.integers(2, 9, 60)]
-    return drawn + [rng.integers(0, 3, n).astype(float) for n in rng.integers(2, 9, 40)]  # with equal items
+    drawn = [rng.standard_normal(n) for n in rng.integers(2, 9, 24)]
+    return drawn + [rng.integers(0, 3, n).astype(float) for n in rng.integers(2, 9, 16)]  # with equal items
 
 
 @pytest.fixture

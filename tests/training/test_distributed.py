@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from safetensors.numpy import load_file
 
 from fabula.errors import InputError
 from fabula.models.model import load_model
@@ -14,27 +13,6 @@ from fabula.research.reproduce import reproduce
 from fabula.research.splits import Recipe
 from fabula.research.train import train_recipe
 from fabula.training.distributed import World, pick_device, same_everywhere
-
-SCRIPT = """
-import os, sys
-import numpy as np
-import torch
-from fabula.core.collection import Collection, Item
-from fabula.evaluation.controls import Parts
-from fabula.models.model import save_model
-from fabula.training.recipes import TrainingConfig
-from fabula.training.item_models import train
-
-torch.set_num_threads(1)
-rng = np.random.default_rng(0)
-rows = rng.normal(size=(91, 5, 2)) + np.linspace(-2, 2, 5)[:, None]
-items = [Item(str(j)) for j in range(5)]
-albums = [Collection(str(i), items, row, ["energy", "loudness"]) for i, row in enumerate(rows)]
-config = TrainingConfig(scorers=("arcs",), widths=(8,), batch=15, epochs=8, learning_rate=0.03)
-done = train(Parts(albums[:61], albums[61:]), config, device="cpu")
-save_model(f"{sys.argv[1]}/rank{os.environ.get('RANK', 0)}.safetensors", done.model)
-"""
-
 
 COMMAND = """
 import os, sys
@@ -90,17 +68,6 @@ def under_torchrun(script, folder, *arguments):
 
 @pytest.mark.slow
 @pytest.mark.timeout(240)
-def test_two_processes_train_one_model(tmp_path):
-    under_torchrun(SCRIPT, tmp_path)
-    one, two = (load_file(tmp_path / f"rank{rank}.safetensors") for rank in range(2))
-    assert all(np.array_equal(one[name], two[name]) for name in one)
-    model = load_model(tmp_path / "rank0.safetensors")
-    assert model.card["bits"]["arcs"]["low"] > 1.0
-    assert model.training["processes"] == 2
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(240)
 def test_the_first_process_alone_resumes_writes_and_prints(tmp_path, monkeypatch):
     """The checkpoint lies on the disk of the last process, the table on that of the first; neither has both."""
     rng = np.random.default_rng(0)
@@ -129,6 +96,7 @@ def test_the_first_process_alone_resumes_writes_and_prints(tmp_path, monkeypatch
     assert not list((tmp_path / "disk1").iterdir())
     one, two = (load_model(tmp_path / f"rank{rank}-6.safetensors") for rank in range(2))
     assert one.training["processes"] == 2
+    assert one.card["bits"]["arcs"]["low"] > 0.1
     assert one.training == two.training
     assert all(np.array_equal(one.tensors[name], two.tensors[name]) for name in one.tensors)
     assert load_model("m.safetensors").training == one.training

@@ -69,7 +69,7 @@ def play_transition(page, order):
     page.get_by_role("button", name="Play transition", exact=True).click()
     page.wait_for_selector('#player[data-state="playing"][data-half="end"]')
     assert page.locator("#now").text_content() == f"{order[0]} → {order[1]}"
-    before, until = centre(page.locator(".ring")), time.monotonic() + 5
+    before, until = centre(page.locator(".ring")), time.monotonic() + 20
     while centre(page.locator(".ring"))[0] <= before[0]:  # the point moves along
         assert time.monotonic() < until
         page.wait_for_timeout(50)

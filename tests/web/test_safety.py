@@ -125,7 +125,7 @@ def chunked(served, pieces: int, piece: bytes, header: bytes) -> bytes:
 def test_a_file_that_does_not_end_is_refused_while_it_comes(small):
     header = b'--x\r\nContent-Disposition: form-data; name="files"; filename="a.mp3"\r\n\r\n'
     chunked(small, 400, b"\0" * 10_000, header)
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 30
     while stored(small) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert stored(small) == []
@@ -149,12 +149,12 @@ def test_an_upload_killed_half_way_leaves_nothing(server):
     )
     body = b'--x\r\nContent-Disposition: form-data; name="files"; filename="a.ogg"\r\n\r\nOggS' + b"\0" * 5000
     connection = raw(server, head, body)
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 30
     while stored(server) == before and time.monotonic() < deadline:
         time.sleep(0.01)
     assert stored(server) != before  # it had begun
     connection.close()
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 30
     while stored(server) != before and time.monotonic() < deadline:
         time.sleep(0.01)
     assert stored(server) == before

@@ -73,7 +73,7 @@ def test_it_serves_until_it_is_ended_and_leaves_nothing(tmp_path, ending, ignore
     started = subprocess.Popen(
         [sys.executable, "-c", first + code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True
     )
-    late = threading.Timer(40, started.kill)  # whatever happens, the test ends
+    late = threading.Timer(110, started.kill)  # whatever happens, the test ends
     late.start()
     with started as process, contextlib.ExitStack() as stack:
         stack.callback(late.cancel)
@@ -89,7 +89,7 @@ def test_it_serves_until_it_is_ended_and_leaves_nothing(tmp_path, ending, ignore
         assert "fabula" in page.text
         assert any(Path(tmp_path).iterdir())
         process.send_signal(ending)
-        out, errors = process.communicate(timeout=15)
+        out, errors = process.communicate(timeout=60)
     assert errors == ""
     assert process.returncode in (0, -ending)
     if ending == signal.SIGINT:

@@ -141,7 +141,7 @@ def describe_arc(arc: Axis | None, ordering: Ints | slice) -> dict[str, Any] | N
     """The arc of an ordering: what it is of, its unit, and its values by position; None where there is none."""
     if arc is None:
         return None
-    return {"name": arc.name, "unit": arc.unit, "values": arc.values[ordering].round(4).tolist()}
+    return {"name": arc.name, "unit": arc.unit, "values": [round(value, 4) for value in arc.values[ordering].tolist()]}
 
 
 def find_arc(session: Session, *, judged: bool) -> Axis | None:
@@ -360,6 +360,19 @@ class Ordered:
     def reasons(self) -> list[str]:
         """Why each item of the new order stands where it stands."""
         return why.reasons(self)
+
+    def reasons_at(self, rows: range) -> list[str]:
+        """The same of some positions, of which it is told what the model goes by, wherever they are."""
+        return (
+            self.reasons[rows.start : rows.stop]
+            if rows.stop <= self.reasons_told
+            else why.reasons(self, rows)[rows.start : rows.stop]
+        )
+
+    @property
+    def reasons_told(self) -> int:
+        """Of how many rows, from the first on, ``reasons`` tells what the model goes by."""
+        return why.rows_told(self)
 
     @property
     def reasons_untold(self) -> str:

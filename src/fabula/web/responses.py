@@ -192,6 +192,7 @@ def order_body(ordered: Ordered, result: str | None, *, explain: bool) -> dict[s
     return {
         **ordered.to_json(explain=explain),
         "result": result,
+        "explained": ordered.reasons_told if explain else 0,
         "given_name": input_order_name(ordered),
         "steps": [{"name": part.name, "counts": part in steps.active} for part in steps.parts]
         if steps is not None

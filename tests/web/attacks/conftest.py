@@ -28,7 +28,7 @@ class Running:
     said: list[str]
 
     def client(self) -> httpx.Client:
-        """Each request takes a connection of its own: one that lay idle may be closed while it is taken up again."""
+        """As that of a server in this process."""
         headers = {} if self.token is None else {"Authorization": f"Bearer {self.token}"}
         alone = httpx.Limits(max_keepalive_connections=0)
         return httpx.Client(base_url=self.address, headers=headers, timeout=60, limits=alone)

