@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import fabula
-from fabula.errors import FileError, InputError
+from fabula.errors import FabulaError, FileError, InputError
 from fabula.media.images.picture_files import read_packet
 from fabula.media.text.documents import read_packed
 from fabula.sources.fma.archive import fetch_fma
@@ -78,6 +78,14 @@ def test_titles_within_titles_are_looked_for_once() -> None:
     start = time.process_time()
     assert read_packet(deep) == {}
     assert time.process_time() - start < 2.0
+
+
+@pytest.mark.parametrize("name", ["a" * 300 + ".mp3", "a/" * 3000 + "b.mp3"])
+def test_a_name_that_no_file_can_have_is_no_file(tmp_path: Path, name: str) -> None:
+    (tmp_path / "a.m3u8").write_text(f"#EXTM3U\n{name}\n")
+    with pytest.raises(FabulaError) as told:
+        fabula.open(tmp_path / "a.m3u8")
+    assert "\n" not in str(told.value)
 
 
 def test_addresses_are_asked_by_http_alone(tmp_path: Path) -> None:
