@@ -19,7 +19,8 @@ from fabula.sources.playlists.xml_lists import read_library, read_wpl
 from fabula.sources.playlists.xspf import read_xspf
 
 HOUSE = Path(fabula.__file__).parent
-TREES = {str(path.relative_to(HOUSE)): ast.parse(path.read_text("utf-8")) for path in HOUSE.rglob("*.py")}
+TREES = {path.relative_to(HOUSE).as_posix(): ast.parse(path.read_text("utf-8")) for path in HOUSE.rglob("*.py")}
+CALLS = [(path, node) for path, tree in TREES.items() for node in ast.walk(tree) if isinstance(node, ast.Call)]
 RUNS_CODE = {"pickle", "shelve", "marshal", "dill", "cloudpickle", "joblib"}
 XML = {
     "media/images/picture_files.py",
@@ -38,8 +39,7 @@ def names_of(tree: ast.AST) -> set[str]:
 
 def calls(name: str) -> list[tuple[str, ast.Call]]:
     """Where a function or method of that name is called."""
-    every = [(path, node) for path, tree in TREES.items() for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    return [(path, node) for path, node in every if ast.unparse(node.func).rpartition(".")[2] == name]
+    return [(path, call) for path, call in CALLS if getattr(call.func, "attr", getattr(call.func, "id", "")) == name]
 
 
 def test_nothing_that_runs_code_out_of_data_is_there() -> None:
