@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -389,18 +389,26 @@ def find_shape(essence: Floats, templates: Sequence[Template], sides: Sequence[i
     if essence.ndim > 1:
         return nearest(essence, templates, sides)
     parts = [part - part.mean() for part in _split(essence, sides)]
+    course, sizes = np.concatenate(parts), tuple(map(len, parts))
+    swing = np.linalg.norm(course)
 
     def along(template: Template) -> float:
-        goals = [template.samples(len(part)) for part in parts]
-        off = np.concatenate([goal - goal.mean() for goal in goals])
-        size = float(np.linalg.norm(off) * np.linalg.norm(np.concatenate(parts)))
-        return float(off @ np.concatenate(parts)) / size if size else 0.0
+        off, size = _centre(template, sizes)
+        return float(off @ course) / float(size * swing) if size * swing else 0.0
 
     best = max(templates, key=along)
     if along(best) >= _FOLLOWED:
         return best
     courses = [np.interp(PAPER_KNOTS, np.linspace(0, 1, len(part)), part) for part in parts if len(part) > 1]
     return Template(PAPER_KNOTS, np.mean(courses, axis=0) if courses else np.zeros(len(PAPER_KNOTS)))
+
+
+@lru_cache(maxsize=256)
+def _centre(template: Template, sizes: tuple[int, ...]) -> tuple[Floats, np.floating]:
+    """A template about its mean on sides of so many items each, one after the other, and how far it swings."""
+    goals = [template.samples(size) for size in sizes]
+    off = np.concatenate([goal - goal.mean() for goal in goals])
+    return off, np.linalg.norm(off)
 
 
 def as_it_is(task: OrderTask, template: Template, ordering: ArrayLike, sides: Sequence[int] = ()) -> Proposal:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, cast
 
@@ -71,6 +72,7 @@ def check(constraints: Constraints) -> None:
     _check_room(constraints)
 
 
+@lru_cache(maxsize=8)  # alternatives are asked for under the same constraints
 def contradictory(constraints: Constraints) -> bool:
     """Whether a simple rule shows that no ordering keeps the constraints."""
     complete = list(possible_counts(constraints)) == [constraints.n]
