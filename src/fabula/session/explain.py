@@ -207,7 +207,7 @@ def doubts(ordered: Ordered) -> list[str]:
     found += _doubt_card(ordered.session.card)
     if ordered.session.vectors is not None and not ordered.request.smoothness and ordered.session.column != "embedding":
         found.append("the embedding has no say in this: ask for smoothness, or for the column embedding")
-    found += _name_torn(ordered) + _name_series(ordered) + _count_alike(ordered) + _same_as_expected(ordered)
+    found += _name_torn(ordered) + _name_series(ordered) + _count_alike(ordered) + _count_moved(ordered)
     found += _name_kept(ordered)
     if ordered.left_out:
         limit = ordered.session.medium.unit.text(ordered.limit)
@@ -281,13 +281,18 @@ def _count_alike(ordered: Ordered) -> list[str]:
     return [f"neighbours that share their {shown}: {alike or 'none'}"]
 
 
-def _same_as_expected(ordered: Ordered) -> list[str]:
-    """That asking for the likeliest order changed nothing."""
+def _count_moved(ordered: Ordered) -> list[str]:
+    """What asking for the likeliest order changed."""
     asked = ordered.request
     if not asked.likeliest or ordered.task.likelihood is None or asked.ordering is not None or ordered.chosen:
         return []
     usual = ordered.session.order(replace(asked, likeliest=False, alternatives=1, choose=1)).ordering
-    return ["--likeliest changes nothing here"] if np.array_equal(usual, ordered.ordering) else []
+    if len(usual) != len(ordered.ordering) or np.setxor1d(usual, ordered.ordering).size:
+        return ["--likeliest leaves out others"]
+    n, place = len(usual), {item: at for at, item in enumerate(usual.tolist())}
+    moved = n - int(longest_rising(np.array([[place[item] for item in ordered.ordering.tolist()]]))[0])
+    items = ordered.session.medium.words.items
+    return [f"--likeliest moves {moved} of {n} {items}" if moved else "--likeliest changes nothing here"]
 
 
 def _name_series(ordered: Ordered) -> list[str]:

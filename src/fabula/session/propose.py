@@ -63,11 +63,6 @@ class Likelihood:
         return self.model.energy(self.judged, evidence=self.evidence)
 
     @cached_property
-    def odds(self) -> Energy:
-        """The same, tempered, where something is said by how likely one ordering is beside another."""
-        return self.energy.temper(temper_of(self.model))
-
-    @cached_property
     def posterior(self) -> Posterior:
         """How likely each item stands at each position and before each other, of what keeps the constraints."""
         return posterior(_limit(self.energy, self.constraints))
@@ -143,7 +138,8 @@ class Likelihood:
                 return float(np.exp(min(self.score(ordering) - mean, 700.0)))
         rng = np.random.default_rng(0)
         random = np.stack([rng.permutation(ordering) for _ in range(_RANDOM)])
-        return _times(float(self.odds.score(ordering, sides)), np.asarray(self.odds.score(random, sides)))
+        tempered = temper_of(self.model)
+        return _times(tempered * self.score(ordering, sides), tempered * np.asarray(self.energy.score(random, sides)))
 
     def essence(self) -> Floats:
         """Where each item leans to, the beginning (high) or the end (low): shape (n,), z-scored."""
