@@ -83,6 +83,7 @@ class Playlist:
 
 
 Comments = Mapping[int, str]
+Choose = Callable[[list[tuple[str, int]]], int]  # from names and sizes of playlists to which of them is meant
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,7 @@ class PlaylistFormat:
         False  # whether a file may hold several playlists: ``read`` takes what chooses one by (name, size) of each
     )
     absolute: bool = False  # whether locations must not be relative
+    marker: str = ""  # what such files begin with, in their first 4,000 bytes, where others end alike
 
 
 def check_count(path: str | os.PathLike[str], count: int) -> None:
