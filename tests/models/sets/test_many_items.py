@@ -86,6 +86,7 @@ def test_the_order_in_which_very_many_are_listed_has_no_say(monkeypatch):
     assert not np.allclose(essence, 0)
 
 
+@pytest.mark.slow
 def test_stretches_come_close_to_the_search_of_all():
     rng = np.random.default_rng(0)
     scores = rng.standard_normal((600, 4)) @ rng.standard_normal((4, 600))
@@ -104,6 +105,7 @@ def test_stretches_come_close_to_the_search_of_all():
     assert value >= 0.85 * -whole.objective
 
 
+@pytest.mark.slow
 def test_an_item_of_many_is_explained_beside_some(monkeypatch):
     from fabula.models import order as ordering
 
