@@ -58,14 +58,15 @@ def decode(path: str) -> None:
             pass
 
 
-def cpu_seconds(action: Callable[[str], object], path: str, repeats: int = 2) -> float:
-    """The least processor time, so that other work on the machine does not count."""
-    best = np.inf
+def cpu_seconds(*actions: Callable[[str], object], path: str, repeats: int = 5) -> list[float]:
+    """The least processor time of each, in turns: other work on the machine counts little, and alike for all."""
+    best = [float("inf")] * len(actions)
     for _ in range(repeats):
-        start = time.process_time()
-        action(path)
-        best = min(best, time.process_time() - start)
-    return float(best)
+        for k, action in enumerate(actions):
+            start = time.process_time()
+            action(path)
+            best[k] = min(best[k], time.process_time() - start)
+    return best
 
 
 def seconds(action: Callable[[], object]) -> float:
@@ -77,8 +78,8 @@ def seconds(action: Callable[[], object]) -> float:
 def against_decoding(paths: list[str]) -> None:
     times: dict[str, list[tuple[float, float]]] = {}
     for path in paths:
-        pair = cpu_seconds(measure, path), cpu_seconds(decode, path)
-        times.setdefault(Path(path).suffix, []).append(pair)
+        ours, plain = cpu_seconds(measure, decode, path=path)
+        times.setdefault(Path(path).suffix, []).append((ours, plain))
     for ending, pairs in times.items():
         ours, plain = np.sum(pairs, axis=0)
         hours = sum(soundfile.info(path).duration for path in paths if path.endswith(ending)) / 3600
@@ -129,7 +130,7 @@ def against_librosa(path: str) -> None:
         librosa.feature.spectral_centroid(y=samples, sr=rate)
 
     stack(path)  # compiles
-    ours, theirs = cpu_seconds(measure, path), cpu_seconds(stack, path, 1)
+    ours, theirs = cpu_seconds(measure, stack, path=path, repeats=2)
     print(f"librosa's stack / ours, {Path(path).suffix}: {theirs / ours:.1f} ({theirs:.2f} s / {ours:.2f} s)")
 
 

@@ -88,6 +88,9 @@ def lists() -> dict[str, bytes]:
         "m3u8": b"#EXTM3U\n#EXTINF:10,One\na.mp3\n#EXTINF:20,Two\nb.mp3\n",
         "pls": b"[playlist]\nFile1=a.mp3\nTitle1=One\nLength1=10\nNumberOfEntries=1\nVersion=2\n",
         "xspf": xspf.encode(),
+        "wpl": b'<?wpl version="1.0"?><smil><body><seq><media src="a.mp3"/></seq></body></smil>',
+        "asx": b'<asx version="3.0"><title>L</title><entry><title>One</title><ref href="a.mp3"/></entry></asx>',
+        "cue": b'TITLE "L"\nFILE "a.wav" WAVE\n TRACK 01 AUDIO\n  TITLE "One"\n  INDEX 01 00:00:00\n',
         "jspf": json.dumps({"playlist": {"track": [{"location": ["a.mp3"], "title": "One"}]}}).encode(),
     }
     import pyarrow as pa

@@ -98,12 +98,3 @@ def test_beyond_few_items_they_are_drawn_as_of_one(rng):
     positions, flow = rng.normal(size=(2, 1, 19, 19))
     many, one = posterior(Energy(positions, flow)), posterior(Energy(positions[0], flow[0]))
     np.testing.assert_array_equal(many.positions[0], one.positions)
-
-
-def test_tempered_energies_score_the_same_times_the_factor(rng):
-    reach = rng.normal(size=(7, 5, 5))
-    whole = Energy(whole=lambda rows: rows[..., 0] * 1.0, shape=(5,))
-    rows = np.argsort(rng.random((20, 5)), axis=1)
-    for energy in (Energy(rng.normal(size=(5, 5)), rng.normal(size=(5, 5))), Energy(reach=reach), whole):
-        np.testing.assert_allclose(energy.temper(0.7).score(rows), 0.7 * np.asarray(energy.score(rows)))
-        assert energy.temper(1.0) is energy

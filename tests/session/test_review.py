@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
@@ -281,21 +282,21 @@ def test_a_move_is_called_as_sure_as_it_is(twelve, sure, word):
     assert said == [f"move t 2 from 10 to 3, after t 1: {word}"]
 
 
-def test_tempered_scores_find_the_same_and_are_less_sure_of_it(rng, monkeypatch):
-    energy, order = Energy(rng.normal(size=(9, 9)), rng.normal(size=(9, 9))), rng.permutation(9)
-    plain = session_by(energy, order).review()
-    monkeypatch.setattr("fabula.session.propose.temper_of", lambda model: 0.7)
-    calm = session_by(energy, order).review()
-    assert calm.percentile == plain.percentile
-    assert calm.openers == plain.openers
-    assert calm.moves[0].say == plain.moves[0].say
-    assert calm.moves[0].gain == pytest.approx(0.7 * plain.moves[0].gain, abs=1e-3)
-    assert calm.moves[0].sure < plain.moves[0].sure
+def test_tempered_scores_prefer_an_order_less_to_random_ones(rng, monkeypatch):
+    energy = Energy(reach=rng.normal(size=(7, 9, 9)))  # all pairs count, as for texts
+    session = session_by(Energy(np.zeros((9, 9))), np.arange(9))
+    order = max((rng.permutation(9) for _ in range(500)), key=energy.score)
+    found = {}
+    for factor in (1.0, 0.7):
+        session.likelihood.__dict__["energy"] = energy
+        monkeypatch.setattr("fabula.session.propose.temper_of", lambda model, factor=factor: factor)
+        found[factor] = session.likelihood.beyond_chance(order)
+    assert found[1.0] > found[0.7] > 1
 
 
 @pytest.mark.parametrize(("finds", "told"), [([40, 28], True), ([78, 30], False)])
 def test_where_a_fault_is_hardly_found_it_is_said(twelve, monkeypatch, finds, told):
-    session = session_by(twelve, np.arange(12))
+    session = session_by(twelve, Move(2, 9, 0.0).apply(np.arange(12)))
     known = {**(calibration(session.likelihood.model) or {}), "finds": finds}
     monkeypatch.setattr("fabula.session.review.calibration", lambda model: known)
     line = "as ideas: a track moved elsewhere is named in 40 of 100 orders, by chance in 28"
@@ -309,3 +310,15 @@ def test_a_join_of_which_nothing_parts_the_two_has_no_large_step():
     for join in review.joins:
         if join.why == "nothing parts them":
             assert steps[join.after][0] == ""
+
+
+def test_nothing_is_called_likelier_that_is_not(rng):
+    for _ in range(6):
+        energy = Energy(rng.normal(size=(8, 8)), rng.normal(size=(8, 8)))
+        review = session_by(energy, rng.permutation(8)).review()
+        for line in name_ends(review):
+            here, *others = (float(share) for share in re.findall(r"\((\d+) %\)", line))
+            if "likelier" in line:
+                assert min(others) > here
+            else:
+                assert max(others) <= here

@@ -10,6 +10,7 @@ import pytest
 
 import fabula
 from fabula.cli import run
+from fabula.session import explain
 from fabula.session.open import demo_folder
 from fabula.web import orders
 
@@ -20,6 +21,7 @@ def test_the_answer_is_what_the_command_line_prints(server, demo, capsys):
     answered = server.order(collection=demo, template="man-in-a-hole")
     assert answered.pop("result")
     assert answered.pop("steps") == []
+    assert answered.pop("explained") == 9
     assert answered.pop("given_name") in ("the order given", "the order of the file names")
     assert answered.pop("length_texts") == {"sides": ["1:43"], "all": "1:43", "left_out": "0:00"}
     assert (answered.pop("sequence"), answered.pop("final")) == (None, True)
@@ -158,6 +160,20 @@ def test_limits_that_cannot_be_kept_are_told_in_the_unit_of_the_medium(server, d
 def test_reasons_can_be_left_out(server, demo):
     assert all(row["why"] for row in server.order(collection=demo)["items"])
     assert not any(row["why"] for row in server.order(collection=demo, explain=False)["items"])
+
+
+def test_rows_further_down_are_explained_when_they_are_asked_for(server, demo, monkeypatch):
+    """With four rows told at once, the others are told by their own request, as they would have been."""
+    whole = [row["why"] for row in server.order(collection=demo)["items"]]
+    monkeypatch.setattr(explain, "MOST_CAUSES", 4)
+    first = server.order(collection=demo)
+    assert first["explained"] == 4
+    assert [row["why"] for row in first["items"]][:4] == whole[:4]
+    address = f"/api/collections/{demo}/reasons/{first['result']}"
+    assert server.client.get(f"{address}?first=5&count=3").json() == {"first": 5, "why": whole[5:8]}
+    assert server.client.get(f"{address}?first=900").json()["why"] == []
+    assert server.client.get(f"{address}?first=0&count=61").status_code == 422
+    assert server.client.get(f"/api/collections/{demo}/reasons/nosuch?first=0").status_code == 404
 
 
 @pytest.mark.parametrize(

@@ -146,21 +146,6 @@ class Energy:
         reach[ALWAYS, before[:, 1], before[:, 0]] += NEVER
         return Energy(positions, None, reach)
 
-    def temper(self, factor: float) -> "Energy":
-        """The same of one collection times a factor: the same orderings are best, by other odds."""
-        if factor == 1:
-            return self
-        positions, flow, reach = (None if t is None else factor * t for t in (self.positions, self.flow, self.reach))
-        whole = self.whole
-        return Energy(
-            positions,
-            flow,
-            reach,
-            lambda m: factor * self.at(m),
-            None if whole is None else lambda rows: factor * whole(rows),
-            self.shape,
-        )
-
     def __getitem__(self, number: int) -> "Energy":
         """The energy of one of many collections."""
         positions, flow, reach = (None if t is None else t[number] for t in (self.positions, self.flow, self.reach))

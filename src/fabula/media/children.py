@@ -38,6 +38,7 @@ _MOST = min(8, (os.cpu_count() or 1) + 1)  # children at a time
 _LOOK = 0.05  # seconds between two looks at whether to give up
 _START = 60.0  # seconds in which one must have started, or taken what is sent
 _SLOW = 12  # times its limit of computing that a child may take on a busy machine
+_TOGETHER, _SOON = 16, 0.1  # answers for small files that go into one message; seconds after which one goes
 _ANSWER = 1 << 30  # bytes of one answer
 _BLOCK, _BLOCKS = 1 << 16, 1 << 22  # bytes that are received at a time: where few are due, and where many
 _ENVIRONMENT = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -98,26 +99,34 @@ def call_all(
     function: Callable[..., Any], paths: Sequence[str], *more: Any, limits: Limits = LIMITS
 ) -> Iterator[Any | FileError]:
     """What a function gives for each of many files in their order, or the FileError of one; asked for at once."""
-    left, place = list(paths), place_of(function)
+    left, place, together = list(paths), place_of(function), _TOGETHER
     while left:
         try:
-            for found in _stream(_each, (place or function, left[:], more), limits, lambda: left[0]):
-                left.pop(0)
-                yield FileError(found["error"]) if "error" in found else found["value"]
+            for found in _stream(_each, (place or function, left[:], more, together), limits, lambda: left[0]):
+                for one in found:
+                    left.pop(0)
+                    yield FileError(one["error"]) if "error" in one else one["value"]
         except FileError as error:  # the child is gone that was at it
-            left.pop(0)
-            yield error
+            if together == 1:
+                left.pop(0)
+                yield error
+            together = _TOGETHER if together == 1 else 1  # one by one it shows at which
 
 
-def _each(place: str | Callable[..., Any], paths: list[str], more: Sequence[Any]) -> Iterator[dict[str, Any]]:
-    """What a function gives for each of many files, or what is wrong with it."""
-    function = load(place) if isinstance(place, str) else place
+def _each(
+    place: str | Callable[..., Any], paths: list[str], more: Sequence[Any], together: int
+) -> Iterator[list[dict[str, Any]]]:
+    """What a function gives for each of many files, or what is wrong with it, as many at a time as are quickly done."""
+    function, found, start = load(place) if isinstance(place, str) else place, [], time.monotonic()
     for path in paths:
         try:
-            found = {"value": function(path, *more)}
+            found.append({"value": function(path, *more)})
         except FileError as error:
-            found = {"error": str(error)}
-        yield found
+            found.append({"error": str(error)})
+        if len(found) >= together or time.monotonic() - start > _SOON:
+            yield found
+            found, start = [], time.monotonic()
+    yield found
 
 
 def _stream(

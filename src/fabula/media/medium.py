@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -16,7 +17,6 @@ from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Evidence, Item
 from fabula.errors import InputError
 from fabula.media.facts import COUNT, Axis, Levelling, Preset, Telling, Unit
-from fabula.models.encoders.measures import closeness
 
 
 @dataclass(frozen=True, eq=False)
@@ -491,7 +491,7 @@ class Medium:
 
 # What a medium finds in the items of a collection beside their features: what models of pairs ask for.
 
-_MANY = 1000  # items beyond which tables of pairs are measured when they are asked for, and not kept
+MANY = 1000  # items beyond which tables of pairs are measured when they are asked for, and not kept
 
 
 def find_evidence(collection: Collection, medium: Medium) -> Evidence:
@@ -499,30 +499,37 @@ def find_evidence(collection: Collection, medium: Medium) -> Evidence:
     found = medium.look(collection)(range(len(collection)))
     if found.pairs:
         return found
-    return Evidence(_Closeness(medium.steps(collection, np.zeros(len(collection)))))
+    steps = medium.steps(collection, np.zeros(len(collection)))
+    return Evidence(PairTables({part.name: partial(_measure_closeness, part) for part in steps.parts}))
 
 
-class _Closeness(Mapping[str, NDArray[np.floating]]):
-    """How close items are in each of the medium's steps, measured when it is asked for; kept of few items."""
+def _measure_closeness(part: Step) -> NDArray[np.floating]:
+    """How close items are in a step."""
+    from fabula.models.encoders.measures import closeness  # not loaded by who only parses files
 
-    def __init__(self, steps: Steps) -> None:
-        self._parts = {part.name: part for part in steps.parts}
+    return closeness(part.distance, own=callable(part.measured))
+
+
+class PairTables(Mapping[str, NDArray[np.floating]]):
+    """Tables of pairs (n, n) by name, each made when it is asked for; kept of few items."""
+
+    def __init__(self, makers: Mapping[str, Callable[[], NDArray[np.floating]]]) -> None:
+        self._makers = dict(makers)
         self._kept: dict[str, NDArray[np.floating]] = {}
 
     def __getitem__(self, name: str) -> NDArray[np.floating]:
         if name in self._kept:
             return self._kept[name]
-        part = self._parts[name]
-        table = closeness(part.distance, own=callable(part.measured))
-        if len(table) <= _MANY:
+        table = self._makers[name]()
+        if len(table) <= MANY:
             self._kept[name] = table
         return table
 
     def __contains__(self, name: object) -> bool:
-        return name in self._parts
+        return name in self._makers
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._parts)
+        return iter(self._makers)
 
     def __len__(self) -> int:
-        return len(self._parts)
+        return len(self._makers)

@@ -286,30 +286,31 @@ def explain(
     ordering: ArrayLike,
     collection: Collection,
     evidence: Evidence | None = None,
-    first: int | None = None,
+    rows: range | None = None,
 ) -> Contributions:
     """What each thing known of an item adds to its position in an ordering (n,), by a model of whole collections.
 
-    ``first``: at how many positions at least that is looked at, from the first on, by default all; nothing speaks for
+    ``rows``: the positions at which that is looked at, and maybe some beside them, by default all; nothing speaks for
     the others. Of more than 60 items by a set model, an item is looked at beside 47 others: its neighbours, and some
     from all over the ordering, so that time and memory go by what is looked at.
     """
     order, encoder = as_ordering(ordering, len(collection)), model.encoder
     if isinstance(encoder, SetEncoder):
-        wanted = len(order) if first is None else min(first, len(order))
-        return _leave_out(model, encoder, order, collection, wanted)
+        return _leave_out(model, encoder, order, collection, range(len(order)) if rows is None else rows)
     if isinstance(encoder, MeasuresEncoder):
         return _add_up(model, encoder, order, collection, evidence or Evidence())
     raise ModelError("this model sees each item by itself: its arc says why an item stands where it does")
 
 
-def _leave_out(model: "Model", encoder: SetEncoder, order: Ints, collection: Collection, first: int) -> Contributions:
+def _leave_out(
+    model: "Model", encoder: SetEncoder, order: Ints, collection: Collection, looked_at: range
+) -> Contributions:
     """What is lost when each thing is not known of each item."""
     n = len(order)
     columns, titled = encoder.known(Collections.of([collection], model.feature_names))
     groups = [*columns, *([-1] if titled else [])]
     whole, lost = np.zeros((3, n)), np.zeros((2, len(groups) + 1, n))
-    for rows, seen in _look_at(n, first):
+    for rows, seen in _look_at(n, looked_at):
         items = np.sort(order[seen])
         part = Collections.of([collection.only(items)], model.feature_names)
         _, inputs = next(encoder.inputs(part))
@@ -326,12 +327,12 @@ def _leave_out(model: "Model", encoder: SetEncoder, order: Ints, collection: Col
     return Contributions(names, whole[0], lost[0, :-1].T, whole[1], whole[2], lost[1, :-1].T, lost[0, -1])
 
 
-def _look_at(n: int, first: int) -> Iterator[tuple[Ints, Ints]]:
-    """Positions to look at, the first so many of n, some at a time, and among which, rising."""
+def _look_at(n: int, wanted: range) -> Iterator[tuple[Ints, Ints]]:
+    """Positions to look at, those wanted of n and few beside, some at a time, and among which, rising."""
     if n <= MOST_LEFT_OUT:
         yield np.arange(n), np.arange(n)
         return
-    for start in range(0, first, _ROWS):
+    for start in range(wanted.start - wanted.start % _ROWS, min(wanted.stop, n), _ROWS):
         near = np.arange(max(start - 1, 0), min(start + _ROWS + 1, n))
         others = np.setdiff1d(np.arange(n), near)
         far = others[np.linspace(0, len(others) - 1, _BESIDE - len(near)).round().astype(np.intp)]

@@ -5,8 +5,8 @@ an ordering, each a chance from 0 to 1, and each is put right by three numbers f
 one for the length), fitted by logistic regression on collections that the model was not trained on
 (``benchmarks/reliability.py``). They stand beside the shipped models, with a digest of the weights they were fitted
 for: of any other model nothing is claimed, nor of a collection that is unlike what the model has learned from. Beside
-them may stand a factor that tempers scores before anything is said by their odds, which changes no order; and in how
-many of 100 orders a review names an item that was moved.
+them may stand a factor that tempers scores before an order is held against random ones, which changes no order; and in
+how many of 100 orders a review names an item that was moved.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def calibration(model: Model) -> Mapping[str, Any] | None:
 
 
 def temper_of(model: Model) -> float:
-    """What the scores of a shipped model are to be multiplied with before anything is said by their odds."""
+    """What the scores of a shipped model are to be multiplied with before an order is held against random ones."""
     return float((calibration(model) or {}).get("temper", 1.0))
 
 

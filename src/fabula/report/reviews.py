@@ -51,13 +51,15 @@ def name_ends(review: Review) -> list[str]:
         if not likely:
             continue
         here, column = review.items[place], 0 if place == 0 else 1
-        share = {one: f"{100 * review.chances[one][column]:.0f} %" for one in (here.id, *likely)}
-        if here.id == likely[0]:
-            others = ", ".join(f"{names[one]} ({share[one]})" for one in likely[1:])
-            said.append(f"{verb} with {here.label}, the likeliest {noun} ({share[here.id]}); then {others}")
-        else:
-            others = ", ".join(f"{names[one]} ({share[one]})" for one in likely if one != here.id)
-            said.append(f"{verb} with {here.label} ({share[here.id]}); likelier: {others}")
+        shares = {one: round(100 * review.chances[one][column]) for one in (here.id, *likely)}
+        told = [(one, f"{names[one]} ({shares[one]} %)") for one in likely if one != here.id]
+        better = ", ".join(words for one, words in told if shares[one] > shares[here.id])
+        if better:
+            said.append(f"{verb} with {here.label} ({shares[here.id]} %); likelier: {better}")
+            continue
+        role = f"the likeliest {noun}" if here.id == likely[0] else f"as likely as any {noun}"
+        then = f"; then {', '.join(words for _, words in told)}" if told else ""
+        said.append(f"{verb} with {here.label}, {role} ({shares[here.id]} %){then}")
     return said
 
 

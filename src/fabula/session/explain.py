@@ -35,16 +35,17 @@ _HARDLY = 5.0  # times as likely as a random order: below it the model hardly pr
 _MIGHT = 1.5  # times as likely as by chance, to be named as an end that it might have been
 
 
-def reasons(ordered: Ordered) -> list[str]:
-    """One sentence per position: what the item is like, and what the arc wants there.
+def reasons(ordered: Ordered, rows: range | None = None) -> list[str]:
+    """One sentence per position: what the item is like, what the arc wants there; of some rows what a model goes by.
 
     With sides, each side has an opener, a close, a height and a depth of its own.
     """
     joined = ordered.session.medium.telling.joins(ordered.collection, ordered.breaks)
+    plain = _plain(ordered, range(MOST_CAUSES) if rows is None else rows)
     threads, on = ordered.session.threads, [""] * len(ordered.ordering)
     if threads is not None:
         on = describe_threads(threads, ordered.ordering, ordered.breaks)
-    told = zip(_plain(ordered), joined, on, _tell_steps(ordered), strict=True)
+    told = zip(plain, joined, on, _tell_steps(ordered), strict=True)
     return ["; ".join(filter(None, said)) for said in told]
 
 
@@ -59,19 +60,25 @@ def _tell_steps(ordered: Ordered) -> list[str]:
     return ["" if k in (0, *ordered.breaks) else each[k - 1] for k in range(n)]
 
 
+def rows_told(ordered: Ordered) -> int:
+    """Of how many rows, from the first on, it is told at once what the model goes by."""
+    n = len(ordered.ordering)
+    return n if ordered.task.likelihood is None else min(n, MOST_CAUSES)
+
+
 def rows_untold(ordered: Ordered) -> str:
     """Of which rows it is not told what the model goes by; "" where it is told of all."""
     n = len(ordered.ordering)
-    if n <= MOST_CAUSES or ordered.task.likelihood is None:
+    if rows_told(ordered) == n:
         return ""
     return f"what the model goes by is told of the first {MOST_CAUSES} of {n:,} rows"
 
 
-def _plain(ordered: Ordered) -> list[str]:
+def _plain(ordered: Ordered, rows: range) -> list[str]:
     session, fit = ordered.session, ordered.fit
     judged = ordered.task.likelihood
     if judged is not None:
-        return explain_expected(ordered, judged) if judged.expects else explain_by_model(ordered, judged)
+        return (explain_expected if judged.expects else explain_by_model)(ordered, judged, rows)
     traits = traits_of(session.collection, session.features, session.medium)
     roles = [role for part in np.split(fit.targets, list(ordered.breaks)) for role in _roles(part)]
     order = fit.ordering.tolist()
@@ -82,19 +89,19 @@ def _plain(ordered: Ordered) -> list[str]:
     ]
 
 
-def explain_expected(ordered: Ordered, likelihood: Likelihood) -> list[str]:
+def explain_expected(ordered: Ordered, likelihood: Likelihood, rows: range) -> list[str]:
     """One sentence per position: what the item is like, how sure the model is of it there, and what it goes by."""
     traits = traits_by_feature(ordered.session.collection, ordered.session.features, ordered.session.medium)
-    teller = Teller(ordered, likelihood, likelihood.contributions(ordered.ordering, MOST_CAUSES), traits)
+    teller = Teller(ordered, likelihood, likelihood.contributions(ordered.ordering, rows), traits)
     like = [" and ".join(list(traits[item].values())[:2]) for item in ordered.ordering.tolist()]
     return [f"{words}{': ' if words else ''}{teller.sentence(position)}" for position, words in enumerate(like)]
 
 
-def explain_by_model(ordered: Ordered, likelihood: Likelihood) -> list[str]:
+def explain_by_model(ordered: Ordered, likelihood: Likelihood, rows: range) -> list[str]:
     """One sentence per position: what the item is like, where it stands, and what of it the model goes by."""
     collection, medium = ordered.session.collection, ordered.session.medium
     traits = traits_of(collection, ordered.session.features, medium)
-    found = likelihood.contributions(ordered.ordering, MOST_CAUSES)
+    found = likelihood.contributions(ordered.ordering, rows)
     sentences = []
     for position, item in enumerate(ordered.ordering.tolist()):
         side, place = ordered.side_of(position)
@@ -102,7 +109,7 @@ def explain_by_model(ordered: Ordered, likelihood: Likelihood) -> list[str]:
         before = None if place == 0 else collection.items[ordered.ordering[position - 1]].label
         role = "opens" if place == 0 else "closes" if last else f"follows {before}"
         verb = "open" if place == 0 else "close" if last else f"stand {_where(position, len(ordered.ordering))}"
-        told = found if position < MOST_CAUSES else None
+        told = found if position in rows else None
         causes = [] if told is None else _because(told, item, medium, verb, followed=before is not None)
         like = f"{' and '.join(traits[item])}: " if traits[item] else ""
         sentences.append("; ".join([f"{like}{role}", *causes]))
@@ -200,7 +207,7 @@ def doubts(ordered: Ordered) -> list[str]:
     found += _doubt_card(ordered.session.card)
     if ordered.session.vectors is not None and not ordered.request.smoothness and ordered.session.column != "embedding":
         found.append("the embedding has no say in this: ask for smoothness, or for the column embedding")
-    found += _name_torn(ordered) + _name_series(ordered) + _count_alike(ordered) + _same_as_expected(ordered)
+    found += _name_torn(ordered) + _name_series(ordered) + _count_alike(ordered) + _count_moved(ordered)
     found += _name_kept(ordered)
     if ordered.left_out:
         limit = ordered.session.medium.unit.text(ordered.limit)
@@ -274,13 +281,18 @@ def _count_alike(ordered: Ordered) -> list[str]:
     return [f"neighbours that share their {shown}: {alike or 'none'}"]
 
 
-def _same_as_expected(ordered: Ordered) -> list[str]:
-    """That asking for the likeliest order changed nothing."""
+def _count_moved(ordered: Ordered) -> list[str]:
+    """What asking for the likeliest order changed."""
     asked = ordered.request
     if not asked.likeliest or ordered.task.likelihood is None or asked.ordering is not None or ordered.chosen:
         return []
     usual = ordered.session.order(replace(asked, likeliest=False, alternatives=1, choose=1)).ordering
-    return ["--likeliest changes nothing here"] if np.array_equal(usual, ordered.ordering) else []
+    if len(usual) != len(ordered.ordering) or np.setxor1d(usual, ordered.ordering).size:
+        return ["--likeliest leaves out others"]
+    n, place = len(usual), {item: at for at, item in enumerate(usual.tolist())}
+    moved = n - int(longest_rising(np.array([[place[item] for item in ordered.ordering.tolist()]]))[0])
+    items = ordered.session.medium.words.items
+    return [f"--likeliest moves {moved} of {n} {items}" if moved else "--likeliest changes nothing here"]
 
 
 def _name_series(ordered: Ordered) -> list[str]:

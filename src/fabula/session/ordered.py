@@ -361,6 +361,19 @@ class Ordered:
         """Why each item of the new order stands where it stands."""
         return why.reasons(self)
 
+    def reasons_at(self, rows: range) -> list[str]:
+        """The same of some positions, of which it is told what the model goes by, wherever they are."""
+        return (
+            self.reasons[rows.start : rows.stop]
+            if rows.stop <= self.reasons_told
+            else why.reasons(self, rows)[rows.start : rows.stop]
+        )
+
+    @property
+    def reasons_told(self) -> int:
+        """Of how many rows, from the first on, ``reasons`` tells what the model goes by."""
+        return why.rows_told(self)
+
     @property
     def reasons_untold(self) -> str:
         """Of which rows it is not told what the model goes by; "" where it is told of all."""

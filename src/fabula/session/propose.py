@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -61,11 +61,6 @@ class Likelihood:
     def energy(self) -> Energy:
         """What the model says of every ordering."""
         return self.model.energy(self.judged, evidence=self.evidence)
-
-    @cached_property
-    def odds(self) -> Energy:
-        """The same, tempered, where something is said by how likely one ordering is beside another."""
-        return self.energy.temper(temper_of(self.model))
 
     @cached_property
     def posterior(self) -> Posterior:
@@ -143,7 +138,8 @@ class Likelihood:
                 return float(np.exp(min(self.score(ordering) - mean, 700.0)))
         rng = np.random.default_rng(0)
         random = np.stack([rng.permutation(ordering) for _ in range(_RANDOM)])
-        return _times(float(self.odds.score(ordering, sides)), np.asarray(self.odds.score(random, sides)))
+        tempered = temper_of(self.model)
+        return _times(tempered * self.score(ordering, sides), tempered * np.asarray(self.energy.score(random, sides)))
 
     def essence(self) -> Floats:
         """Where each item leans to, the beginning (high) or the end (low): shape (n,), z-scored."""
@@ -162,11 +158,11 @@ class Likelihood:
         """What is known of the items that the model takes; empty where it cannot judge."""
         return self.model.grounds(self.judged, self.evidence)
 
-    def contributions(self, ordering: Ints, first: int) -> Contributions | None:
-        """What speaks for each item's position, at the first so many at least; None where some items are left out."""
+    def contributions(self, ordering: Ints, rows: range) -> Contributions | None:
+        """What speaks for each item's position, at some positions; None where some items are left out."""
         if len(ordering) < len(self.collection) or len(ordering) < 2:
             return None
-        return explain(self.model, ordering, self.judged, self.evidence, first)
+        return explain(self.model, ordering, self.judged, self.evidence, rows)
 
 
 def judge(model: Model, collection: Collection, medium: Medium, judged: Collection | None = None) -> Likelihood:
@@ -323,9 +319,13 @@ def _arrange_leaning(
 ) -> Arrangement:
     """The best ordering by a model, less what leaning towards a template costs; of very many items by stretches."""
     tables, n = likelihood.tables, len(task.essence)
-    if n <= MOST_WHOLE or tables.positions is None or tables.flow is None or not task.constraints.positions_only:
+    if n <= MOST_WHOLE or tables.positions is None or tables.flow is None:
         return _arrange(task, _goal(tables, leaning), likelihood.flow, seconds)
-    scores = tables.positions if leaning is None else tables.positions - leaning(n)
+
+    def scores(sizes: Sequence[int]) -> Floats:
+        liked = tables.at(sum(sizes))
+        return liked if leaning is None else liked - np.concatenate([leaning(size) for size in sizes], axis=1)
+
     return arrange_stretches(scores, tables.flow, task.constraints, steps=task.flow, seconds=task.time_for(seconds))
 
 
@@ -385,18 +385,26 @@ def find_shape(essence: Floats, templates: Sequence[Template], sides: Sequence[i
     if essence.ndim > 1:
         return nearest(essence, templates, sides)
     parts = [part - part.mean() for part in _split(essence, sides)]
+    course, sizes = np.concatenate(parts), tuple(map(len, parts))
+    swing = np.linalg.norm(course)
 
     def along(template: Template) -> float:
-        goals = [template.samples(len(part)) for part in parts]
-        off = np.concatenate([goal - goal.mean() for goal in goals])
-        size = float(np.linalg.norm(off) * np.linalg.norm(np.concatenate(parts)))
-        return float(off @ np.concatenate(parts)) / size if size else 0.0
+        off, size = _centre(template, sizes)
+        return float(off @ course) / float(size * swing) if size * swing else 0.0
 
     best = max(templates, key=along)
     if along(best) >= _FOLLOWED:
         return best
     courses = [np.interp(PAPER_KNOTS, np.linspace(0, 1, len(part)), part) for part in parts if len(part) > 1]
     return Template(PAPER_KNOTS, np.mean(courses, axis=0) if courses else np.zeros(len(PAPER_KNOTS)))
+
+
+@lru_cache(maxsize=256)
+def _centre(template: Template, sizes: tuple[int, ...]) -> tuple[Floats, np.floating]:
+    """A template about its mean on sides of so many items each, one after the other, and how far it swings."""
+    goals = [template.samples(size) for size in sizes]
+    off = np.concatenate([goal - goal.mean() for goal in goals])
+    return off, np.linalg.norm(off)
 
 
 def as_it_is(task: OrderTask, template: Template, ordering: ArrayLike, sides: Sequence[int] = ()) -> Proposal:
@@ -430,8 +438,8 @@ def _forbid(constraints: Constraints, n: int) -> Energy | None:
     positions = None if allowed is None or allowed.all() else np.where(allowed, 0.0, NEVER)
     if constraints.apart is None:
         return None if positions is None else Energy(positions)
-    same = np.array([[one is not None and one == other for other in constraints.apart] for one in constraints.apart])
-    flow = np.where(same, -_APART_SOFT if constraints.apart_soft else NEVER, 0.0)
+    same = constraints.alike() if constraints.apart_soft else constraints.barred()
+    flow = np.where(np.asarray(same), -_APART_SOFT if constraints.apart_soft else NEVER, 0.0)
     return Energy(positions, flow)
 
 

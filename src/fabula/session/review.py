@@ -230,11 +230,12 @@ def review_session(
     found = _find_moves(parts, _LEAST_SURE if percentile >= _GOOD else 0.0, titles)
     moves = _tell_moves(session, found, rank)
     openers, closers = likely_ends(session, chances, titles)
-    notes = (*notes, *_admit(session))
+    odd = _odd(session, parts, titles)
+    notes = (*notes, *_admit(session, told=bool(moves) or any(one.sure >= _SAY_ODD for one in odd)))
     return Review(
         session,
         percentile,
-        _odd(session, parts, titles),
+        odd,
         _joins(session, parts, sizes),
         moves,
         tuple(session.collection.items[i].id for i, _ in openers),
@@ -298,13 +299,13 @@ def _stretches(session: Session, sides: tuple[int, ...], progress: Progress | No
         asked = Energy(whole=lambda rows: np.asarray(model.score(essence[rows.reshape(-1, n)])), shape=(n,))
         return [_Stretch(0, asked)]
     if n <= _MOST_WHOLE:
-        return [_Stretch(0, judged.odds, sides if judged.energy.reach is None else ())]
+        return [_Stretch(0, judged.energy, sides if judged.energy.reach is None else ())]
     found: list[_Stretch] = []
     for rows in np.array_split(np.arange(n), -(-n // _STRETCH)):
         if progress is not None:
             progress(int(rows[0]), n, judged.collection.items[int(rows[0])].label)
         one = judge(judged.model, judged.collection.only(rows), judged.medium, judged.judged.only(rows))
-        found.append(_Stretch(int(rows[0]), Energy(flow=_near_table(one.odds))))
+        found.append(_Stretch(int(rows[0]), Energy(flow=_near_table(one.energy))))
     return found
 
 
@@ -316,10 +317,6 @@ def _silent(session: Session, parts: Sequence[_Stretch]) -> str:
     if not parts:
         by = session.medium.shown(session.column) if session.column else "this"
         return f"nothing is known of how people order by {by}: a review needs a model that learned from their orders"
-    judged = session.likelihood
-    claims = judged is not None and n <= MOST_EXPECTED and calibration(judged.model) is not None
-    if judged is not None and claims and judged.sureness(np.arange(n)).order is None:
-        return f"nothing can be said: the {words.items} are unlike what the model has learned from"
     if all(np.ptp(_score_random(part, 60)) < 1e-9 for part in parts):
         return f"nothing can be said: the {words.items} are all alike to the model"
     judged = session.likelihood
@@ -328,13 +325,13 @@ def _silent(session: Session, parts: Sequence[_Stretch]) -> str:
     return ""
 
 
-def _admit(session: Session) -> list[str]:
+def _admit(session: Session, *, told: bool) -> list[str]:
     """How little is known, in a line, where one item moved far is hardly named more often than by chance."""
     judged, words = session.likelihood, session.medium.words
     if judged is not None and judged.verse:
         return [judged.unfamiliar]
     found, chance = ((calibration(judged.model) if judged is not None else None) or {}).get("finds", (100, 0))
-    if found - chance >= _FINDS:
+    if not told or found - chance >= _FINDS:
         return []
     named = f"a {words.item} moved elsewhere is named in {found} of 100 orders, by chance in {chance}"
     return [f"take what stands oddly, and the moves, as ideas: {named}"]
@@ -353,10 +350,7 @@ def _name_order(session: Session) -> list[str]:
 
 
 def _ranking(parts: Sequence[_Stretch]) -> Callable[[Ints], float]:
-    """From an order to how many per cent of all orders are less likely, ties counted half.
-
-    Exact of few items, else of orders drawn.
-    """
+    """From an order to how many per cent of all are less likely, ties half; of orders drawn beyond few items."""
     draws = (_score_random(part, _DRAWS if part.energy.n <= _MOST_WHOLE else _DRAWS // 4) for part in parts)
     others = np.sum(list(draws), axis=0)
 

@@ -62,6 +62,8 @@ JobsOf = Annotated[OpenJobs, _state("jobs")]
 WorkspacesOf = Annotated[Workspaces, _state("workspaces")]
 FirstOf = Annotated[str | None, _state("first")]  # the job of what was named at start
 Name = Annotated[str, InPath(min_length=1, max_length=200)]
+Row = Annotated[int, Query(ge=0, le=1_000_000)]
+Rows = Annotated[int, Query(ge=1, le=60, description="How many rows: each takes time.")]
 Size = Annotated[int, Query(ge=16, le=4096, description="Pixels of its longer side, as far as it can be made smaller.")]
 
 
@@ -312,6 +314,15 @@ def order_collection(asked: requests.OrderRequest, store: StoreOf) -> Any:
         ordered, result = order(store, asked)
         more = {"sequence": asked.sequence, "final": is_final(asked, ordered)}
         return json_response({**responses.order_body(ordered, result, explain=asked.explain), **more})
+
+
+@router.get("/collections/{collection}/reasons/{result}", tags=["order"])
+def reasons(collection: str, result: str, store: StoreOf, first: Row, count: Rows = 24) -> Any:
+    """Why items stand where they stand, at positions counted from 0: of rows beyond those that an order explains."""
+    opened, ordered = store.get(collection), store.get_result(collection, result)
+    rows = range(first, min(first + count, len(ordered.ordering)))
+    with store.looking.turn(), guard_files(opened.guard):
+        return json_response({"first": first, "why": ordered.reasons_at(rows) if rows else []})
 
 
 @router.post("/collections/{collection}/review", tags=["order"])

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 from fabula.core.collection import Collection, Item
+from fabula.core.solver import solve
 from fabula.core.solver.solve import Constraints, Goal, arrange, arrange_stretches
+from fabula.errors import ConflictError
 from fabula.models.encoders import set as set_encoder
 from fabula.models.model import load_model
 from fabula.models.order import explain
@@ -93,7 +95,7 @@ def test_stretches_come_close_to_the_search_of_all():
     flow = rng.standard_normal((600, 600))
     np.fill_diagonal(flow, 0)
     kept = Constraints(600, fixed={0: 5, -1: 9, 300: 7}, forbidden=[(3, 1), (4, -2)])
-    found = arrange_stretches(scores, flow, kept, seconds=1.2)
+    found = arrange_stretches(lambda _: scores, flow, kept, seconds=1.2)
     assert sorted(found.ordering.tolist()) == list(range(600))
     assert found.ordering[[0, 300, -1]].tolist() == [5, 7, 9]
     assert (found.ordering[1], found.ordering[-2]) != (3, 4)
@@ -103,6 +105,56 @@ def test_stretches_come_close_to_the_search_of_all():
     assert -found.objective == pytest.approx(value)
     whole = arrange(Goal.table(-scores), flow=-flow, constraints=kept, seconds=1.2)
     assert value >= 0.85 * -whole.objective
+
+
+def wishes(n: int, seed: int, **more: object) -> Constraints:
+    """Constraints of all kinds that a random ordering keeps."""
+    rng = np.random.default_rng(seed)
+    true = rng.permutation(n)
+    runs = [true[at : at + 3].tolist() for at in (5, n // 3)]
+    labels = np.full(n, -1)
+    labels[true[::2]] = np.arange(len(true[::2])) % 7
+    before = [(int(true[a]), int(true[b])) for a, b in np.sort(rng.choice(n, (6, 2), replace=False), axis=1)]
+    return Constraints(
+        n, {0: int(true[0])}, [(int(true[1]), 2)], runs, before, labels, lengths=rng.uniform(1, 5, n), **more
+    )
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"sides": 3},
+        {"sides": 2, "side_limit": 200.0},
+        {"limit": 200.0},
+        {"sides": 2, "limit": 250.0},
+        {"apart_soft": True},
+    ],
+)
+def test_stretches_keep_every_wish(monkeypatch, seed, more):
+    monkeypatch.setattr(solve, "_STRETCH", 30)
+    n, rng = 120, np.random.default_rng(seed)
+    scores, flow = rng.standard_normal((n, n)), rng.standard_normal((n, n)).astype(np.float32)
+    kept = wishes(n, seed, **more)
+    found = arrange_stretches(lambda sizes: scores[:, : sum(sizes)], flow, kept, seconds=0.1)
+    assert kept.broken(found.ordering, found.sides) == []
+    assert sorted([*found.ordering, *found.left_out]) == list(range(n))
+    assert (len(found.left_out) > 0) == ("limit" in more)
+    assert found.violations == 0
+    value = -found.objective
+    parts = np.split(found.ordering, np.cumsum(found.sides or (len(found.ordering),))[:-1])
+    neighbours = sum(flow[part[:-1], part[1:]].sum(dtype=np.float64) for part in parts)
+    assert value == pytest.approx(scores[found.ordering, np.arange(len(found.ordering))].sum() + neighbours, rel=1e-5)
+    assert value > 60.0  # a random ordering has 0, give or take 16
+
+
+def test_stretches_say_what_cannot_be_kept():
+    flow, table = np.zeros((40, 40)), np.zeros((40, 40))
+    with pytest.raises(ConflictError, match="a side limit that was found to work is"):
+        arrange_stretches(lambda _: table, flow, Constraints(40, sides=2, lengths=np.full(40, 3.0), side_limit=59.0))
+    with pytest.raises(ConflictError, match="these cannot all hold"):
+        arrange_stretches(lambda _: table, flow, Constraints(40, {0: 1}, before=[(2, 1)]))
 
 
 @pytest.mark.slow
@@ -118,9 +170,12 @@ def test_an_item_of_many_is_explained_beside_some(monkeypatch):
     assert some.groups == whole.groups
     for mine, theirs in ((some.position, whole.position), (some.by_group, whole.by_group), (some.after, whole.after)):
         assert np.corrcoef(mine.ravel(), theirs.ravel())[0, 1] > 0.85
-    first = explain(model, order, collection, first=12)
+    first = explain(model, order, collection, rows=range(12))
     assert np.array_equal(first.by_group[order[:12]], some.by_group[order[:12]])
     assert not first.by_group[order[12:]].any()
+    below = explain(model, order, collection, rows=range(14, 20))
+    assert np.array_equal(below.by_group[order[14:20]], some.by_group[order[14:20]])
+    assert not below.by_group[order[24:]].any()
 
 
 LARGE = """
@@ -129,7 +184,7 @@ from fabula.models.model import load_model
 from fabula.models.order import explain
 import numpy as np
 model, collection = load_model("music"), titled(1200)
-explain(model, np.arange(1200), collection, first=24)
+explain(model, np.arange(1200), collection, rows=range(24))
 energy = model.energy(collection)
 assert energy.flow.dtype == energy.positions.dtype == np.float32
 print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))

@@ -86,14 +86,19 @@ class Instance:
         return ordering
 
 
-def pose(
-    problem: Problem, sizes: Sequence[int], room: float, *, alike: float = np.inf, link: Floats | None = None
-) -> Instance | None:
-    """Put a problem into tables, for sides of given sizes; None where the constraints cannot hold for these.
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """The positions of sides of given sizes, dummies between them and behind: what :class:`Instance` says of them."""
 
-    ``alike``: what it costs two neighbours to carry one label. ``link``: :func:`link_table`, where it is known.
-    """
-    constraints, n, kept = problem.constraints, problem.constraints.n, sum(sizes)
+    constraints: Constraints
+    parts: Units
+    starts: Bools
+    zone: Ints
+
+
+def frame(constraints: Constraints, sizes: Sequence[int], *, alike: float = np.inf) -> Frame | None:
+    """Sides of given sizes as one row of positions; None where the constraints cannot hold for these."""
+    n, kept = constraints.n, sum(sizes)
     allowed = side_positions(constraints, sizes)
     if allowed is None:
         return None
@@ -103,13 +108,11 @@ def pose(
     zone = np.array(zones + [-1, len(sizes)] * (n - kept), dtype=np.intp)
     total = len(zone)
     sides, out = np.flatnonzero((zone >= 0) & (zone < len(sizes))), np.flatnonzero(zone == len(sizes))
-    may, cost = np.zeros((total, total), dtype=bool), np.zeros((total, total))
+    may = np.zeros((total, total), dtype=bool)
     may[np.arange(n, total), np.flatnonzero(zone < 0)] = True
     may[:n, sides] = allowed
     free = np.setdiff1d(np.arange(n), list(constraints.must_keep))
     may[np.ix_(free, out)] = True
-    cost[:n, sides] = problem.costs(sizes)
-    link = link_table(problem, total, alike) if link is None else link
     alone = np.flatnonzero(may.sum(axis=1) == 1)
     labels = None if constraints.apart is None else np.concatenate([constraints.apart, np.full(total - n, -1)])
     stretched = Constraints(
@@ -120,20 +123,36 @@ def pose(
         apart=labels if alike == np.inf else None,
     )
     parts = Units.of_items(stretched)
-    starts = parts.starts(may)
-    pairs = [(a, b) for a, b in stretched.before if parts.of[a] != parts.of[b]]  # a run keeps its own order
+    return Frame(stretched, parts, parts.starts(may), zone)
+
+
+def pose(
+    problem: Problem, sizes: Sequence[int], room: float, *, alike: float = np.inf, link: Floats | None = None
+) -> Instance | None:
+    """Put a problem into tables, for sides of given sizes; None where the constraints cannot hold for these.
+
+    ``alike``: what it costs two neighbours to carry one label. ``link``: :func:`link_table`, where it is known.
+    """
+    constraints, n = problem.constraints, problem.constraints.n
+    framed = frame(constraints, sizes, alike=alike)
+    if framed is None:
+        return None
+    parts, total = framed.parts, len(framed.zone)
+    cost = np.zeros((total, total))
+    cost[:n, (framed.zone >= 0) & (framed.zone < len(sizes))] = problem.costs(sizes)
+    pairs = [(a, b) for a, b in constraints.before if parts.of[a] != parts.of[b]]  # a run keeps its own order
     lengths = np.concatenate([constraints.weights, np.zeros(total - n)])
     least = np.zeros(len(sizes) + 1)
     if constraints.limit is not None:
         least[-1] = max(0.0, float(lengths.sum()) - constraints.limit * SLACK)
     return Instance(
-        stretched,
-        np.where(parts.positions(starts), cost, np.inf),
-        link,
+        framed.constraints,
+        np.where(parts.positions(framed.starts), cost, np.inf),
+        link_table(problem, total, alike) if link is None else link,
         np.array(pairs, dtype=np.intp).reshape(-1, 2).T,
         parts,
-        starts,
-        zone,
+        framed.starts,
+        framed.zone,
         lengths,
         least,
         np.append(np.full(len(sizes), room), np.inf),
@@ -279,13 +298,18 @@ WORSE = 50.0  # how much more a deviation above the largest counts
 
 def construct(problem: Instance, wish: Ints, rng: np.random.Generator, budget: Budget = UNLIMITED) -> Ints | None:
     """An ordering that keeps the constraints and lengths, close to one (n,) that need not; None when none was found."""
+    whole = fill(problem, wish, rng, budget)
+    return None if whole is None else rebalance(problem, whole, rng, budget)
+
+
+def fill(problem: Frame | Instance, wish: Ints, rng: np.random.Generator, budget: Budget) -> Ints | None:
+    """An ordering that keeps the constraints, lengths aside, close to one (n,) that need not."""
     place, filling = np.argsort(wish), _Filling(problem)
     for attempt in range(ATTEMPTS):
         noise = rng.normal(size=len(filling.head)) * len(wish) * attempt / ATTEMPTS
         order = filling.fill(place[filling.head] + noise, budget)
         if order is not None:
-            whole = np.concatenate([problem.parts.members[unit] for unit in order]).astype(np.intp)
-            return rebalance(problem, whole, rng, budget)
+            return np.concatenate([problem.parts.members[unit] for unit in order]).astype(np.intp)
         if budget.over:
             break
     return None
@@ -294,7 +318,7 @@ def construct(problem: Instance, wish: Ints, rng: np.random.Generator, budget: B
 class _Filling:
     """Positions filled one after the other; the first axis is that of the units."""
 
-    def __init__(self, problem: Instance) -> None:
+    def __init__(self, problem: Frame | Instance) -> None:
         parts, labels = problem.parts, problem.constraints.apart
         n = len(parts.of)
         self.problem, self.lengths, self.pinned = problem, parts.lengths, dict(problem.constraints.fixed)
@@ -302,9 +326,13 @@ class _Filling:
         self.tail = np.array([run[-1] for run in parts.members])
         self.due = n - problem.starts[:, ::-1].argmax(axis=1) - 1 + parts.lengths  # the unit must be through by here
         self.by_due = np.argsort(self.due, kind="stable")
-        carried = np.zeros(n, dtype=np.intp) - 1 if labels is None else labels
-        every = np.arange(carried.max() + 1)
-        starts, self.ends = carried[self.head, np.newaxis] == every, carried[self.tail, np.newaxis] == every
+        carried = np.zeros(n, dtype=np.intp) - 1 if labels is None else labels.copy()
+        carried[(np.bincount(carried + 1)[carried + 1] == 1) & (carried >= 0)] = -1  # who carries it alone meets none
+        known, self.carried = np.unique(carried, return_inverse=True)
+        self.carried = np.where(carried < 0, -1, self.carried)
+        every = np.arange(len(known))
+        starts = self.carried[self.head, np.newaxis] == every
+        self.ends = self.carried[self.tail, np.newaxis] == every
         self.same = starts & self.ends  # (units, labels) the label at both ends
         self.other = ~starts & ~self.ends  # at neither end
 
@@ -315,24 +343,25 @@ class _Filling:
         self.same_left, self.other_left = self.same.sum(axis=0), self.other.sum(axis=0)
         order: list[int] = []
         by_wish = np.argsort(wish, kind="stable")
-        choices = [self._choices(by_wish, order, 0)]
+        tried = [0]  # of those wished for, at each unit that stands and at the next
         steps, place, each = STEPS_BACK, 0, 25.0 + 0.1 * len(wish)
         while place < len(self.problem.parts.of):
-            unit = next(choices[-1], None)
-            if unit is None:
-                choices.pop()
+            found = self._choose(by_wish, order, place, tried[-1])
+            if found is None:
+                tried.pop()
                 steps -= 1
-                if not choices or not steps or budget.over:
+                if not tried or not steps or budget.over:
                     return None
                 last = order.pop()
                 self._take(last, -1)
                 place -= int(self.lengths[last])
                 continue
+            unit, tried[-1] = found
             order.append(unit)
             budget.spend(each)
             self._take(unit, 1)
             place += int(self.lengths[unit])
-            choices.append(self._choices(by_wish, order, place))
+            tried.append(0)
         return order
 
     def _take(self, unit: int, sign: int) -> None:
@@ -342,27 +371,29 @@ class _Filling:
         self.same_left[self.same[unit]] -= sign
         self.other_left[self.other[unit]] -= sign
 
-    def _choices(self, by_wish: Ints, order: list[int], place: int) -> Iterator[int]:
-        """Units that can stand next, the one wished for first; those that leave another without a position are out."""
-        link, lengths = self.problem.link, self.lengths
+    def _choose(self, by_wish: Ints, order: list[int], place: int, tried: int) -> tuple[int, int] | None:
+        """The next unit that can stand here and leaves all others a position, and how many are tried then."""
+        lengths, carried = self.lengths, self.carried
         ready = self.left & self.problem.starts[:, place] & (self.ahead == 0)
-        if order:
-            ready &= np.isfinite(link[self.tail[order[-1]], self.head])
+        if order and carried[self.tail[order[-1]]] >= 0:
+            ready &= carried[self.head] != carried[self.tail[order[-1]]]
         waiting = self.by_due[self.left[self.by_due]]
         slack = self.due[waiting] - place - np.cumsum(lengths[waiting])
         if (slack < 0).any():
-            return
+            return None
         least = np.concatenate([[self.problem.constraints.n], np.minimum.accumulate(slack)])
         rank = np.empty(len(by_wish), dtype=np.intp)
         rank[waiting] = np.arange(len(waiting))
-        for unit in by_wish[ready[by_wish]].tolist():
+        for number in (tried + np.flatnonzero(ready[by_wish[tried:]])).tolist():
+            unit = int(by_wish[number])
             follower = self.pinned.get(place + int(lengths[unit]))
             meets = follower is not None and follower != self.head[unit]
-            if meets and not np.isfinite(link[self.tail[unit], follower]):
+            if meets and carried[self.tail[unit]] == carried[follower] >= 0:
                 continue
             labelled = self.same_left - self.same[unit] <= self.other_left - self.other[unit] + ~self.ends[unit]
             if least[rank[unit]] >= lengths[unit] and labelled.all():
-                yield unit
+                return unit, number + 1
+        return None
 
 
 def rebalance(problem: Instance, ordering: Ints, rng: np.random.Generator, budget: Budget = UNLIMITED) -> Ints | None:

@@ -460,9 +460,10 @@ class Units:
 
     def positions(self, starts: Bools) -> Bools:
         """Where each item may stand (n, n), from where its unit may start (units, n)."""
-        n = len(self.of)
-        place = np.arange(n) - self.offset[:, np.newaxis]
-        return np.asarray((place >= 0) & starts[self.of[:, np.newaxis], np.maximum(place, 0)])
+        found = starts[self.of]
+        for item in np.flatnonzero(self.offset).tolist():  # behind the first of its run
+            found[item] = np.roll(found[item], self.offset[item])  # a run starts where it ends within the positions
+        return found
 
 
 def _tighten(starts: Bools, parts: Units, linked: Ints) -> None:

@@ -1,7 +1,8 @@
 """Arranging: the best ordering under constraints, on sides and within limits, or what contradicts what, by name."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, cast
 
@@ -10,8 +11,10 @@ from numpy.typing import ArrayLike
 
 from fabula.core.arrays import Bools, Floats, Ints
 from fabula.core.fit import assign_least, fit
-from fabula.core.solver.constraints import LIGHTEST_FIRST, SLACK, Constraints, Phrase
+from fabula.core.solver.constraints import LIGHTEST_FIRST, SLACK, Constraints, Phrase, count_alike
 from fabula.core.solver.exact import solve_exactly
+from fabula.core.solver.instance import fill, frame
+from fabula.core.solver.line import deal, even_sizes
 from fabula.core.solver.partition import MOST_UNITS, feasible, shortest_side
 from fabula.core.solver.problem import (
     Arrangement,
@@ -69,6 +72,7 @@ def check(constraints: Constraints) -> None:
     _check_room(constraints)
 
 
+@lru_cache(maxsize=8)  # alternatives are asked for under the same constraints
 def contradictory(constraints: Constraints) -> bool:
     """Whether a simple rule shows that no ordering keeps the constraints."""
     complete = list(possible_counts(constraints)) == [constraints.n]
@@ -293,89 +297,165 @@ def arrange(
     return describe(whole, order[ordering], sides, bounds)
 
 
-# Very many items: an ordering by positions alone, then stretches of it, one after the other, by neighbours as well.
+# Very many items: a draft by positions that keeps the constraints, then stretches of it, one after the other.
 
 _STRETCH = 400  # positions
 _FORBIDDEN = 1e9  # what a forbidden position costs
+_FILLING = 8.0  # seconds' worth of looking for an ordering that keeps all constraints
 
 
 def arrange_stretches(
-    scores: Floats, flow: Floats, constraints: Constraints, *, steps: Floats | None = None, seconds: float = 1.5
+    scores: Callable[[Sequence[int]], Floats],
+    flow: Floats,
+    constraints: Constraints,
+    *,
+    steps: Floats | None = None,
+    seconds: float = 1.5,
 ) -> Arrangement:
-    """A good ordering of very many items by scores of positions and of neighbours, (n, n) each; higher is better.
+    """A good ordering of very many items by scores of positions and of neighbours; higher is better.
 
-    ``constraints`` may fix and forbid items at positions alone; ``steps`` (n, n) are taken off the flow. Neither table
-    is copied: items are shared out over all positions, then each stretch of 400 is arranged, and again those that lie
-    across the joins. How far it is from the best is not known: ``gap`` is NaN.
+    ``scores``: from the sizes of sides, which follow each other, to how much each item likes each position, (n, sum of
+    sizes); ``flow`` (n, n), less ``steps`` (n, n). No table is copied: items are shared out over all positions, so
+    that the constraints hold, then each stretch of 400 on one side is arranged, and again those that lie across the
+    joins. How far it is from the best is not known: ``gap`` is NaN.
     """
-    n = len(scores)
     check(constraints)
-    fixed = {position % n: item for position, item in constraints.fixed.items()}
-    ordering = _share_out(scores, fixed, constraints.forbidden)
-    rounds = [range(begin, n, _STRETCH) for begin in (0, _STRETCH // 2)]
-    each = seconds / sum(map(len, rounds))
-    for start in (start for starts in rounds for start in starts):
-        places = np.arange(start, min(start + _STRETCH, n))
-        ordering[places] = _arrange_stretch(ordering, places, (scores, flow, steps), constraints, fixed, each)
-    total = float(scores[ordering, np.arange(n)].sum(dtype=np.float64))
-    pairs = ordering[:-1], ordering[1:]
-    total += float(flow[pairs].sum(dtype=np.float64)) - (0.0 if steps is None else float(steps[pairs].sum()))
-    return Arrangement(ordering, np.empty(0, dtype=np.intp), (), None, None, -total, -np.inf, np.nan, exact=False)
+    items = _choose_items(constraints)
+    kept = constraints if len(items) == constraints.n else constraints.renumber(items)
+    if kept is None:
+        raise not_found(constraints)
+    sizes = even_sizes(kept.n, kept.sides)
+    order = _share_out(scores(sizes), items, kept)
+    if not kept.positions_only:
+        order, sizes = _keep_all(kept, order)
+    tables, ends = (scores(sizes), flow, steps), np.cumsum([0, *sizes]).tolist()
+    stretches = [
+        range(start, min(start + _STRETCH, last))
+        for begin in (0, _STRETCH // 2)
+        for first, last in pairwise(ends)
+        for start in range(first + begin, last, _STRETCH)
+    ]
+    for places in stretches:
+        part = _constrain_stretch(kept, order, places, ends)
+        order[places] = _arrange_stretch(order, places, part, tables, items, ends, seconds / len(stretches))
+    side = np.repeat(np.arange(len(sizes)), sizes)
+    alike = 0 if kept.apart is None else count_alike(kept.apart[order], side)
+    order, inner = items[order], np.diff(side) == 0
+    pairs = order[:-1][inner], order[1:][inner]
+    total = float(tables[0][order, np.arange(len(order))].sum(dtype=np.float64) + flow[pairs].sum(dtype=np.float64))
+    total -= 0.0 if steps is None else float(steps[pairs].sum())
+    left_out, sides = np.setdiff1d(np.arange(constraints.n), items), tuple(sizes) if len(sizes) > 1 else ()
+    return Arrangement(order, left_out, sides, None, None, -total, -np.inf, np.nan, exact=False, violations=alike)
 
 
-def _share_out(scores: Floats, fixed: dict[int, int], forbidden: Iterable[tuple[int, int]]) -> Ints:
-    """Items at positions by scores (n, n) alone, in parts that have items and positions from everywhere."""
-    n = len(scores)
-    ordering = np.full(n, -1, dtype=np.intp)
+def _choose_items(constraints: Constraints) -> Ints:
+    """The items kept, rising: as many as the limit permits, so that the longest go."""
+    n, must = constraints.n, np.zeros(constraints.n)
+    must[list(constraints.must_keep)] = 1.0
+    return np.sort(np.lexsort((constraints.weights, -must))[: next(iter(possible_counts(constraints)), n)])
+
+
+def _share_out(scores: Floats, items: Ints, kept: Constraints) -> Ints:
+    """Which of some items stands at each position, by scores (n, m) alone, in parts with some of everywhere."""
+    m = kept.n
+    fixed = {position % m: item for position, item in kept.fixed.items()}
+    ordering = np.full(m, -1, dtype=np.intp)
     ordering[list(fixed)] = list(fixed.values())
     places = np.flatnonzero(ordering < 0)
-    lean = np.asarray(scores @ np.linspace(-1, 1, n, dtype=scores.dtype))
-    items = np.setdiff1d(np.argsort(lean, kind="stable"), list(fixed.values()), assume_unique=True)
-    barred = {(item, position % n) for item, position in forbidden}
-    parts = -(-len(items) // _STRETCH)
+    lean = np.asarray(scores @ np.linspace(-1, 1, m, dtype=scores.dtype))[items]
+    free = np.setdiff1d(np.argsort(lean, kind="stable"), list(fixed.values()), assume_unique=True)
+    parts = -(-len(free) // _STRETCH)
     for part in range(parts):
-        here, who = places[part::parts], items[part::parts]
-        cost = -scores[np.ix_(who, here)].astype(np.float64)
-        for item, position in barred:
-            cost[np.ix_(who == item, here == position)] = _FORBIDDEN
+        here, who = places[part::parts], free[part::parts]
+        cost = -scores[np.ix_(items[who], here)].astype(np.float64)
+        for item, position in kept.forbidden:
+            cost[np.ix_(who == item, here == position % m)] = _FORBIDDEN
         rows, columns = assign_least(cost)
         ordering[here[columns]] = who[rows]
     return ordering
 
 
+def _keep_all(kept: Constraints, wish: Ints) -> tuple[Ints, tuple[int, ...]]:
+    """An ordering near to another that keeps all constraints, and the sizes of its sides: cut by lengths, or dealt."""
+    sides, shortest = kept.sides, np.inf
+    loads = np.cumsum(kept.weights[wish])
+    cuts = np.searchsorted(loads, loads[-1] * np.arange(1, sides) / sides, side="right") if loads[-1] else []
+    dealt = [np.flatnonzero(np.isin(wish, side)) for side in deal(kept.weights, sides)] if sides > 1 else []
+    for parts in ([wish[some] for some in np.split(np.arange(kept.n), cuts)], [wish[some] for some in dealt]):
+        sizes = tuple(map(len, parts))
+        for alike in (np.inf, 0.0) if kept.apart_soft else (np.inf,):
+            framed = frame(kept, sizes, alike=alike) if len(sizes) == sides and all(sizes) else None
+            if framed is None:
+                continue
+            near = np.arange(len(framed.zone))
+            near[framed.zone < 0] = np.arange(kept.n, len(near))
+            near[framed.zone >= 0] = np.concatenate(parts)
+            found = fill(framed, near, np.random.default_rng(0), Budget.of_seconds(_FILLING))
+            if found is not None:
+                inside = framed.zone >= 0
+                held = float(np.bincount(framed.zone[inside], kept.weights[found[inside]]).max())
+                if held <= (kept.side_limit or np.inf) * SLACK:
+                    return found[inside], sizes
+                shortest = min(shortest, held)
+    raise not_found(kept, shortest if np.isfinite(shortest) else None)
+
+
+def _constrain_stretch(kept: Constraints, order: Ints, places: range, ends: list[int]) -> Constraints:
+    """What some positions must keep for the whole to keep what it keeps; runs that reach out of them stay."""
+    here, place = order[places], np.argsort(order)
+    number = {int(item): k for k, item in enumerate(here)}
+    fixed = {position % kept.n: item for position, item in kept.fixed.items()}
+    fixed |= {ends[side + (at < 0)] + at: item for (side, at), item in kept.ends.items()}
+    whole = list[tuple[int, ...]]()
+    for run in kept.together:
+        if run[0] in number and run[-1] in number:
+            whole.append(tuple(number[item] for item in run))
+        else:
+            fixed |= {int(place[item]): item for item in run if item in number}
+    barred = [(number[item], at % kept.n - places[0]) for item, at in kept.forbidden if item in number]
+    if kept.apart is not None and not kept.apart_soft:
+        for at, near in ((0, places[0] - 1), (len(here) - 1, places[-1] + 1)):
+            if max(at + places[0], near) not in ends and kept.apart[order[near]] >= 0:
+                barred += [(int(k), at) for k in np.flatnonzero(kept.apart[here] == kept.apart[order[near]])]
+    return Constraints(
+        len(here),
+        fixed={at - places[0]: number[item] for at, item in fixed.items() if at in places},
+        forbidden=[(item, at) for item, at in barred if 0 <= at < len(here)],
+        together=whole,
+        before=[(number[a], number[b]) for a, b in kept.before if a in number and b in number],
+        apart=None if kept.apart is None else kept.apart[here],
+        apart_soft=kept.apart_soft,
+    )
+
+
 def _arrange_stretch(
-    ordering: Ints,
-    places: Ints,
+    order: Ints,
+    places: range,
+    kept: Constraints,
     tables: tuple[Floats, Floats, Floats | None],
-    constraints: Constraints,
-    fixed: dict[int, int],
+    items: Ints,
+    ends: list[int],
     seconds: float,
 ) -> Ints:
-    """The items of some positions in a better order, their neighbours on both sides counted."""
-    (scores, flow, steps), items = tables, ordering[places]
-    links = -flow[np.ix_(items, items)].astype(np.float64)
-    cost = -scores[np.ix_(items, places)].astype(np.float64)
-    before, after = ordering[places[0] - 1 : places[0]], ordering[places[-1] + 1 : places[-1] + 2]
-    cost[:, 0] -= flow[before][:, items].sum(axis=0)
-    cost[:, -1] -= flow[items][:, after].sum(axis=1)
+    """What stands at some positions of one side in a better order, their neighbours on both sides counted."""
+    (scores, flow, steps), mine = tables, items[order[places]]
+    links = -flow[np.ix_(mine, mine)].astype(np.float64)
+    cost = -scores[mine, places[0] : places[-1] + 1].astype(np.float64)
+    before = items[order[[] if places[0] in ends else [places[0] - 1]]]
+    after = items[order[[] if places[-1] + 1 in ends else [places[-1] + 1]]]
+    cost[:, 0] -= flow[before][:, mine].sum(axis=0)
+    cost[:, -1] -= flow[mine][:, after].sum(axis=1)
     if steps is not None:
-        links += steps[np.ix_(items, items)]
-        cost[:, 0] += steps[before][:, items].sum(axis=0)
-        cost[:, -1] += steps[items][:, after].sum(axis=1)
-    number = {int(item): k for k, item in enumerate(items)}
-    start, n = int(places[0]), len(ordering)
-    kept = Constraints(
-        len(items),
-        fixed={place - start: number[item] for place, item in fixed.items() if item in number},
-        forbidden=[
-            (number[item], place % n - start)
-            for item, place in constraints.forbidden
-            if item in number and 0 <= place % n - start < len(items)
-        ],
-    )
-    found = arrange(Goal.table(cost), constraints=kept, flow=links, seconds=seconds)
-    old = np.arange(len(items))
-    return items[found.ordering] if found.objective <= cost.trace() + links[old[:-1], old[1:]].sum() else items
+        links += steps[np.ix_(mine, mine)]
+        cost[:, 0] += steps[before][:, mine].sum(axis=0)
+        cost[:, -1] += steps[mine][:, after].sum(axis=1)
+    try:
+        found = arrange(Goal.table(cost), constraints=kept, flow=links, seconds=seconds)
+    except ConflictError:  # none was found but the one there is
+        return order[places]
+    old, alike = np.arange(len(mine)), 0 if kept.apart is None else count_alike(kept.apart, np.zeros_like(mine))
+    now = (alike, cost.trace() + links[old[:-1], old[1:]].sum())
+    return order[places][found.ordering] if (found.violations, found.objective) <= now else order[places]
 
 
 def _side_limit_that_works(kept: Constraints, seed: int) -> float | None:

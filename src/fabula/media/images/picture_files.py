@@ -223,7 +223,8 @@ def read_packet(packet: bytes | str) -> dict[str, Any]:
         return {}
     found: dict[str, Any] = {}
     for name, tag in (("title", f"{_DC}title"), ("artist", f"{_DC}creator")):
-        node = root.find(f".//{tag}//{_RDF}li")
+        first = next(root.iter(tag), None)  # one look: they may stand within each other
+        node = None if first is None else next(first.iter(f"{_RDF}li"), None)
         if node is not None and (node.text or "").strip():
             found[name] = " ".join(str(node.text).split())
     rating = _rating(root)

@@ -525,10 +525,7 @@ class _Paragraph:
 def _paragraphs(
     root: ET.Element, read: Callable[[ET.Element, str, _Paragraph], _Paragraph], *, tails: bool = False
 ) -> Iterator[TextBlock]:
-    """The paragraphs that say something, in one pass without recursion: what is in one within another is the inner's.
-
-    ``read`` adds what an element says to the paragraph it is in, and gives the one that it begins, or the same.
-    """
+    """The paragraphs that say something, in one pass; ``read`` gives the one that an element begins, or the same."""
     found, within = list[_Paragraph](), [_Paragraph()]
     opened, inside = [root], [iter([root])]
     while inside:

@@ -1,7 +1,6 @@
 """What is known of some languages: their commonest words, and those that tell who speaks of whom."""
 
 import re
-import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping
@@ -188,7 +187,7 @@ _END = re.compile(  # what may end a sentence first, then what makes it an end: 
 )
 _BEFORE = 16  # letters of the word before a name that are looked at
 _PARAGRAPH = re.compile(r"\n\s*\n")
-_UPPER = "".join(c for c in map(chr, range(sys.maxunicode)) if unicodedata.category(c) in ("Lu", "Lt") and c < "\u2000")
+_UPPER = "".join(c for c in map(chr, range(0x2000)) if unicodedata.category(c) in ("Lu", "Lt"))
 _NAME = re.compile(rf"[{_UPPER}](?:(?<=[^\W\d_] .)|(?<=[^\W\d_], .))[^\W\d_]+")  # capital first: few positions have one
 
 

@@ -6,9 +6,9 @@ row and column. A table of precedence is antisymmetric: above zero where the fir
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from scipy import sparse
 
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Evidence, Terms
-from fabula.media.medium import Look, Step, Steps, Threads, essence_steps, look_at_nothing
+from fabula.media.medium import MANY, Look, PairTables, Step, Steps, Threads, essence_steps, look_at_nothing
 from fabula.media.text.heads import without_common_heads
 from fabula.media.text.language import LANGUAGES, language_of, names_after, names_of, without_spaces, words_of
 from fabula.media.text.passages import text_of
@@ -28,6 +28,7 @@ from fabula.models.encoders.measures import closeness, stand_out
 _OFTEN = 1 / 32  # share of the texts from which on a word is one of many texts
 
 Table = NDArray[np.floating]
+Maker = Callable[[], Table]
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,14 +236,14 @@ class _Weights:
     layout: WordLayout
 
 
-def pair_tables(found: Counted, manner: Floats | None = None) -> dict[str, Table]:
-    """All tables of n texts by name, shape (n, n) each.
+def pair_tables(found: Counted, manner: Floats | None = None) -> PairTables:
+    """All tables of n texts by name, shape (n, n) each, made when they are asked for.
 
     ``manner``, shape (n, f), is how they are written, in deviations; None where that is not known.
     """
     weights = _weights(found)
     tables = _likeness(found, weights) | _styles(found, manner) | _joins(found, weights) | _precedence(found, weights)
-    return {name: tables[name] for name in PAIRS}
+    return PairTables({name: tables[name] for name in PAIRS})
 
 
 def _weights(found: Counted) -> _Weights:
@@ -255,47 +256,55 @@ def _weights(found: Counted) -> _Weights:
     return _Weights(np.log(n / np.maximum(texts, 1)), texts, capital, cast, WordLayout(found.counts))
 
 
-def _likeness(found: Counted, weights: _Weights) -> dict[str, Table]:
+def _likeness(found: Counted, weights: _Weights) -> dict[str, Maker]:
     n = len(found.totals)
     columns, layout, tf = found.counts.indices, weights.layout, 1 + np.log(found.counts.data)
     everyday = weights.rarity * ~weights.capital
     common = everyday * (weights.texts > n / 3)
     rare = weights.rarity * ((weights.texts >= 2) & (weights.texts <= _FEW))
-    wording = _cosines(layout, found, tf * weights.rarity[columns])
     names = np.where(found.facts["capital_inside"] > 0, 1 + np.log(np.maximum(found.facts["capital_inside"], 1)), 0.0)
-    profile = np.where(np.eye(n, dtype=bool), wording.sum(axis=1) / n, wording)
-    return {
-        "wording": closeness(-wording),
-        "cast": closeness(-_cosines(layout, found, names * weights.rarity[columns])),
-        "everyday": closeness(-_cosines(layout, found, tf * everyday[columns])),
-        "common": closeness(-_cosines(layout, found, tf * common[columns])),
-        "company": closeness(-_correlations(profile)),
-        "stems": closeness(-_stem_cosines(found)),
-        "rare": closeness(-_cosines(layout, found, tf * rare[columns])),
+    words = {
+        "wording": tf * weights.rarity[columns],
+        "cast": names * weights.rarity[columns],
+        "everyday": tf * everyday[columns],
+        "common": tf * common[columns],
+        "rare": tf * rare[columns],
     }
 
+    def company() -> Table:
+        wording = _cosines(layout, found, words["wording"])
+        np.fill_diagonal(wording, wording.sum(axis=1) / n)
+        return closeness(-_correlations(wording))
 
-def _styles(found: Counted, manner: Floats | None) -> dict[str, Table]:
+    tables: dict[str, Maker] = {name: partial(_alike, layout, found, values) for name, values in words.items()}
+    return tables | {"company": company, "stems": lambda: closeness(-_stem_cosines(found))}
+
+
+def _alike(layout: WordLayout, found: Counted, one: Table, other: Table | None = None) -> Table:
+    return closeness(-_cosines(layout, found, one, other))
+
+
+def _styles(found: Counted, manner: Floats | None) -> dict[str, Maker]:
     """How alike texts are in form, and in the manner in which they are written."""
     n = len(found.totals)
     forms = stand_out(found.forms, np.zeros(found.forms.shape[1], dtype=bool))
     told = np.zeros((n, 1)) if manner is None else manner
-    return {"form": closeness(_distances(forms)), "manner": closeness(_distances(told))}
+    return {"form": lambda: closeness(_distances(forms)), "manner": lambda: closeness(_distances(told))}
 
 
-def _joins(found: Counted, weights: _Weights) -> dict[str, Table]:
+def _joins(found: Counted, weights: _Weights) -> dict[str, Maker]:
     """Words near the end of the first text, and near the beginning of the second."""
     columns, left = found.counts.indices, found.totals[found.row] - 1 - found.facts["last"]
-    tables, names = {}, weights.capital
+    tables, names = dict[str, Maker](), weights.capital
     reaches = (("join", 100, True), ("passage", 500, True), ("carried", 2000, names), ("met", 150, names))
     for name, reach, kept in reaches:
         rarity = (weights.rarity * kept)[columns]
         ends, starts = (rarity * np.exp(-place / reach) for place in (left, found.facts["first"]))
-        tables[name] = closeness(-_cosines(weights.layout, found, ends, starts))
+        tables[name] = partial(_alike, weights.layout, found, ends, starts)
     return tables
 
 
-def _precedence(found: Counted, weights: _Weights) -> dict[str, Table]:
+def _precedence(found: Counted, weights: _Weights) -> dict[str, Maker]:
     n, counts = len(found.totals), found.counts.data
     total = found.totals[found.row]
     start, end = found.facts["first"] / total, 1 - (found.facts["last"] + 1) / total
@@ -316,12 +325,16 @@ def _precedence(found: Counted, weights: _Weights) -> dict[str, Table]:
         "rare_weight": (rare, np.log(counts)),
         "cast_start": (weights.cast, start),
     }
-    bases: dict[bytes, _Base] = {}
-    for kept, _ in seen.values():
-        if kept.tobytes() not in bases:
-            weight = np.maximum(weights.rarity, 0.1) * kept
-            bases[kept.tobytes()] = _base(weights.layout, weight[found.counts.indices])
-    return {name: _before(weights.layout, bases[kept.tobytes()], value) for name, (kept, value) in seen.items()}
+
+    @lru_cache(maxsize=3 if n <= MANY else 1)
+    def base(kept: bytes) -> _Base:
+        weight = np.maximum(weights.rarity, 0.1) * np.frombuffer(kept, dtype=bool)
+        return _base(weights.layout, weight[found.counts.indices])
+
+    def more(kept: bytes, value: Table) -> Table:
+        return _before(weights.layout, base(kept), value)
+
+    return {name: partial(more, kept.tobytes(), value) for name, (kept, value) in seen.items()}
 
 
 @dataclass(frozen=True, eq=False)

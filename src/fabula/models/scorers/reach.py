@@ -38,16 +38,14 @@ class Reach:
         n, evidence = x.essence.shape[1], x.evidence or Evidence()
         if self.far and n <= MOST_DRAWN:
             return Energy(reach=self.tables(evidence, n)[np.newaxis])
-        flow = self.weigh(evidence, n, distance_basis(2)[:, 1])[np.newaxis]
+        flow, lead = self.weigh(evidence, n)
         if not self.far:
-            return Energy(flow=flow)
-        mean = self.weigh(evidence, n, distance_basis(n)[:, 1:].mean(axis=1))
-        lead = np.asarray((mean - mean.T).sum(axis=1) / n)  # over the distances they can have
+            return Energy(flow=flow[np.newaxis])
 
         def of_count(m: int) -> Floats:
             return np.outer(lead, (m - 1) / 2 - np.arange(m))[np.newaxis]
 
-        return Energy(of_count(n), flow, of_count=of_count)
+        return Energy(of_count(n), flow[np.newaxis], of_count=of_count)
 
     def tables(self, evidence: Evidence, n: int) -> Floats:
         """What each function of the distance is multiplied with, for each two of n items: shape (7, n, n)."""
@@ -57,16 +55,18 @@ class Reach:
                 total += weights[:, np.newaxis, np.newaxis] * evidence.pairs[name]
         return total
 
-    def weigh(self, evidence: Evidence, n: int, kernel: Floats) -> Floats:
-        """What each two of n items add where the functions of the distance have these values, (7,): shape (n, n)."""
-        total: Floats | None = None
-        for name, weight in zip(self.names, self.weights @ kernel, strict=True):
-            if name in evidence.pairs and weight:
+    def weigh(self, evidence: Evidence, n: int) -> tuple[Floats, Floats]:
+        """What each two neighbours add, (n, n), and what speaks for each before all others, (n,); each table once."""
+        near, far = distance_basis(2)[:, 1], distance_basis(n)[:, 1:].mean(axis=1)  # over the distances they can have
+        total, lead = None, np.zeros(n)
+        for name, weight, mean in zip(self.names, self.weights @ near, self.weights @ far, strict=True):
+            if name in evidence.pairs and (weight or mean):
                 part = evidence.pairs[name]
                 total = np.zeros((n, n), dtype=part.dtype) if total is None else total
                 for row, own in zip(total, part, strict=True):  # row by row: tables of very many items are large
                     row += float(weight) * own
-        return np.zeros((n, n)) if total is None else np.asarray(total)
+                lead += mean * (part.sum(axis=1, dtype=np.float64) - part.sum(axis=0, dtype=np.float64)) / n
+        return np.zeros((n, n)) if total is None else np.asarray(total), lead
 
 
 def _shapes(settings: Settings, d: int) -> dict[str, Shape]:

@@ -31,6 +31,7 @@ export const collections = () => json("GET", "collections");
 export const collection = (id) => json("GET", `collections/${id}`);
 export const setEssence = (id, by) => json("PUT", `collections/${id}/essence`, { by });
 export const order = (request, signal) => json("POST", "order", request, signal);
+export const reasons = (id, result, first, count) => json("GET", `collections/${id}/reasons/${result}?first=${first}&count=${count}`);
 export const review = (id, body, signal) => json("POST", `collections/${id}/review`, body, signal);
 export const begin = () => json("GET", "start");
 export const demo = (name) => json("POST", "demo", { name });

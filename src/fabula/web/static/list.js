@@ -1,5 +1,6 @@
 // The list: the same items as rows. Of many only those on the screen are in the document.
 
+import * as api from "./api.js";
 import { renderColumns, shownColumns } from "./columns.js";
 import { isLinked } from "./constraints.js";
 import { $, el, icon, setIcon } from "./dom.js";
@@ -111,9 +112,28 @@ export function render({ settle = true } = {}) {
   }
   for (const [key, parts] of rows) if (!keys.has(key)) dropRow(key, parts);
   if (!settle) return;
+  if (many) explainSoon(kept.slice(from, to));
   if (!many) sortRows(kept);
   keepFocus();
   drawHeads();
+}
+
+// Of very many rows the first are explained with the order; what the others go by is asked for when they are in view.
+let waiting = 0;
+function explainSoon(seen) {
+  const { answer, collection, before } = state, asked = (answer ?? {}).asked ?? new Set();
+  const wanted = seen.filter(({ off, position }) => off !== null && position >= answer?.explained && !asked.has(position)).map(({ position }) => position);
+  clearTimeout(waiting);
+  if (before || !answer?.result || !wanted.length) return;
+  waiting = setTimeout(async () => {
+    const [first] = wanted, count = Math.min(wanted.at(-1) - first + 1, 60);
+    for (let k = 0; k < count; k++) asked.add(first + k);
+    answer.asked = asked;
+    const { why } = await api.reasons(collection.id, answer.result, first, count).catch(() => ({ why: [] }));
+    if (state.answer !== answer) return;
+    why.forEach((text, k) => state.why.set(answer.ordering[first + k], text));
+    render();
+  }, 250);
 }
 
 const setStyle = (node, name, value) => node.style[name] !== value && (node.style[name] = value);

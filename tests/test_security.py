@@ -1,0 +1,93 @@
+"""What SECURITY.md promises of the code itself: what it imports, and how it opens what may be hostile."""
+
+from __future__ import annotations
+
+import ast
+import re
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import fabula
+from fabula.errors import FileError, InputError
+from fabula.media.images.picture_files import read_packet
+from fabula.media.text.documents import read_packed
+from fabula.sources.fma.archive import fetch_fma
+from fabula.sources.playlists.xml_lists import read_library, read_wpl
+from fabula.sources.playlists.xspf import read_xspf
+
+HOUSE = Path(fabula.__file__).parent
+TREES = {str(path.relative_to(HOUSE)): ast.parse(path.read_text("utf-8")) for path in HOUSE.rglob("*.py")}
+RUNS_CODE = {"pickle", "shelve", "marshal", "dill", "cloudpickle", "joblib"}
+XML = {
+    "media/images/picture_files.py",
+    "media/text/documents.py",
+    "sources/playlists/xml_lists.py",  # by plistlib, which refuses entities
+    "sources/playlists/xspf.py",
+}
+DECLARES = '<?xml version="1.0"?><!DOCTYPE d [<!ENTITY a "ha">]><d>&a;</d>'
+
+
+def names_of(tree: ast.AST) -> set[str]:
+    """The modules that code imports."""
+    found = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    return found | {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+
+
+def calls(name: str) -> list[tuple[str, ast.Call]]:
+    """Where a function or method of that name is called."""
+    every = [(path, node) for path, tree in TREES.items() for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return [(path, node) for path, node in every if ast.unparse(node.func).rpartition(".")[2] == name]
+
+
+def test_nothing_that_runs_code_out_of_data_is_there() -> None:
+    for path, tree in TREES.items():
+        assert not {name.partition(".")[0] for name in names_of(tree)} & RUNS_CODE, path
+    assert [path for name in ("eval", "exec", "compile") for path, call in calls(name)
+            if isinstance(call.func, ast.Name)] == []  # fmt: skip
+    assert all(any(word.arg == "shell" and word.value is not None for word in call.keywords) is False
+               for path, call in calls("Popen") + calls("run"))  # fmt: skip
+
+
+def test_xml_is_parsed_at_few_places_and_each_refuses_what_declares_entities(tmp_path: Path) -> None:
+    parsing = {path for path, tree in TREES.items() if names_of(tree) & {"xml.etree", "xml.parsers", "lxml", "xml.dom"}}
+    assert parsing == XML
+    with zipfile.ZipFile(tmp_path / "a.docx", "w") as archive:
+        archive.writestr("word/document.xml", DECLARES)
+    with pytest.raises(FileError, match="entities of its own"):
+        read_packed(str(tmp_path / "a.docx"))
+    (tmp_path / "a.xspf").write_text(DECLARES)
+    with pytest.raises(FileError, match="document type"):
+        read_xspf(tmp_path / "a.xspf")
+    (tmp_path / "a.wpl").write_text('<!DOCTYPE smil [<!ENTITY a "b">]><smil><media src="a.mp3"/></smil>')
+    with pytest.raises(FileError, match="document type"):
+        read_wpl(tmp_path / "a.wpl")
+    (tmp_path / "a.xml").write_text('<!DOCTYPE plist [<!ENTITY a "b">]><plist><dict><key>&a;</key></dict></plist>')
+    with pytest.raises(FileError, match="is not a library"):
+        read_library(str(tmp_path / "a.xml"))
+    packet = '<x xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+    packet += "<dc:title><r:li>{}</r:li></dc:title></x>"
+    assert read_packet(packet.format("Rain")) == {"title": "Rain"}
+    assert read_packet('<!DOCTYPE x [<!ENTITY a "ha">]>' + packet.format("&a;")) == {}
+
+
+def test_titles_within_titles_are_looked_for_once() -> None:
+    deep = '<dc:title xmlns:dc="http://purl.org/dc/elements/1.1/">' + "<dc:title>" * 20_000 + "</dc:title>" * 20_001
+    start = time.process_time()
+    assert read_packet(deep) == {}
+    assert time.process_time() - start < 2.0
+
+
+def test_addresses_are_asked_by_http_alone(tmp_path: Path) -> None:
+    assert {path for path, _ in calls("urlopen")} == {"sources/fma/archive.py"}
+    for address in ("file:///etc/passwd", "ftp://x/y", "data:,x"):
+        with pytest.raises(InputError, match="must start with https:// or http://"):
+            fetch_fma(tmp_path, url=address)
+
+
+def test_pillow_is_told_the_formats() -> None:
+    opened = [call for path, call in calls("open") if re.search(r"pillow\(\)|^module\.", ast.unparse(call.func))]
+    assert opened
+    assert all(any(word.arg == "formats" for word in call.keywords) for call in opened)
