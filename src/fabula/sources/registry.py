@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -266,12 +265,14 @@ class Opening:
 
     def may_read(self, path: str) -> bool:
         """Whether there is such a file, or one it is a stretch of, and it may be read: below the folders named."""
-        with suppress(OSError):  # a name longer than any system takes
+        try:
             file = Path(path if Path(path).is_file() else split_stretch(path)[0])
-            real = file if self.within is None else file.resolve()
-            inside = self.within is None or any(real.is_relative_to(root) for root in self.within)
-            return inside and real.is_file()
-        return False
+            if self.within is None:
+                return file.is_file()
+            real = file.resolve()
+            return any(real.is_relative_to(root) for root in self.within) and real.is_file()
+        except (OSError, ValueError):  # no file can have such a name
+            return False
 
 
 @dataclass(frozen=True)
