@@ -43,10 +43,7 @@ SEARCH = """async () => {
 def main() -> None:
     from playwright.sync_api import sync_playwright
 
-    found = os.environ.get("FABULA_BROWSER") or next(filter(None, map(shutil.which, NAMES)), None)
-    if found is None:
-        print("no browser can be found: install chromium")
-        return
+    found = find_browser()
     with (
         tempfile.TemporaryDirectory() as folder,  # nothing that was made of the same items before
         subprocess.Popen(
@@ -65,6 +62,14 @@ def main() -> None:
                 browser.close()
         finally:
             server.terminate()
+
+
+def find_browser() -> str:
+    """Where a browser lies."""
+    found = os.environ.get("FABULA_BROWSER") or next(filter(None, map(shutil.which, NAMES)), None)
+    if found is None:
+        sys.exit("no browser can be found: install chromium")
+    return found
 
 
 def measured(browser: Any, address: str, items: int) -> None:

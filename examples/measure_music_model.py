@@ -28,7 +28,7 @@ from fabula.evaluation.intervals import compare_scores
 from fabula.evaluation.metrics import METRICS
 from fabula.models.model import Model
 from fabula.models.order import likeliest, most_agreeing
-from fabula.models.titles import TITLE_PAIRS, fold, words_of
+from fabula.models.titles import TITLE_PAIRS, fold, read_titles, title_pairs, words_of
 
 FOLDER = recipe.FOLDER
 HEARD = (*FOLDER, *recipe.hearing.HEARD)
@@ -132,7 +132,7 @@ def by_transformer(music: Model, path: Path) -> Callable[[list[Collection]], Ord
     return lambda mixed: sequence_all(made, [transformer.numbers_of(music, album) for album in mixed])
 
 
-def obvious(music: Model, orders: Orders, albums: Sequence[Collection]) -> dict[str, str]:
+def obvious(orders: Orders, albums: Sequence[Collection]) -> dict[str, str]:
     """In how many albums Intro comes first, Outro last, a part before the next, of those where they truly do."""
     kept: dict[str, list[bool]] = {"intro first": [], "outro last": [], "parts in order": []}
     for order, album in zip(orders, albums, strict=True):
@@ -140,7 +140,8 @@ def obvious(music: Model, orders: Orders, albums: Sequence[Collection]) -> dict[
             kept["intro first"].append(bool(order[0] == 0))
         if "outro" in words_of(album.items[-1].title):
             kept["outro last"].append(bool(order[-1] == len(order) - 1))
-        first, second = np.nonzero(music.inputs(album).pairs[0, :, :, TITLE_PAIRS.index("next part")])
+        pairs = title_pairs([read_titles([item.title for item in album.items])])[0]
+        first, second = np.nonzero(pairs[:, :, TITLE_PAIRS.index("next part")])
         parts, place = first < second, np.argsort(order)
         if parts.any():
             kept["parts in order"].append(bool((place[first[parts]] < place[second[parts]]).all()))
@@ -196,7 +197,7 @@ def main() -> None:
         report[table] = {"bits": bits(music, whole)} if options.only != "orders" else {}
         if options.only != "bits":
             orders = ways(music, albums, table, options.transformer)
-            plain = {name: obvious(music, each, whole) for name, each in orders.items() if name.startswith("music")}
+            plain = {name: obvious(each, whole) for name, each in orders.items() if name.startswith("music")}
             report[table] |= {**compared(orders), "the obvious": plain}
         options.out.write_text(json.dumps(report, indent=1) + "\n")
         print(table, json.dumps(report[table]), flush=True)

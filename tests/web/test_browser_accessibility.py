@@ -58,6 +58,44 @@ def test_axe_finds_nothing_in_any_state(visit, axe, demo, width, scheme):
     axe(page)
 
 
+@pytest.fixture(scope="module")
+def texts(server) -> str:
+    from fabula.session.open import demo_folder
+
+    files = [(file.name, file.read_bytes()) for file in sorted(demo_folder("text").iterdir())]
+    return server.opened(server.upload(*files))
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1024, "light"), (390, "dark")])
+def test_axe_finds_nothing_on_the_way_with_texts(visit, axe, texts, width, scheme):
+    page = visit(width, 768, scheme)
+    axe(page)  # nothing open yet
+    page.click("#keys")
+    axe(page)  # help
+    page.keyboard.press("Escape")
+    page.evaluate("(id) => sessionStorage.setItem('fabula-page', JSON.stringify({ collection: id }))", texts)
+    page.reload()
+    settled(page)
+    axe(page)
+    page.locator(".row .name").nth(2).click()
+    page.locator("#joins .join").first.wait_for()
+    axe(page)  # the joins of a text, in a panel that scrolls
+    if width > 560:
+        page.click("#columns summary")
+        axe(page)
+        page.keyboard.press("Escape")
+    page.click("#review-open")
+    page.locator("#review .verdict").wait_for()
+    axe(page)
+    page.click("#review-open")
+    page.click("#likes-all summary")
+    axe(page)
+    follow(page, "man-in-a-hole")
+    axe(page)  # a template with its knots
+    page.click("#save summary")
+    axe(page)
+
+
 PAINTED = """(node) => {
     const pen = document.createElement("canvas").getContext("2d");
     pen.fillStyle = getComputedStyle(node).backgroundColor;

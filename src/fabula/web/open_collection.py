@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
@@ -29,8 +29,10 @@ from fabula.sources.registry import Opening, SeveralCollectionsError, Source, li
 from fabula.web.file_access import ItemFile, check_list, find_file, guard_below, resolve_below
 from fabula.web.http_errors import StatusError
 from fabula.web.open_jobs import JobProgress, Listing
-from fabula.web.page_workspace import PageWorkspace
 from fabula.web.server_store import OpenCollection, Origin, ServerStore, collection_id
+
+if TYPE_CHECKING:
+    from fabula.web.page_workspace import PageWorkspace
 
 # Receiving files: counted while they stream in, stored under names of our own.
 

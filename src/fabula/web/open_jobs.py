@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import threading
 import time
 from collections import OrderedDict
@@ -17,7 +18,6 @@ from fabula.media.medium import Stopped
 from fabula.sources.registry import Choice, SeveralCollectionsError, Source
 from fabula.web.file_access import ItemFile, refuse_file
 from fabula.web.http_errors import StatusError, one_line
-from fabula.web.server_store import new_id
 
 _MOST_REMEMBERED = 50
 
@@ -96,7 +96,7 @@ class OpenJobs:
 
     def start(self, title: str, work: Callable[[JobProgress], str]) -> OpenJob:
         """Run `work` in a thread; it is given a function to tell its progress and returns a collection's id."""
-        job = OpenJob(new_id(), title)
+        job = OpenJob(secrets.token_urlsafe(12), title)
         with self._lock:
             self.check()
             self._jobs[job.id], self._stops[job.id] = job, threading.Event()

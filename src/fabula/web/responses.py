@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from fastapi.responses import Response
@@ -33,8 +33,10 @@ from fabula.session.review import Review
 from fabula.session.session import Session
 from fabula.web.file_access import ItemFile
 from fabula.web.open_jobs import OpenJob
-from fabula.web.page_workspace import PageWorkspace
 from fabula.web.server_store import OpenCollection
+
+if TYPE_CHECKING:
+    from fabula.web.page_workspace import PageWorkspace
 
 _SAMPLES = 41
 

@@ -7,7 +7,8 @@ import { emit, onChange } from "./state.js";
 const FIRST = 1000, LAST = 15000; // milliseconds to the next try
 const GONE = "The server does not answer. Start `fabula serve` again and this page goes on by itself; what you do meanwhile is kept here.";
 const ANEW = "The server was started anew. Open the address that it printed, in any tab, and this page goes on by itself.";
-let lost = false, wait = FIRST, waiting = [];
+const waiting = [];
+let lost = false, wait = FIRST;
 
 export const isLost = () => lost;
 export const start = () => onChange((what) => what === "lost" && reportLost());

@@ -194,10 +194,10 @@ const on = {
 };
 
 function showHint() {
-  const text = arcInput.isDrawing() ? "Draw a line across the picture: the order follows it."
-    : state.collection.pending ? "Drag a row to where you want it, and it is pinned there. Play it by its triangle."
-    : isFollowing() ? "Drag a knot and the order follows; drag a point and it is pinned. Double-click adds a knot."
-    : "Drag a point and it is pinned. Choose a template, or draw one, and the order follows it.";
+  const text = arcInput.isDrawing() ? "Draw a line across: the order follows it."
+    : state.collection.pending ? "Drag a row to pin it; play it by its triangle."
+    : isFollowing() ? "Drag knots, and the order follows; drag points to pin them."
+    : "Drag a point to pin it. Choose or draw a template to follow.";
   if ($("hint").textContent !== text) $("hint").textContent = text;
 }
 

@@ -61,7 +61,7 @@ function drawJobs() {
   $("job-more").replaceChildren(...others);
 }
 
-const formatLeft = (seconds) => (seconds === null || seconds === undefined ? "" : seconds < 1 ? ", nearly done" : seconds < 90 ? `, about ${Math.ceil(seconds)} s left` : `, about ${Math.round(seconds / 60)} min left`);
+const formatLeft = (seconds) => (seconds === null || seconds === undefined ? "" : seconds < 1 ? " · nearly done" : seconds < 90 ? ` · ${Math.ceil(seconds)} s left` : ` · ${Math.round(seconds / 60)} min left`);
 const describe = ({ done, total, seconds_left: left }) => (total ? `${done} of ${total} measured${formatLeft(left)}` : "Reading");
 
 // Follow a job to its end; a page that is loaded again takes it up where it is. Throws what went wrong.

@@ -96,7 +96,7 @@ export function render({ settle = true } = {}) {
   if (settle) measureText();
   const { kept, height } = layList(), list = $("rows"), many = isMany(), now = { pinned: pins(), covers: coverOf };
   shown = kept;
-  list.classList.toggle("still", many || state.dragged != null);
+  list.classList.toggle("still", many || state.dragged !== null);
   setStyle(list, "height", `${height}px`);
   const [from, to] = many ? visibleRows(kept.length) : [0, kept.length], keys = new Set();
   const alike = settle && areAllAlike();

@@ -18,7 +18,7 @@ function showParts() {
   for (const id of ["start", "job", "desk"]) $(id).hidden = id !== state.screen;
   const here = state.screen === "desk", hears = here && player.canPlay(state.collection);
   for (const id of ["undo", "redo", "versions"]) $(id).hidden = !here;
-  $("review-open").disabled = $("versions").hidden = !here || Boolean(state.collection.pending);
+  $("review-open").hidden = $("versions").hidden = !here || Boolean(state.collection.pending);
   $("player").hidden = !hears;
   showSteps();
   $("desk").classList.toggle("mute", !hears);

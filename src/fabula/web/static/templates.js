@@ -115,9 +115,9 @@ async function followCollection(id) {
 
 // What rises and falls: what a model makes of the items, or a column.
 export function renderColumns() {
-  const { by, axis, columns, model, knows_model: able } = state.collection, select = $("by");
+  const { by, axis, columns, model, medium, pending, knows_model: able } = state.collection, select = $("by");
   const options = columns.map(({ name, label: text }) => el("option", { value: name }, text));
-  select.replaceChildren(el("option", { value: "" }, axis && !by ? `${axis.name}, ${axis.unit}` : model ? `What the model “${model.name}” finds` : "What a model finds"), ...options);
+  select.replaceChildren(el("option", { value: "" }, axis && !by ? `${axis.name}, ${axis.unit}` : pending ? (medium.axis ?? "What a model finds") : model ? `What the model “${model.name}” finds` : "What a model finds"), ...options);
   select.value = by || "";
   select.options[0].disabled = !able;
   $("by-field").hidden = !state.collection.pending && (!columns.length || essence().length < 2);
