@@ -265,11 +265,14 @@ class Opening:
 
     def may_read(self, path: str) -> bool:
         """Whether there is such a file, or one it is a stretch of, and it may be read: below the folders named."""
-        file = Path(path if Path(path).is_file() else split_stretch(path)[0])
-        if self.within is None:
-            return file.is_file()
-        real = file.resolve()
-        return any(real.is_relative_to(root) for root in self.within) and real.is_file()
+        try:
+            file = Path(path if Path(path).is_file() else split_stretch(path)[0])
+            if self.within is None:
+                return file.is_file()
+            real = file.resolve()
+            return any(real.is_relative_to(root) for root in self.within) and real.is_file()
+        except (OSError, ValueError):  # no file can have such a name
+            return False
 
 
 @dataclass(frozen=True)
