@@ -8,7 +8,6 @@ FOLDER holds albums, albums-more and titles .parquet. Nothing of the tables but 
 from __future__ import annotations
 
 import argparse
-import math
 import textwrap
 from pathlib import Path
 
@@ -17,9 +16,9 @@ import train_music_model as recipe
 
 import fabula
 from fabula.core.collection import Collection
-from fabula.core.posterior import posterior
+from fabula.core.posterior import agreement, posterior
 from fabula.models.model import Model
-from fabula.models.order import explain, most_agreeing
+from fabula.models.order import explain, likeliest
 
 # (table, artist, beginning of the title, what to know of it)
 ALBUMS = (
@@ -45,9 +44,8 @@ The albums were chosen before any of them was ordered. It is no test of taste: o
 people know one. How the model does over thousands of albums is told in [results.md](results.md).
 
 A track in **bold** stands where it stands on the record. What is proposed is the order that the model expects to agree
-best with the known one ([why](results.md#one-proposal-for-each-validation-album)), not the likeliest. "Times as likely"
-is the model's own opinion, the ratio of likelihoods of its proposal and the known order. The share of shuffles says how
-the known order does among 10,000 random ones: 50 % would be no idea at all.
+best with the known one ([why](results.md#one-proposal-for-each-validation-album)), not the likeliest. The
+share of shuffles says how the known order does among 10,000 random ones: 50 % would be no idea at all.
 
 Page and figures: `python examples/write_album_page.py FOLDER`.
 """
@@ -98,15 +96,13 @@ def section(music: Model, album: Collection, split: str, about: str) -> str:
     """One album: two columns, the figures and a sentence."""
     mix = np.random.default_rng(0).permutation(len(album))
     shown = music.energy(album.reordered(mix))
-    order = mix[most_agreeing(posterior(shown)).ordering]
+    order = mix[likeliest(agreement(posterior(shown))).ordering]
     tables = music.energy(album)
-    truth, ours = tables.score(np.arange(len(album))), tables.score(order)
+    truth = tables.score(np.arange(len(album)))
     rng = np.random.default_rng(1)
     beaten = np.mean([tables.score(rng.permutation(len(album))) < truth for _ in range(10_000)])
     used = {"train": "trained on", "aside": "never trained on; it helped to choose when to stop",
             "validation": "never trained on"}[split]  # fmt: skip
-    ratio = math.exp(ours - truth)
-    likelier = f"{ratio:,.0f} times as likely" if ratio >= 10 else f"{ratio:.1f} times as likely"
     rows = ["|  | on the record | proposed |", "|---|---|---|"]
     for place, item in enumerate(order):
         proposed = f"**{tidy(album, item)}**" if item == place else tidy(album, item)
@@ -114,10 +110,7 @@ def section(music: Model, album: Collection, split: str, about: str) -> str:
     names = {"albums": "track features", "albums-more": "track features", "titles": "lengths"}
     known = "titles and " + names["titles" if np.isnan(album.column("loudness")).all() else "albums"]
     first = f"{about} {remark(music, album, order)}"
-    last = (
-        f"To the model its proposal is {likelier} as the known order, which beats {share(beaten)} of shuffles. "
-        f"Known: {known}; {used}."
-    )
+    last = f"To the model the known order beats {share(beaten)} of shuffles. Known: {known}; {used}."
     told = "\n\n".join("\n".join(textwrap.wrap(text, 120, break_on_hyphens=False)) for text in (first, last))
     title = album.title.replace(" (Remastered)", "")
     return f"## {album.items[0].artist}: {title}\n\n{told}\n\n" + "\n".join(rows) + "\n"

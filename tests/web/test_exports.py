@@ -14,6 +14,7 @@ from fabula.sources.playlists.playlist import read_playlist
 PAGE_ONLY = (
     "result",
     "given_name",
+    "explained",
     "length_texts",
     "sequence",
     "final",

@@ -31,7 +31,6 @@ import numpy as np
 
 from fabula.core.files import guard_files, is_guarded, open_file
 from fabula.errors import FileError, InputError, MissingExtraError, shown
-from fabula.media.medium import Stop, Stopped, load
 
 _CODE = "import json, sys; sys.path[:] = json.loads(sys.argv[2]); from {} import nurse; nurse(int(sys.argv[1]))"
 _MOST = min(8, (os.cpu_count() or 1) + 1)  # children at a time
@@ -44,6 +43,19 @@ _BLOCK, _BLOCKS = 1 << 16, 1 << 22  # bytes that are received at a time: where f
 _ENVIRONMENT = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 _PLACE = re.compile(r"([A-Za-z_][\w.]*):[A-Za-z_]\w*")
+
+Stop = Callable[[], bool]
+
+
+class Stopped(Exception):  # noqa: N818 - not an error: what was asked for
+    """Measuring was given up because it was asked to."""
+
+
+def load(place: str) -> Any:
+    """What stands at ``"package.module:name"``."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
+
 
 _stop: ContextVar[Stop] = ContextVar("stop", default=lambda: False)
 _inside = False  # whether this process is such a child

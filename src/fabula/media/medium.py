@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Evidence, Item
 from fabula.errors import InputError
+from fabula.media.children import Stop as Stop, Stopped as Stopped, load as load
 from fabula.media.facts import COUNT, Axis, Levelling, Preset, Telling, Unit
 
 
@@ -146,8 +146,6 @@ def _mean(distance: Floats) -> float:
 
 # Specs: what a kind of features is called, in which version, and how one file is measured.
 
-Stop = Callable[[], bool]
-
 
 @dataclass(frozen=True)
 class Spec:
@@ -178,10 +176,6 @@ class Spec:
     shape: tuple[int, ...]
     prepare: Callable[[], object] = lambda: None
     parsed: Callable[[str], bool] = lambda path: False
-
-
-class Stopped(Exception):  # noqa: N818 - not an error: what was asked for
-    """Measuring was given up because it was asked to."""
 
 
 # Looking at items once, and at some of them as if there were no others: what step models ask of a medium.
@@ -298,12 +292,6 @@ def column(collection: Collection, name: str) -> Floats:
 
 
 _Kind = TypeVar("_Kind")
-
-
-def load(place: str) -> Any:
-    """What stands at ``"package.module:name"``."""
-    module, _, name = place.partition(":")
-    return getattr(import_module(module), name)
 
 
 def load_points(group: str, kind: type[_Kind]) -> Iterator[_Kind]:

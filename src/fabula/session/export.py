@@ -78,7 +78,10 @@ def _comes_back(source: Source, target: Path) -> bool:
     if source.playlist is not None and source.playlist.format == "tracklist":
         return target.suffix.lower() == ".txt"
     if source.playlist is not None:
-        return target.suffix.lower() in PLAYLIST_ENDINGS and format_of(target).name == source.playlist.format
+        return (
+            target.suffix.lower() in PLAYLIST_ENDINGS
+            and format_of(target, source.playlist).name == source.playlist.format
+        )
     return source.table is not None and target.suffix.lower() == Path(source.table.path).suffix.lower()
 
 

@@ -101,6 +101,7 @@ class PlaylistFormat:
     unicode_endings: tuple[str, ...] = ()  # those whose files are always UTF-8
     several: bool = False  # whether a file may hold several playlists: ``read`` takes which, or None, besides
     absolute: bool = False  # whether locations must not be relative
+    marker: str = ""  # what such files begin with, in their first 4,000 bytes, where others end alike
 
 
 def check_count(path: str | os.PathLike[str], count: int) -> None:

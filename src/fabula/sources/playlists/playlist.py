@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 
 from fabula.core.arrays import as_ordering
 from fabula.core.collection import Collection, Item
-from fabula.core.files import Script, read_text, split_stretch, write_whole
+from fabula.core.files import Script, open_file, read_text, split_stretch, write_whole
 from fabula.errors import FabulaError, FileError, InputError
 from fabula.media.medium import Medium
 from fabula.media.registry import find_medium, medium_of_file
-from fabula.sources.playlists import cue, jspf, m3u, pls, tracklists, xml_lists, xspf
+from fabula.sources.playlists import cue, decks, jspf, m3u, pls, tracklists, xml_lists, xspf
 from fabula.sources.playlists.entries import (
     Entry,
     Playlist,
@@ -28,18 +28,28 @@ from fabula.sources.playlists.entries import (
 from fabula.sources.registry import Opening, Reader, Source, read_tags
 
 FORMATS: tuple[PlaylistFormat, ...] = (
-    m3u.FORMAT, pls.FORMAT, xspf.FORMAT, jspf.FORMAT, xml_lists.WPL, xml_lists.ASX, xml_lists.ITUNES, cue.FORMAT,
+    m3u.FORMAT, pls.FORMAT, xspf.FORMAT, jspf.FORMAT, xml_lists.WPL, xml_lists.ASX, decks.REKORDBOX, xml_lists.ITUNES,
+    decks.TRAKTOR, cue.FORMAT,
 )  # fmt: skip
 
-PLAYLIST_ENDINGS = tuple(ending for form in FORMATS for ending in form.endings)
+PLAYLIST_ENDINGS = tuple(dict.fromkeys(ending for form in FORMATS for ending in form.endings))
 
 
-def format_of(path: str | os.PathLike[str]) -> PlaylistFormat:
-    """The format of a playlist, told by the ending of its name."""
+def format_of(path: str | os.PathLike[str], playlist: Playlist | None = None) -> PlaylistFormat:
+    """The format of a playlist, told by the ending of its name; of some that end alike that of a playlist to write.
+
+    Where there is none to write, the one whose marker the file begins with.
+    """
     ending = Path(path).suffix.lower()
-    for form in FORMATS:
-        if ending in form.endings:
-            return form
+    forms = [form for form in FORMATS if ending in form.endings]
+    if playlist is not None:
+        forms.sort(key=lambda form: (form.name != playlist.format, bool(form.marker)))
+    elif len(forms) > 1 and Path(path).is_file():
+        with open_file(path) as file:
+            start = file.read(4000)
+        forms.sort(key=lambda form: (not form.marker or form.marker.encode() not in start, bool(form.marker)))
+    if forms:
+        return forms[0]
     known = ", ".join(PLAYLIST_ENDINGS)
     raise InputError(f"{path}: a playlist must end in one of {known}; got {ending or 'no ending'}")
 
@@ -89,7 +99,7 @@ def write_playlist(
     """
     target = Path(path)
     listed = playlist.format == "tracklist" and target.suffix.lower() in tracklists.FORMAT.endings
-    form = tracklists.FORMAT if listed else format_of(path)
+    form = tracklists.FORMAT if listed else format_of(path, playlist)
     entries = playlist.entries
     if ordering is not None:
         entries = tuple(entries[i] for i in as_ordering(ordering, len(entries)))
@@ -247,7 +257,11 @@ def _has_files(playlist: Playlist, collection: Collection, opening: Opening) -> 
     named = [item.path for item in collection.items if item.path]
     if not all(item.title for item in collection.items):
         return True
-    return any(map(opening.may_read, named)) if playlist.format in ("itunes", "cue") else bool(named)
+    return (
+        any(map(opening.may_read, named))
+        if playlist.format in ("itunes", "rekordbox", "traktor", "cue")
+        else bool(named)
+    )
 
 
 READER = Reader("playlist", open_playlist, PLAYLIST_ENDINGS, several=True)

@@ -1,11 +1,13 @@
 """Texts written again with what is not ours as it was: the lines of playlists, the spans of JSON."""
 
+import html
 import io
 import json
+import os
 import re
 from collections.abc import Iterator
 
-from fabula.errors import InputError
+from fabula.errors import FileError, InputError
 
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _BREAK = re.compile(r"\s*(?:[#;]|<!--|REM\b)?\s*(?:Side [A-Z0-9]{1,3}\b|Gain [-+]\d+\.\d dB)[^\r\n]*", re.IGNORECASE)
@@ -174,3 +176,32 @@ def _next(text: str, end: int) -> int:
 def _after_space(text: str, at: int) -> int:
     match = _SPACE.match(text, at)
     return match.end() if match else at
+
+
+# Tags of XML that is seldom well-formed; nothing is expanded but the usual references.
+
+_NAME = r"[A-Za-z][\w:.-]*"
+TAG = re.compile(rf"<(/?)({_NAME})((?:\s+{_NAME}\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'))*)\s*(/?)>")
+_ATTRIBUTE = re.compile(rf"({_NAME})\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+_REFUSED = re.compile(r"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
+
+
+def refuse_document_type(path: str | os.PathLike[str], text: str) -> None:
+    """Refuse what declares entities or a document type."""
+    if _REFUSED.search(text):
+        raise FileError(f"{path}: is refused: a playlist has no business with a document type (<!DOCTYPE ...>)")
+
+
+def attributes_of(text: str) -> dict[str, str]:
+    """The attributes of a tag, by their names in small letters."""
+    pairs = ((m[1].lower(), m[2] if m[2] is not None else m[3]) for m in _ATTRIBUTE.finditer(text))
+    return {name: html.unescape(value) for name, value in pairs}
+
+
+def mask_comments(text: str) -> str:
+    """The text with blanks in place of comments."""
+    parts, at = [], 0
+    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
+        parts += [text[at:start], " " * (end + 3 - start)]
+        at = end + 3
+    return "".join([*parts, text[at:]])

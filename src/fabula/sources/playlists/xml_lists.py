@@ -33,39 +33,37 @@ from fabula.sources.playlists.entries import (
     on_disk,
     to_uri,
 )
-from fabula.sources.playlists.text_lines import comment_text, is_break, read_clock, writable_text
+from fabula.sources.playlists.text_lines import (
+    TAG,
+    attributes_of,
+    comment_text,
+    is_break,
+    mask_comments,
+    read_clock,
+    refuse_document_type,
+    writable_text,
+)
 from fabula.sources.playlists.xspf import escape_text
 from fabula.sources.registry import Choice, choose_collection
 
-_NAME = r"[A-Za-z][\w:.-]*"
-_TAG = re.compile(rf"<(/?)({_NAME})((?:\s+{_NAME}\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'))*)\s*(/?)>")
-_ATTRIBUTE = re.compile(rf"({_NAME})\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _COMMENT = re.compile(r"\s*<!--(.*?)-->", re.DOTALL)
 _TITLE = re.compile(r"<title\s*>([^<]*)</title\s*>", re.IGNORECASE)
-_REFUSED = re.compile(r"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 _LONGEST = 1 << 20  # characters of an entry
 
 
 def _read_tags(path: str | os.PathLike[str], what: str, root: str) -> tuple[str, Any]:
     """The text of a file of tags and how it was encoded; refused where it is none, or has a document type."""
     text, script = read_text(path, what, most=MOST_BYTES)
-    if _REFUSED.search(text):
-        raise FileError(f"{path}: is refused: a playlist has no business with a document type (<!DOCTYPE ...>)")
+    refuse_document_type(path, text)
     if not re.search(rf"<{root}[\s>]", text[:4000], re.IGNORECASE):
         raise FileError(f"{path}: is not {what} (it must have <{root}>)")
     return text, script
 
 
-def _attributes(text: str) -> dict[str, str]:
-    """The attributes of a tag, by their names in small letters."""
-    pairs = ((m[1].lower(), m[2] if m[2] is not None else m[3]) for m in _ATTRIBUTE.finditer(text))
-    return {name: html.unescape(value) for name, value in pairs}
-
-
 def _spans(path: str | os.PathLike[str], text: str, name: str) -> Iterator[tuple[int, int]]:
     """Where each element of a name starts and ends, but for those in comments."""
     start, found = -1, 0
-    for match in _TAG.finditer(_mask_comments(text)):
+    for match in TAG.finditer(mask_comments(text)):
         if match[2].lower() != name:
             continue
         closes = bool(match[1])
@@ -80,15 +78,6 @@ def _spans(path: str | os.PathLike[str], text: str, name: str) -> Iterator[tuple
             check_count(path, found)
             yield start, match.end()
             start = -1
-
-
-def _mask_comments(text: str) -> str:
-    """The text with blanks in place of comments."""
-    parts, at = [], 0
-    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
-        parts += [text[at:start], " " * (end + 3 - start)]
-        at = end + 3
-    return "".join([*parts, text[at:]])
 
 
 def _read_blocks(
@@ -106,7 +95,7 @@ def _read_blocks(
     head = ""
     for start, stop in _spans(path, text, name):
         if end is None:
-            end = len(_mask_comments(text[:start]).rstrip())  # comments go with what follows
+            end = len(mask_comments(text[:start]).rstrip())  # comments go with what follows
             head = text[:end]
         entry, (a, b) = entry_of(text[start:stop])
         raw = (text[end : start + a], text[start + a : start + b], text[start + b : stop])
@@ -143,7 +132,7 @@ def _write_blocks(
 
 def _without_breaks(before: str) -> str:
     """What stands before a location without the comments before its element that start a side."""
-    tag = _TAG.search(_mask_comments(before + ">"))  # of a tag that ends behind the location
+    tag = TAG.search(mask_comments(before + ">"))  # of a tag that ends behind the location
     at = before.rfind("<") if tag is None else tag.start()
     return _COMMENT.sub(lambda match: "" if is_break(match[1].strip()) else match[0], before[:at]) + before[at:]
 
@@ -155,7 +144,7 @@ def read_wpl(path: str | os.PathLike[str]) -> Playlist:
     """Read a playlist of Windows Media Player, Zune or Groove."""
 
     def entry_of(text: str) -> tuple[Entry, tuple[int, int]]:
-        said = _attributes(text)
+        said = attributes_of(text)
         details = {"album": said["albumtitle"]} if said.get("albumtitle") else {}
         artist = said.get("trackartist") or said.get("albumartist", "")
         place = re.search(r"\ssrc\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", text, re.IGNORECASE)
@@ -197,11 +186,11 @@ def read_asx(path: str | os.PathLike[str]) -> Playlist:
     def entry_of(text: str) -> tuple[Entry, tuple[int, int]]:
         said: dict[str, str] = {}
         span = (len(text), len(text))
-        for match in _TAG.finditer(text):
+        for match in TAG.finditer(text):
             name = match[2].lower()
             if match[1] or name in said:
                 continue
-            given = _attributes(match[3])
+            given = attributes_of(match[3])
             if name == "ref" and "href" in given:
                 place = re.search(r"\shref\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", match[0], re.IGNORECASE)
                 a, b = place.span(1 if place[1] is not None else 2) if place else (0, 0)

@@ -1,0 +1,207 @@
+"""What DJs keep: collections of rekordbox (XML) and Traktor (NML), with the tempo and the key of each track.
+
+Both hold all tracks once, and playlists that name them. An order is written as a playlist of its own beside the one it
+was made of; all else, cues and grids among it, stays as it stands.
+"""
+
+import os
+import re
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+from fabula.core.files import read_text
+from fabula.errors import FileError, InputError
+from fabula.sources.playlists.entries import Comments, Entry, Playlist, PlaylistFormat, check_count, from_uri, to_uri
+from fabula.sources.playlists.text_lines import TAG, attributes_of, mask_comments, refuse_document_type
+from fabula.sources.registry import Choice, choose_collection
+
+_MOST = 256 << 20  # bytes of a collection
+_NOTES = ("C", "C#", "D", "D#", "E", "F", "F#", "G", "G#", "A", "A#", "B")
+
+
+@dataclass
+class _ListNode:
+    """A folder of playlists, or one of them, as it stands in the text."""
+
+    name: str
+    start: int
+    count: tuple[int, int] | None  # the tag that counts what this one stands among
+    end: int = 0
+    keys: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Deck:
+    """How a program writes its collection."""
+
+    format: str
+    root: str
+    track: str  # the element of a track
+    key: tuple[str, str]  # the element of a playlist that names one, and the attribute that does
+    counter: str  # the element that counts the playlists in it
+    what: str
+
+    def key_of(self, said: Mapping[str, str]) -> str:
+        """What playlists call a track."""
+        if self.format == "rekordbox":
+            return said.get("track.trackid", "")
+        return "".join(said.get(f"location.{name}", "") for name in ("volume", "dir", "file"))
+
+    def entry(self, said: Mapping[str, str], key: str) -> Entry:
+        """A track, as it is told of."""
+        if self.format == "rekordbox":
+            text = {name: said.get(f"track.{name}", "") for name in ("name", "artist", "album", "genre", "comments")}
+            tempo, seconds, tone = (said.get(f"track.{name}", "") for name in ("averagebpm", "totaltime", "tonality"))
+            location = from_uri(said.get("track.location", ""))
+        else:
+            text = {name: said.get(f"entry.{name}", "") for name in ("artist", "album")}
+            text |= {"name": said.get("entry.title", ""), "album": said.get("album.title", "")}
+            text |= {"genre": said.get("info.genre", ""), "comments": said.get("info.comment", "")}
+            tempo, seconds = said.get("tempo.bpm", ""), said.get("info.playtime_float") or said.get("info.playtime", "")
+            tone = _tone(said.get("musical_key.value", "")) or said.get("info.key", "")
+            volume, folder = said.get("location.volume", ""), said.get("location.dir", "").replace("/:", "/")
+            location = (volume if re.fullmatch("[A-Za-z]:", volume) else "") + folder + said.get("location.file", "")
+        details: dict[str, Any] = {name: text[name] for name in ("album", "genre", "comments") if text.get(name)}
+        details |= {"key": tone} if tone else {}
+        details |= {"tempo": beats} if (beats := _number(tempo)) else {}
+        title = text["name"] or Path(location).stem or f"track {key}"
+        return Entry(location, title, text["artist"], _number(seconds), MappingProxyType(details), (key, "", ""))
+
+
+_REKORDBOX = _Deck("rekordbox", "DJ_PLAYLISTS", "track", ("track", "key"), "node", "a collection of rekordbox")
+_TRAKTOR = _Deck("traktor", "NML", "entry", ("primarykey", "key"), "subnodes", "a collection of Traktor")
+
+
+def _number(text: str) -> float | None:
+    """A number above 0; None for anything else."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if 0 < value < float("inf") else None
+
+
+def _tone(value: str) -> str:
+    """A key of Traktor, 0 to 11 for C to B major and 12 to 23 for minor, as people write it."""
+    number = int(value) if value.isdecimal() else 24
+    return f"{_NOTES[number % 12]}{'m' if number > 11 else ''}" if number < 24 else ""
+
+
+def _scan(text: str, deck: _Deck) -> tuple[dict[str, dict[str, str]], list[_ListNode]]:
+    """The tracks by what playlists call them, and the playlists, in one pass over the tags."""
+    tracks: dict[str, dict[str, str]] = {}
+    lists: list[_ListNode] = []
+    opened: list[tuple[str, _ListNode, tuple[int, int]]] = []  # folders, playlists and what counts them
+    section = ""
+    said: dict[str, str] | None = None
+    for match in TAG.finditer(mask_comments(text)):
+        closes, name, ended = bool(match[1]), match[2].lower(), bool(match[4])
+        if name in ("collection", "playlists"):
+            section = "" if closes or ended else name
+        elif section == "collection":
+            said = {} if name == deck.track and not closes else said
+            if said is not None and not closes:
+                for attribute, value in attributes_of(match[3]).items():
+                    said.setdefault(f"{name}.{attribute}", value)
+            if said is not None and name == deck.track and (closes or ended):
+                tracks[deck.key_of(said)] = said
+                said = None
+        elif section == "playlists" and closes:
+            if opened and opened[-1][0] == name:
+                opened.pop()[1].end = match.end()
+        elif section == "playlists":
+            told = attributes_of(match[3])
+            if name in ("node", "subnodes") and not ended:
+                count = next((span for one, _, span in reversed(opened) if one == deck.counter), None)
+                opened.append((name, _ListNode(told.get("name", ""), match.start(), count), match.span()))
+                lists += [opened[-1][1]] if told.get("type", "").upper() in ("1", "PLAYLIST") else []
+            elif name == deck.key[0] and opened:
+                opened[-1][1].keys.append(told.get(deck.key[1], ""))
+    return tracks, [one for one in lists if one.end]
+
+
+def _read(deck: _Deck, path: str | os.PathLike[str], collection: str | None) -> Playlist:
+    text, script = read_text(path, deck.what, most=_MOST)
+    refuse_document_type(path, text)
+    if not re.search(rf"<{deck.root}[\s>]", text[:4000]):
+        raise FileError(f"{path}: is not {deck.what} (it must have <{deck.root}>)")
+    tracks, lists = _scan(text, deck)
+    full = [one for one in lists if one.keys]
+    if not full:
+        raise FileError(f"{path}: has no playlist with tracks; make one in the program and export it again")
+    node = full[choose_collection(path, [Choice(one.name, one.name, len(one.keys)) for one in full], collection)]
+    check_count(path, len(node.keys))
+    found = tuple(deck.entry(tracks.get(key, {}), key) for key in node.keys)
+    return Playlist(found, node.name, deck.format, Path(path).parent, text[: node.end], text[node.end :], text, found,
+                    script)  # fmt: skip
+
+
+def _write(deck: _Deck, playlist: Playlist) -> str:
+    """The collection with one more playlist, beside the one that was read; as it was where nothing has moved."""
+    if playlist.is_unchanged:
+        return playlist.text
+    _, lists = _scan(playlist.text, deck)
+    node = next(one for one in lists if one.end == len(playlist.head))
+    taken = {one.name for one in lists}
+    names = (f"{node.name} (fabula{number})" for number in ("", *(f" {k}" for k in range(2, len(taken) + 3))))
+    name = quoteattr(next(name for name in names if name not in taken))
+    indent = playlist.text[: node.start].rpartition("\n")[2]
+    indent = "\n" + (indent if not indent.strip() else "")
+    keys = [quoteattr((entry.raw or ("", "", ""))[0]) for entry in playlist.entries]
+    if deck.format == "rekordbox":
+        rows = "".join(f"{indent}  <TRACK Key={key}/>" for key in keys)
+        made = f'{indent}<NODE Name={name} Type="1" KeyType="0" Entries="{len(keys)}">{rows}{indent}</NODE>'
+    else:
+        rows = "".join(
+            f'{indent}<ENTRY><PRIMARYKEY TYPE="TRACK" KEY={key}></PRIMARYKEY>{indent}</ENTRY>' for key in keys
+        )
+        opened = f'<PLAYLIST ENTRIES="{len(keys)}" TYPE="LIST" UUID="{uuid.uuid4().hex}">'
+        made = f'{indent}<NODE TYPE="PLAYLIST" NAME={name}>{opened}{rows}{indent}</PLAYLIST>{indent}</NODE>'
+    head = playlist.head
+    if node.count is not None:
+        start, end = node.count
+        counted = re.sub(r'(\scount\s*=\s*["\'])(\d+)', _one_more, head[start:end], flags=re.IGNORECASE)
+        head = head[:start] + counted + head[end:]
+    return head + made + playlist.tail
+
+
+def _one_more(match: re.Match[str]) -> str:
+    return f"{match[1]}{int(match[2]) + 1}"
+
+
+def _refuse_others(deck: _Deck, playlist: Playlist) -> None:
+    """Refuse to write what comes from elsewhere, whose tracks the collection does not hold."""
+    if playlist.format != deck.format:
+        raise InputError(f"{deck.what} is written where one was read: it takes playlists of others as .m3u8")
+
+
+def read_rekordbox(path: str | os.PathLike[str], collection: str | None = None) -> Playlist:
+    """Read a playlist of a collection of rekordbox."""
+    return _read(_REKORDBOX, path, collection)
+
+
+def write_rekordbox(playlist: Playlist, _: Comments | None = None) -> str:
+    """The collection with its order as one playlist more."""
+    _refuse_others(_REKORDBOX, playlist)
+    return _write(_REKORDBOX, playlist)
+
+
+def read_traktor(path: str | os.PathLike[str], collection: str | None = None) -> Playlist:
+    """Read a playlist of a collection of Traktor."""
+    return _read(_TRAKTOR, path, collection)
+
+
+def write_traktor(playlist: Playlist, _: Comments | None = None) -> str:
+    """The collection with its order as one playlist more."""
+    _refuse_others(_TRAKTOR, playlist)
+    return _write(_TRAKTOR, playlist)
+
+
+REKORDBOX = PlaylistFormat("rekordbox", (".xml",), read_rekordbox, write_rekordbox, to_uri, several=True, absolute=True,
+                           marker="<DJ_PLAYLISTS")  # fmt: skip
+TRAKTOR = PlaylistFormat("traktor", (".nml",), read_traktor, write_traktor, to_uri, several=True, absolute=True)
