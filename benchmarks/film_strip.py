@@ -34,7 +34,7 @@ new PerformanceObserver((list) => list.getEntries().forEach((one) => one.hadRece
 const plain = window.fetch;
 window.fetch = async (...asked) => {
     const answer = await plain(...asked);
-    if (/api\\/jobs\\/\\w+$/.test(asked[0])) {
+    if (/api\\/jobs\\/[\\w-]+$/.test(asked[0])) {
         const job = await answer.clone().json();
         if (job.state === "done" || (job.total && job.done === job.total)) film.measured ??= performance.now();
     }
@@ -62,7 +62,7 @@ def main() -> None:
 
     with tempfile.TemporaryDirectory() as scratch, sync_playwright() as started:
         music = render_tracks(Path(scratch) / "A Long Evening", asked.seconds)
-        browser = started.chromium.launch(executable_path=find_browser(), args=["--no-sandbox"])
+        browser = started.chromium.launch(executable_path=find_browser(), args=["--no-sandbox", "--disable-gpu"])
         for width in asked.width or (1440, 1024, 390):
             for scheme in asked.scheme or ("light", "dark"):
                 with serve(music, Path(scratch) / f"{width}-{scheme}") as address:

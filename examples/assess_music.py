@@ -11,13 +11,9 @@ import torch
 from numpy.typing import NDArray
 
 from fabula.core.collection import Collection
-from fabula.core.energy import Energy
-from fabula.core.posterior import posterior
-from fabula.core.sampling import likely_orderings
 from fabula.models.titles import TITLE_PAIRS, words_of
 from fabula.training.data import ItemPool
-from fabula.training.nets.set_net import SetBatch
-from fabula.training.sets import Tables, collection_bits, only
+from fabula.training.sets import Tables, collection_bits
 
 Ints = NDArray[np.int64]
 
@@ -82,22 +78,6 @@ def bits_by_inputs(tables: Tables, data: ItemPool, features: Sequence[str], **se
             found["by length"] = {k: interval(bits[c], groups[c]) for k, c in cases.items() if c.any()}
     arcs = collection_bits(tables, data, flow=False, **settings)
     return {**found, "all inputs, arcs alone": interval(arcs, groups)}
-
-
-def proposals(tables: Tables, data: ItemPool, seen: Fingerprints, seed: int = 0) -> dict[str, list[Ints]]:
-    """One ordering per collection: the likeliest found, and the one sorted by expected positions."""
-    rng = np.random.default_rng(seed)
-    found: dict[str, list[Ints]] = {k: [np.zeros(0, np.int64)] * len(data) for k in ("likeliest", "expected")}
-    with torch.no_grad():
-        for n, part in data.parts(128):
-            both = tables(only(SetBatch(**data.whole(part, n)), seen.features, titles=seen.titles))
-            positions, flow = (table.double().cpu().numpy() for table in both)
-            energy = Energy(positions, flow)
-            likely = likely_orderings([energy[row] for row in range(len(part))], rng)
-            for row, number in enumerate(part.tolist()):
-                mean = posterior(energy[row]).places
-                found["likeliest"][number], found["expected"][number] = likely[row], mean.argsort()
-    return found
 
 
 def agreement(orderings: Sequence[Ints]) -> dict[str, float]:

@@ -22,12 +22,12 @@ import train_music_transformer as transformer
 import fabula
 from fabula.core.collection import Collection
 from fabula.core.energy import Energy
-from fabula.core.posterior import posterior
+from fabula.core.posterior import agreement, posterior
 from fabula.evaluation.controls import keep_only
 from fabula.evaluation.intervals import compare_scores
 from fabula.evaluation.metrics import METRICS
 from fabula.models.model import Model
-from fabula.models.order import likeliest, most_agreeing
+from fabula.models.order import likeliest
 from fabula.models.titles import TITLE_PAIRS, fold, read_titles, title_pairs, words_of
 
 FOLDER = recipe.FOLDER
@@ -98,7 +98,7 @@ def by_music(music: Model, name: str) -> Callable[[list[Collection]], dict[str, 
         for positions, flow in music.tables_all(albums):
             expected = posterior(Energy(positions, flow))
             by_mean = (expected.positions @ np.arange(len(positions))).argsort()
-            proposed = most_agreeing(expected, seconds=0.5).ordering
+            proposed = likeliest(agreement(expected), seconds=0.5).ordering
             found[f"{name}, proposed"].append(proposed)
             found[f"{name}, likeliest"].append(likeliest(Energy(positions, flow), seconds=0.5).ordering)
             found[f"{name}, expected position"].append(by_mean)

@@ -16,9 +16,9 @@ import train_music_model as recipe
 
 import fabula
 from fabula.core.collection import Collection
-from fabula.core.posterior import posterior
+from fabula.core.posterior import agreement, posterior
 from fabula.models.model import Model
-from fabula.models.order import explain, most_agreeing
+from fabula.models.order import explain, likeliest
 
 # (table, artist, beginning of the title, what to know of it)
 ALBUMS = (
@@ -96,7 +96,7 @@ def section(music: Model, album: Collection, split: str, about: str) -> str:
     """One album: two columns, the figures and a sentence."""
     mix = np.random.default_rng(0).permutation(len(album))
     shown = music.energy(album.reordered(mix))
-    order = mix[most_agreeing(posterior(shown)).ordering]
+    order = mix[likeliest(agreement(posterior(shown))).ordering]
     tables = music.energy(album)
     truth = tables.score(np.arange(len(album)))
     rng = np.random.default_rng(1)

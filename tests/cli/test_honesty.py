@@ -34,6 +34,7 @@ def albums(tmp_path):
     return write(tmp_path / "albums.csv", rise=0.5)
 
 
+@pytest.mark.slow
 def test_train_and_evaluate_keep_to_the_split_and_know_what_was_seen(fabula, albums, tmp_path):
     out = tmp_path / "m.safetensors"
     done = fabula("train", albums, *TINY, "-o", out)

@@ -134,6 +134,7 @@ def test_collections_of_other_features_have_no_block():
         Collections.of([one, *objects(features=("energy",))])
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(), max_size=12), st.randoms())
 def test_texts_are_the_texts(texts, random):
     block = Texts.of(texts)

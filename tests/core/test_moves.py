@@ -146,6 +146,7 @@ def test_the_best_order_that_leaves_most_in_place_is_that_of_brute_force(kind, s
     assert energy.score(arrange_near(energy, given, share)) == pytest.approx(best)
 
 
+@pytest.mark.slow
 def test_the_search_of_longer_orders_mostly_finds_the_best_and_never_moves_more(rng):
     every = np.array(list(permutations(range(7))))
     rising = longest_rising(every)

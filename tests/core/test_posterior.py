@@ -41,6 +41,7 @@ def test_items_that_all_want_one_position_leave_something_to_sum(rng):
     assert np.isfinite(found.mean_score)
 
 
+@pytest.mark.slow
 def test_what_is_drawn_is_near_what_is_summed(rng, monkeypatch):
     positions, flow = rng.normal(size=(2, 7, 7))
     exact = posterior(Energy(positions, flow))

@@ -36,6 +36,7 @@ def recipe(collections: list[Collection], **changes: int) -> Recipe:
     return Recipe(Given(collections, collections[:2]), kind="neighbours", changes=changes)
 
 
+@pytest.mark.slow
 def test_what_was_planted_is_found(tmp_path: Path) -> None:
     found = train_recipe(recipe(series(60)), tmp_path / "m.safetensors")
     weights = found.model.card["weights"]

@@ -107,6 +107,7 @@ def test_the_percentile_of_few_is_that_of_all_orders(rng):
         assert session_by(energy, order).review().percentile == pytest.approx(expected, abs=0.01)
 
 
+@pytest.mark.slow
 def test_random_orders_have_percentiles_that_are_spread_evenly(rng):
     energy = Energy(rng.normal(size=(10, 10)), rng.normal(size=(10, 10)))
     found = np.sort([session_by(energy, rng.permutation(10)).review().percentile for _ in range(60)])

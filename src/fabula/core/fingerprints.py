@@ -6,6 +6,8 @@ known one once in 280,000. What cannot tell collections apart (a column of yes a
 digested: a digest is kept only where, by how common its rows are, it would come up by chance once in a million times.
 """
 
+from __future__ import annotations
+
 import base64
 import binascii
 import hashlib
@@ -15,13 +17,15 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.core.collection import Collection
 from fabula.errors import InputError
+
+if TYPE_CHECKING:
+    from fabula.core.collection import Collection
 
 _ASSUMED = 4096  # rows there are at least, for one that came up once to count as that rare
 _SURE = 20  # bits by which a digest must be rarer than one of so many collections: once in a million times
@@ -42,7 +46,7 @@ class Fingerprints:
     titles: Digests = field(repr=False, default_factory=lambda: np.zeros(0, np.uint32))
 
     @classmethod
-    def of(cls, collections: Iterable[Collection], features: Sequence[str]) -> "Fingerprints":
+    def of(cls, collections: Iterable[Collection], features: Sequence[str]) -> Fingerprints:
         """Digests of collections, by the values of some features and by titles."""
         names = tuple(features)
         known = list(collections)
@@ -56,7 +60,7 @@ class Fingerprints:
     def __len__(self) -> int:
         return max(len(self.values), len(self.titles))
 
-    def __or__(self, other: "Fingerprints") -> "Fingerprints":
+    def __or__(self, other: Fingerprints) -> Fingerprints:
         """Both; of values only where both digested the same features."""
         same = self.features == other.features
         values = np.union1d(self.values, other.values) if same else self.values
@@ -69,7 +73,7 @@ class Fingerprints:
         return {"features": list(self.features), **kept}
 
     @classmethod
-    def from_dict(cls, document: Any) -> "Fingerprints | None":
+    def from_dict(cls, document: Any) -> Fingerprints | None:
         """What :meth:`to_dict` gave, read back; None where nothing was recorded."""
         if not document:
             return None

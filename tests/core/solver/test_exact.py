@@ -38,7 +38,7 @@ def compare(seed, most):
     assert sorted([*found.ordering, *found.left_out]) == list(range(kept.n))
 
 
-@pytest.mark.parametrize("seed", range(400))
+@pytest.mark.parametrize("seed", range(150))
 def test_few_items_are_arranged_as_by_brute_force(seed):
     compare(seed, 6)
 
@@ -68,8 +68,8 @@ def test_bounds_leave_the_same_ordering_as_the_whole_programme(seed, monkeypatch
 
 
 @pytest.mark.slow
-def test_six_hundred_more_cases_are_arranged_as_by_brute_force():
-    for seed in range(400, 975):
+def test_many_more_cases_are_arranged_as_by_brute_force():
+    for seed in range(150, 975):
         compare(seed, 6)
     for seed in range(975, 1000):
         compare(seed, 7)

@@ -150,6 +150,7 @@ def test_lengths_that_differ_much_are_shared_out(rng):
         assert kept.broken(found.ordering, found.sides) == []
 
 
+@pytest.mark.slow
 def test_soft_apart_with_very_many_items(rng):
     labels = [0] * 200 + list(range(1, 151))
     kept = Constraints(350, apart=labels, apart_soft=True)

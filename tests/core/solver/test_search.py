@@ -234,6 +234,7 @@ def test_the_same_arguments_give_the_same_ordering(rng):
     assert other.objective == pytest.approx(first.objective, rel=0.1)
 
 
+@pytest.mark.slow
 def test_the_clock_has_no_say(rng, monkeypatch):
     goal, flow = Goal.template(rng.normal(size=40), HILL), 0.5 * rng.random((40, 40))
     kept = Constraints(40, sides=2, lengths=rng.uniform(1, 2, size=40), fixed={0: 3}, before=[(5, 6)])
@@ -246,6 +247,7 @@ def test_the_clock_has_no_say(rng, monkeypatch):
     assert (one.sides, one.gap) == (other.sides, other.gap)
 
 
+@pytest.mark.slow
 def test_more_seconds_buy_more_work_and_no_worse_bound(rng):
     goal, flow = Goal.template(rng.normal(size=40), HILL), 0.5 * rng.random((40, 40))
     short, long = (arrange(goal, flow=flow, seconds=seconds) for seconds in (0.05, 0.8))
@@ -263,6 +265,7 @@ def test_one_table_is_asked_for_where_nothing_is_left_out(rng):
         arrange(Goal.table(rng.random((9, 9))), constraints=Constraints(9, limit=5))
 
 
+@pytest.mark.slow
 def test_flow_smooths_and_contrasts(rng):
     colour = rng.random(40)
     goal, steps = Goal.template(rng.normal(size=40), HILL), np.abs(colour - colour[:, np.newaxis])

@@ -22,7 +22,10 @@ def made(tmp_path_factory) -> Path:
     return make_all(tmp_path_factory.mktemp("made"))
 
 
-@pytest.mark.parametrize("name", [*SCENES, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)])
+_SLOW = {*SLOW, "arcs", "plots"}
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in _SLOW)) for n in SCENES | SLOW])
 def test_command(made, name, tmp_path):
     expected, found = stored("commands")[name], play((SCENES | SLOW)[name], made, tmp_path / "scene")
     wrong = differences(expected, found, single=True)

@@ -88,6 +88,7 @@ def test_the_order_in_which_very_many_are_listed_has_no_say(monkeypatch):
     assert not np.allclose(essence, 0)
 
 
+@pytest.mark.slow
 def test_stretches_come_close_to_the_search_of_all():
     rng = np.random.default_rng(0)
     scores = rng.standard_normal((600, 4)) @ rng.standard_normal((4, 600))
@@ -156,6 +157,7 @@ def test_stretches_say_what_cannot_be_kept():
         arrange_stretches(lambda _: table, flow, Constraints(40, {0: 1}, before=[(2, 1)]))
 
 
+@pytest.mark.slow
 def test_an_item_of_many_is_explained_beside_some(monkeypatch):
     from fabula.models import order as ordering
 

@@ -83,9 +83,9 @@ def check_all(start, tmp_path: Path, paths: list[Path], way: str) -> None:
     assert most_of_all(waits) < 1.0 + 20 * most_of_all(late_by), max(waits)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell the most memory")
-@pytest.mark.parametrize("part", ["some", pytest.param("others", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("way", ["upload", pytest.param("open", marks=pytest.mark.slow)])
-def test_each_is_sent_and_others_are_answered_meanwhile(start, tmp_path, way, part):
-    check_all(start, tmp_path, make.write(tmp_path, part), way)
+@pytest.mark.parametrize("way", ["upload", "open"])
+def test_each_is_sent_and_others_are_answered_meanwhile(start, tmp_path, way):
+    check_all(start, tmp_path, make.write(tmp_path), way)

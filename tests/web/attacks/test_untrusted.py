@@ -9,6 +9,7 @@ import zipfile
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 from fabula.media import children
 from tests.sources.tables.test_bombs import text_bomb
@@ -23,6 +24,7 @@ def words(count: int) -> bytes:
     return "\n\n".join(lines).encode()
 
 
+@pytest.mark.slow
 def test_a_long_text_is_cancelled_at_once_and_others_are_answered(server):
     """Twelve million characters: measured in one go, whatever was cancelled, before."""
     text = words(2_000_000)

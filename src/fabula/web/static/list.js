@@ -121,8 +121,8 @@ export function render({ settle = true } = {}) {
 // Of very many rows the first are explained with the order; what the others go by is asked for when they are in view.
 let waiting = 0;
 function explainSoon(seen) {
-  const { answer, collection, before } = state, asked = (answer ?? {}).asked ?? new Set();
-  const wanted = seen.filter(({ off, position }) => off !== null && position >= answer?.explained && !asked.has(position)).map(({ position }) => position);
+  const { answer, collection, before } = state, asked = answer?.asked ?? new Set();
+  const wanted = seen.filter(({ out, position }) => !out && position >= answer?.explained && !asked.has(position)).map(({ position }) => position);
   clearTimeout(waiting);
   if (before || !answer?.result || !wanted.length) return;
   waiting = setTimeout(async () => {

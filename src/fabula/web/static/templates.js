@@ -74,9 +74,10 @@ function makeProposals() {
 export function render() {
   if (!state.collection) return;
   const first = makeProposals(), now = state.wishes.template;
+  const alone = !now && first.length < 2 && isFollowing() ? state.template.name : null; // what is followed where none was chosen
   /** @param {any} one */
   const named = ({ name, description, samples: drawn, ...template }) =>
-    makeButton(name, drawn, description, isSameTemplate(now, template), () => commit({ template: { ...template, name } }));
+    makeButton(name, drawn, description, isSameTemplate(now, template) || name === alone, () => commit({ template: { ...template, name } }));
   const like = others.map(({ id, name }) => makeButton(`like ${name}`, null, `The arc of ${name}`, false, () => followCollection(id)));
   const strip = $("templates"), focused = all().indexOf(document.activeElement);
   const start = first.length > 1 || now ? [...first, el("span", { class: "strip-line", "aria-hidden": "true" })] : [];
