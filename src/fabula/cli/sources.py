@@ -43,7 +43,7 @@ PLACES = (
           package="pyarrow", extra="tables"),
     SourceKind("Excel and other spreadsheets", (".xlsx",), f"{_ORDER} set.xlsx -o set-ordered.xlsx",
           package="openpyxl", extra="xlsx"),
-    SourceKind("rekordbox, iTunes, Serato exports; Audacity labels; lists as people write them; lists of files", (".txt",),
+    SourceKind("rekordbox, iTunes, Serato, Audacity as text; lists as people write them, or of files", (".txt",),
           f"{_ORDER} rekordbox.txt -o ordered.txt"),
     SourceKind("what is pasted", ("-",), f"{_ORDER} -", writes=False),
     SourceKind("tables at an address", ("s3://", "gs://", "gcs://", "abfs://", "az://", "hf://", "https://", "http://",
