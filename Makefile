@@ -30,7 +30,7 @@ $(VENV)/.dev: $(VENV)/.created pyproject.toml constraints.txt
 
 # The page is tested in real browsers, loudness against ffmpeg: installed where that can be done without asking.
 $(VENV)/.tools: $(VENV)/.created
-	@command -v chromium >/dev/null && command -v firefox-esr >/dev/null && command -v ffmpeg >/dev/null && command -v mpd >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq chromium firefox-esr ffmpeg mpd >/dev/null; } || echo "no chromium, firefox-esr, ffmpeg or mpd: the tests that need them are skipped" >&2
+	@command -v chromium >/dev/null && command -v firefox-esr >/dev/null && command -v ffmpeg >/dev/null && command -v mpd >/dev/null && command -v cueconvert >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq chromium firefox-esr ffmpeg mpd mpc cuetools >/dev/null; } || echo "no chromium, firefox-esr, ffmpeg, mpd or cuetools: the tests that need them are skipped" >&2
 	@touch $@
 
 $(VENV)/base/.installed: $(VENV)/.created pyproject.toml
@@ -54,7 +54,7 @@ lint: $(VENV)/.dev lint-js
 # The page's scripts: linted, and their types checked. Nothing of this is needed to serve them.
 $(VENV)/page/.installed: $(VENV)/.created tests/web/lint/package.json
 	@mkdir -p $(VENV)/page && cp tests/web/lint/* $(VENV)/page/
-	@command -v npm >/dev/null && npm install --prefix $(VENV)/page --no-audit --no-fund --loglevel=error >/dev/null && touch $@ || echo "no npm, or nothing to be had by it: the page's scripts are not checked" >&2
+	@command -v npm >/dev/null && npm install --prefix $(VENV)/page --no-audit --no-fund --loglevel=error --fetch-timeout=20000 --fetch-retries=1 >/dev/null && touch $@ || echo "no npm, or nothing to be had by it: the page's scripts are not checked" >&2
 
 lint-js: $(VENV)/page/.installed
 	@[ ! -e $< ] || { rm -rf $(VENV)/page/scripts && cp -r src/fabula/web/static $(VENV)/page/scripts && cp tests/web/lint/*.js* $(VENV)/page/ && cd $(VENV)/page && node_modules/.bin/eslint scripts && node_modules/.bin/tsc -p .; }

@@ -217,8 +217,8 @@ CASES: list[tuple[tuple[str, ...], str]] = [
         "--first: 'Song' fits 2 items: 'Song' (item 1), 'Song' (item 2); give the whole title or the ",
     ),
     # Where to write.
-    ((*ORDER, "-o", "out.doc"), "out.doc: the ending must be one of .m3u, .m3u8, .pls, .xspf, .jspf, .csv, .json"),
-    ((*ORDER, "-o", "out"), "out: the ending must be one of .m3u, .m3u8, .pls, .xspf, .jspf, .csv, .json"),
+    ((*ORDER, "-o", "out.doc"), "out.doc: the ending must be one of .m3u, .m3u8, .pls, .xspf, .jspf, .wpl"),
+    ((*ORDER, "-o", "out"), "out: the ending must be one of .m3u, .m3u8, .pls, .xspf, .jspf, .wpl"),
     ((*ORDER, "-o", "none/out.csv"), "none/out.csv: the folder none does not exist"),
     ((*ORDER, "-o", "folder.csv"), "folder.csv: is a folder; give the name of a file"),
     ((*ORDER, "-o", "out.m3u8"), "'Three' has no path: a playlist cannot lead to it; write .csv or .json"),
