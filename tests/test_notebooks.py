@@ -5,8 +5,13 @@ from __future__ import annotations
 import ast
 import json
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
+
+from fabula.models.encoders import ENCODERS
+from fabula.models.own import OWN_ENCODERS, OWN_SCORERS
+from fabula.models.scorers import SCORERS
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[1] / "docs" / "notebooks").glob("*.ipynb"))
 
@@ -35,6 +40,10 @@ def test_outputs_are_stripped(path):
 
 
 @pytest.mark.slow
+@patch.dict(OWN_SCORERS)  # it makes parts of its own known
+@patch.dict(SCORERS)
+@patch.dict(OWN_ENCODERS)
+@patch.dict(ENCODERS)
 def test_the_notebook_on_learning_runs_and_shows_what_it_says(capsys):
     [path] = [path for path in NOTEBOOKS if path.stem == "learning"]
     namespace: dict = {}

@@ -15,6 +15,7 @@ from fabula.cli import cli
 
 NOT_OF_USE = {
     "demo": "it is fabula.order on a folder that comes with the package, printed",
+    "sources": "it lists what can be opened, printed",
     "cache info": "it looks at a folder of this machine",
     "cache clear": "it empties a folder of this machine",
 }

@@ -73,7 +73,7 @@ def test_an_address_of_another_source_is_opened(fabula):
     assert [item["title"] for item in json.loads(done.stdout)["items"]] == ["block 3", "block 2", "block 1"]
     unknown = fabula("order", "crate://1,2", "--by", "weight")
     assert unknown.stderr.startswith("fabula: crate://1,2: nothing here opens crate:// addresses; there are: ")
-    assert unknown.stderr.endswith(", box\n")
+    assert ", box, " in unknown.stderr
 
 
 @pytest.mark.slow

@@ -47,6 +47,7 @@ def test_the_words_the_unit_and_the_previews_are_those_of_the_medium(served, ope
         "name": "essays",
         "words": {"item": "essay", "items": "essays", "collection": "anthology", "creator": "author"},
         "unit": {"name": "words", "example": "2500"},
+        "axis": None,
         "preview": {"kind": "text", "type": "text"},
         "faces": False,
     }

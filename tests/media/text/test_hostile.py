@@ -120,9 +120,9 @@ def pack(path: Path, body: str) -> str:
 def test_paragraphs_within_paragraphs_are_read_in_time(tmp_path: Path, ending: str) -> None:
     count = 150_000
     path = pack(tmp_path / f"deep.{ending}", "<w:p>" * count + "<w:t>Rain fell.</w:t>" + "</w:p>" * count)
-    start = time.process_time()
-    assert read_packed(path).text == "Rain fell."
-    assert time.process_time() - start < SECONDS
+    found: list[str] = []
+    assert seconds(lambda path: found.append(read_packed(path).text), path) < SECONDS
+    assert found == ["Rain fell."]
 
 
 @pytest.mark.parametrize("ending", INSIDE)

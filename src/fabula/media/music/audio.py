@@ -99,7 +99,7 @@ def play(path: str | os.PathLike[str], listen: Callable[[Sound], T], *, stop: St
     missing, empty, not audio or breaks off, or needs ffmpeg. Of ``a.wav#t=12.5,200`` that stretch is heard.
     """
     whole = os.fspath(path)
-    name, begins, ends = (whole, None, None) if Path(whole).exists() else split_stretch(whole)
+    name, begins, ends = (whole, None, None) if os.path.lexists(whole) else split_stretch(whole)
     with _open_file(name) as file:
         try:
             with _open_sound(name, file, stop, begins=begins or 0.0, ends=ends) as sound:

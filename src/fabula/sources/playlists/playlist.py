@@ -1,5 +1,6 @@
 """Playlists as a source: the formats there are, each a module beside this one and a line here; read and written."""
 
+import io
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -44,8 +45,8 @@ def format_of(path: str | os.PathLike[str], playlist: Playlist | None = None) ->
     forms = [form for form in FORMATS if ending in form.endings]
     if playlist is not None:
         forms.sort(key=lambda form: (form.name != playlist.format, bool(form.marker)))
-    elif len(forms) > 1 and Path(path).is_file():
-        with open_file(path) as file:
+    elif len(forms) > 1:
+        with open_file(path) if Path(path).is_file() else io.BytesIO() as file:
             start = file.read(4000)
         forms.sort(key=lambda form: (not form.marker or form.marker.encode() not in start, bool(form.marker)))
     if forms:
