@@ -180,17 +180,7 @@ def test_characters_that_an_old_xspf_encoding_lacks(tmp_path):
 def test_the_registry():
     assert PLAYLIST_ENDINGS[:5] == FULL
     assert PLAYLIST_ENDINGS[5:] == (".wpl", ".zpl", ".asx", ".wax", ".wvx", ".xml", ".nml", ".cue")
-    assert [form.name for form in FORMATS] == [
-        "m3u",
-        "pls",
-        "xspf",
-        "jspf",
-        "smil",
-        "asx",
-        "rekordbox",
-        "itunes",
-        "traktor",
-        "cue",
-    ]
+    names = ["m3u", "pls", "xspf", "jspf", "smil", "asx", "rekordbox", "itunes", "traktor", "cue"]
+    assert [form.name for form in FORMATS] == names
     assert len(set(PLAYLIST_ENDINGS)) == len(PLAYLIST_ENDINGS)
-    assert {format_of(f"x{ending}").name for ending in PLAYLIST_ENDINGS} == {form.name for form in FORMATS}
+    assert {format_of(f"x{ending}").name for ending in PLAYLIST_ENDINGS} == {*names} - {"rekordbox"}
