@@ -241,11 +241,13 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        threading.Thread(target=_load_search, daemon=True).start()
+        loading = threading.Thread(target=_load_search, daemon=True)
+        loading.start()
         app.state.first = _open_first(store, jobs)
         yield
         jobs.cancel_all()
         store.close()
+        await asyncio.to_thread(loading.join, 10)  # a library that is cut off amid a search aborts the program
 
     app = FastAPI(
         title="fabula",
