@@ -8,6 +8,7 @@ import os
 import socket
 import time
 import zipfile
+from pathlib import Path
 
 import pytest
 
