@@ -37,6 +37,8 @@ PLACES = (
     SourceKind("Windows Media Player, Zune, Groove", (".wpl", ".zpl"), f"{_ORDER} evening.wpl -o evening.m3u8"),
     SourceKind("Windows Media streams", (".asx", ".wax", ".wvx"), f"{_ORDER} radio.asx -o radio-ordered.asx"),
     SourceKind("iTunes and Apple Music libraries", (".xml",), f"{_ORDER} Library.xml --collection Night -o Night.xml"),
+    SourceKind("rekordbox and Traktor collections", (".xml", ".nml"),
+          f"{_ORDER} rekordbox.xml --collection Night --sort-into-mix -o rekordbox.xml"),
     SourceKind("cue sheets, of files or of one long file", (".cue",), f"{_ORDER} disc.cue -o new.cue"),
     SourceKind("tables of any program", (".csv", ".tsv", ".json", ".jsonl"), f"{_ORDER} playlist.csv -o ordered.csv"),
     SourceKind("Parquet tables", (".parquet",), f"{_ORDER} all.parquet --all -o orders.parquet",
