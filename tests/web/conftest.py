@@ -201,6 +201,22 @@ def visit(browser, server, demo):
     assert troubles == []
 
 
+@pytest.fixture
+def going(monkeypatch) -> Iterator[threading.Event]:
+    """Nothing is measured until it is set."""
+    from fabula.media import extraction
+
+    going, plain = threading.Event(), extraction._measure_all
+
+    def waiting(*args, **kwargs):
+        going.wait(30)
+        return plain(*args, **kwargs)
+
+    monkeypatch.setattr(extraction, "_measure_all", waiting)
+    yield going
+    going.set()
+
+
 def forget_workspaces() -> None:
     """Forget what other tests made of the same items."""
     shutil.rmtree(data_folder() / "desks", ignore_errors=True)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import threading
-
 import pytest
 
-from fabula.media import extraction
 from fabula.web.server_store import Settings
 
 from .conftest import open_demo, serving, settled, table, titles
@@ -90,14 +87,7 @@ def test_a_server_started_anew_has_everything(browser, tmp_path, root):
     context.close()
 
 
-def test_what_is_dropped_while_something_is_measured_waits_its_turn(visit, monkeypatch):
-    going, plain = threading.Event(), extraction._measure_all
-
-    def waiting(*args, **kwargs):
-        going.wait(20)
-        return plain(*args, **kwargs)
-
-    monkeypatch.setattr(extraction, "_measure_all", waiting)
+def test_what_is_dropped_while_something_is_measured_waits_its_turn(visit, going):
     page = visit()
     page.click("#demo")
     page.locator("#total", has_text="0 of 9").wait_for()

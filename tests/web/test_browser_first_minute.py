@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from itertools import pairwise
 
 import pytest
 
-from fabula.media import extraction
 from fabula.web.server_store import Settings
 
 from .conftest import centre, drag, open_demo, row_height, row_of, serving, settled, table, titles
@@ -15,14 +13,7 @@ from .conftest import centre, drag, open_demo, row_height, row_of, serving, sett
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
 
-def test_items_are_heard_and_put_in_their_places_while_they_are_measured(visit, monkeypatch):
-    going, plain = threading.Event(), extraction._measure_all
-
-    def waiting(*args, **kwargs):
-        going.wait(30)
-        return plain(*args, **kwargs)
-
-    monkeypatch.setattr(extraction, "_measure_all", waiting)
+def test_items_are_heard_and_put_in_their_places_while_they_are_measured(visit, going):
     page = visit()
     page.click("#demo")
     page.locator("#total", has_text="0 of 9 measured").wait_for()

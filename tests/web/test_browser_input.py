@@ -185,6 +185,17 @@ def test_the_page_draws_curves_as_python_does(visit, rng):
 # The whole job by keys alone, and by fingers alone
 
 
+def save_by_keys(page):
+    """Go back to the menu and save in its first format: the download."""
+    while not page.evaluate("document.activeElement.closest('#save summary') !== null"):
+        page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    with page.expect_download() as download:
+        page.keyboard.press("Enter")
+    return download.value
+
+
 def tab_to(page, test, most=60):
     """Press Tab until the focus is on what is wanted."""
     for _ in range(most):
@@ -230,13 +241,7 @@ def test_keys_alone(visit, tmp_path):
     page.locator(".side").nth(1).wait_for()
     settled(page)
     order = titles(page)
-    while not page.evaluate("document.activeElement.closest('#save summary') !== null"):
-        page.keyboard.press("Shift+Tab")
-    page.keyboard.press("Enter")
-    page.keyboard.press("Tab")
-    with page.expect_download() as download:
-        page.keyboard.press("Enter")
-    download.value.save_as(tmp_path / "keys.m3u8")
+    save_by_keys(page).save_as(tmp_path / "keys.m3u8")
     assert [entry.title for entry in read_playlist(tmp_path / "keys.m3u8").entries] == order
 
 
@@ -257,13 +262,7 @@ def test_keys_alone_from_opening_to_saving_what_is_read_or_seen(visit, tmp_path,
     page.wait_for_selector("#rows:not([aria-busy])", state="attached")
     page.wait_for_timeout(300)
     assert title in page.locator("#scroller .pinned:visible").get_attribute("aria-label")
-    while not page.evaluate("document.activeElement.closest('#save summary') !== null"):
-        page.keyboard.press("Shift+Tab")
-    page.keyboard.press("Enter")
-    page.keyboard.press("Tab")
-    with page.expect_download() as download:
-        page.keyboard.press("Enter")
-    assert download.value.suggested_filename.endswith(form)
+    assert save_by_keys(page).suggested_filename.endswith(form)
 
 
 def test_fingers_alone(visit, tmp_path):

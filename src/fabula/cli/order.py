@@ -181,6 +181,7 @@ def _open(paths: tuple[str, ...], asked: Options) -> tuple[Session, Request]:
     from fabula.media.extraction import Measuring
     from fabula.session.session import check_template, open_session
     from fabula.sources.registry import Opening, SeveralCollectionsError
+    from fabula.sources.tables.storage import TABLE_ENDINGS
 
     request = _as_request(asked)
     if asked.template is not None:
@@ -196,7 +197,9 @@ def _open(paths: tuple[str, ...], asked: Options) -> tuple[Session, Request]:
         try:
             session = open_session(paths, opening=opening, measuring=measuring, **how)
         except SeveralCollectionsError as error:
-            raise InputError(f"{error.message}, or order each with --all", field=error.field) from error
+            whole = Path(paths[0]).suffix.lower() in TABLE_ENDINGS or Path(paths[0]).is_dir()
+            each = ", or order each with --all" if whole else ""
+            raise InputError(f"{error.message}{each}", field=error.field) from error
         if asked.sort_into_mix:
             session, request = session.preset(asked.ramp or "mix", request, measuring)
     return session, request

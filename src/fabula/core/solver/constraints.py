@@ -1,5 +1,6 @@
 """Constraints on an ordering: what the user insists on, checked and in one form."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -44,15 +45,15 @@ class Phrase:
     lengths: tuple[float, ...] = ()
 
 
-class Kind:
+class Kind(ABC):
     """One kind of constraint, whose value is one field of :class:`Constraints`."""
 
     word = ""
     single = False  # whether it asks something of single items: a wish
 
+    @abstractmethod
     def read(self, value: Any, n: int, sides: int) -> Any:
         """The value in its one form, checked."""
-        raise NotImplementedError
 
     def items(self, value: Any) -> Iterable[int]:
         """The items that are named, and so never left out for a limit."""
@@ -62,9 +63,9 @@ class Kind:
         """The value for m items, which are numbered anew; a ValueError where it asks for a position there is not."""
         return value
 
+    @abstractmethod
     def keeps(self, value: Any, laid: Laid) -> bool:
         """Whether an ordering keeps it."""
-        raise NotImplementedError
 
     def singles(self, value: Any) -> list[Any]:
         """Each single constraint of the kind, or what names it."""
@@ -74,9 +75,9 @@ class Kind:
         """The value without a single constraint, or without any."""
         return None
 
+    @abstractmethod
     def phrase(self, value: Any, single: Any) -> Phrase:
         """A single constraint in words."""
-        raise NotImplementedError
 
     def phrases(self, value: Any) -> list[Phrase]:
         """All of it in words."""
@@ -281,8 +282,11 @@ class _Limit(Kind):
     def keeps(self, value: Any, laid: Laid) -> bool:
         return value is None or bool(self.held(laid.loads) <= value * SLACK)
 
+    def phrase(self, value: Any, single: Any) -> Phrase:
+        return Phrase(self.word, self.text, (), (value,))
+
     def phrases(self, value: Any) -> list[Phrase]:
-        return [] if value is None else [Phrase(self.word, self.text, (), (value,))]
+        return [] if value is None else [self.phrase(value, None)]
 
 
 KINDS: tuple[Kind, ...] = (

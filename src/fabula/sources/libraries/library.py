@@ -27,7 +27,7 @@ from fabula.media.extraction import Measuring, extract
 from fabula.media.registry import find_medium
 from fabula.sources.playlists.entries import Entry, Playlist
 from fabula.sources.playlists.playlist import collection_of
-from fabula.sources.registry import Choice, Home, Opening, SeveralCollectionsError, Source
+from fabula.sources.registry import Home, Opening, Source
 
 IN_ENVIRONMENT = "FABULA_PASSWORD"  # the variable that holds it
 _OPTIONS = ("music", "listen")
@@ -101,33 +101,6 @@ def find_password(address: Address) -> str:
     from getpass import getpass
 
     return getpass(f"Password of {address.user} at {address.place}: ")
-
-
-def choose(address: Address, playlists: list[Choice], opening: Opening) -> Choice:
-    """The playlist that is meant, by its id or its name; a SeveralCollectionsError where none is named."""
-    wanted = address.name or opening.collection
-    if not wanted:
-        told = "; ".join(f"{one.title} ({one.items})" for one in playlists[:8]) or "none"
-        raise SeveralCollectionsError(
-            f"{address.place} has {len(playlists)} playlists: {told}; name one, as in .../playlist/NAME", playlists
-        )
-    for same in (
-        lambda one: one.id == wanted,
-        lambda one: one.title == wanted,
-        lambda one: _fold(one) == _fold(wanted),
-    ):
-        found = [one for one in playlists if same(one)]
-        if len(found) > 1:
-            ids = ", ".join(one.id for one in found)
-            raise InputError(f"{address.place} has {len(found)} playlists {wanted!r}; name one by its id: {ids}")
-        if found:
-            return found[0]
-    known = ", ".join(repr(one.title) for one in playlists[:8])
-    raise InputError(f"{address.place} has no playlist {wanted!r}; there are: {known or 'none'}")
-
-
-def _fold(one: Choice | str) -> str:
-    return (one if isinstance(one, str) else one.title).strip().casefold()
 
 
 def backup_name(name: str) -> str:

@@ -17,13 +17,12 @@ from fabula.sources.libraries.library import (
     IN_ENVIRONMENT,
     Address,
     backup_name,
-    choose,
     find_password,
     open_songs,
     read_address,
 )
 from fabula.sources.playlists.entries import Entry, Playlist
-from fabula.sources.registry import Choice, Opening, Reader, Source
+from fabula.sources.registry import Choice, Opening, Reader, Source, choose_collection
 
 _PORT = 6600
 _PATIENCE = 30.0  # seconds
@@ -166,8 +165,9 @@ def open_mpd(paths: Sequence[str], opening: Opening) -> Source:
             songs = client.playlistinfo()
             place = MpdQueue(address, tuple(song["id"] for song in songs))
         else:
-            choices = [Choice(name, name, len(client.listplaylist(name))) for name in _names(client)]
-            name = choose(address, choices, opening).title
+            names = _names(client)
+            choices = [Choice(name, name, len(client.listplaylist(name))) for name in names]
+            name = names[choose_collection(address.place, choices, address.name or opening.collection)]
             songs = client.listplaylistinfo(name)
             place = MpdPlaylist(address, name, tuple(song["file"] for song in songs))
     if not songs:

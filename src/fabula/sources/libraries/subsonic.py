@@ -20,9 +20,9 @@ from typing import Any, NoReturn
 from urllib.parse import urlencode
 
 from fabula.errors import FileError, InputError
-from fabula.sources.libraries.library import Address, backup_name, choose, find_password, open_songs, read_address
+from fabula.sources.libraries.library import Address, backup_name, find_password, open_songs, read_address
 from fabula.sources.playlists.entries import Entry, Playlist
-from fabula.sources.registry import Choice, Opening, Reader, Source
+from fabula.sources.registry import Choice, Opening, Reader, Source, choose_collection
 from fabula.sources.tables.roles import feature_name
 
 _PATIENCE = 180.0  # seconds for a server to answer: some take minutes for ten thousand songs
@@ -75,7 +75,8 @@ class Server:
         """Write the file of a song to a path."""
         done = 0
         with self._send("download", [("id", song)]) as answer, target.open("wb") as file:
-            if any(kind in answer.headers.get("Content-Type", "") for kind in ("json", "xml", "html")):
+            kind = answer.headers.get("Content-Type", "")
+            if answer.status != 200 or any(name in kind for name in ("json", "xml", "html")):
                 raise SubsonicError(f"{self.address.place}: does not send it")
             while block := answer.read(_BLOCK):
                 done += len(block)
@@ -98,7 +99,8 @@ class Server:
             told = json.loads(data if len(data) <= _MOST_TOLD else b"")["subsonic-response"]
             failed = told["status"] != "ok"
         except (ValueError, KeyError, TypeError, RecursionError):
-            raise SubsonicError(f"{place}: answers {method} with what is no answer of a Subsonic server") from None
+            how = f"{answer.status} ({answer.reason})"
+            raise SubsonicError(f"{place}: answers {method} with {how}, which no Subsonic server says") from None
         if not failed:
             return dict(told)
         problem = told.get("error") or {}
@@ -117,32 +119,11 @@ class Server:
         try:
             return urllib.request.build_opener(_StayHere).open(request, timeout=_PATIENCE)  # type: ignore[no-any-return]
         except urllib.error.HTTPError as error:
-            with error:  # some servers say what is wrong beside the status
-                told = error.read(_BLOCK)
-            if error.code < 500 and b'"subsonic-response"' in told:
-                return _Told(told)  # type: ignore[return-value]
-            raise SubsonicError(f"{address.place}: answers {method} with {error.code} ({error.reason})") from None
+            return error  # type: ignore[return-value]  # an answer, too: some say in it what is wrong
         except (OSError, http.client.HTTPException) as error:
             reason = getattr(error, "reason", None) or error
             hint = "" if plain else "; a server without HTTPS is subsonic+http://..."
             raise SubsonicError(f"{address.place}: cannot be reached ({reason}){hint}") from None
-
-
-class _Told:
-    """An answer that came with an error's status."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self.headers = {"Content-Type": "application/json"}
-
-    def read(self, _: int = -1) -> bytes:
-        return self._data
-
-    def __enter__(self) -> _Told:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
 
 
 @dataclass(frozen=True)
@@ -260,8 +241,11 @@ def open_subsonic(paths: Sequence[str], opening: Opening) -> Source:
         raise InputError(f"{paths[0]}: takes subsonic://USER@HOST/playlist/NAME")
     server = Server(address, find_password(address))
     found = _playlists(server)
-    choices = [Choice(one["id"], str(one["name"]), int(one.get("songCount") or 0)) for one in found]
-    told = server.ask("getPlaylist", id=choose(address, choices, opening).id)["playlist"]
+    wanted = address.name or opening.collection
+    known = [one["id"] for one in found]
+    choices = [Choice(str(one["name"]), str(one["name"]), int(one.get("songCount") or 0)) for one in found]
+    number = known.index(wanted) if wanted in known else choose_collection(address.place, choices, wanted)
+    told = server.ask("getPlaylist", id=known[number])["playlist"]
     songs = _songs(told)
     playlist = Playlist(tuple(map(_entry, told.get("entry") or ())), str(told["name"]), "subsonic")
     home = SubsonicPlaylist(server, told, songs)

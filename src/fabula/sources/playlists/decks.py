@@ -26,7 +26,7 @@ from fabula.sources.playlists.entries import (
     from_uri,
     to_uri,
 )
-from fabula.sources.playlists.text_lines import TAG, attributes_of, mask_comments, refuse_document_type
+from fabula.sources.playlists.text_lines import TAG, above_zero, attributes_of, mask_comments, refuse_document_type
 
 _MOST = 256 << 20  # bytes of a collection
 _NOTES = ("C", "C#", "D", "D#", "E", "F", "F#", "G", "G#", "A", "A#", "B")
@@ -76,22 +76,13 @@ class _Deck:
             location = (volume if re.fullmatch("[A-Za-z]:", volume) else "") + folder + said.get("location.file", "")
         details: dict[str, Any] = {name: text[name] for name in ("album", "genre", "comments") if text.get(name)}
         details |= {"key": tone} if tone else {}
-        details |= {"tempo": beats} if (beats := _number(tempo)) else {}
+        details |= {"tempo": beats} if (beats := above_zero(tempo)) else {}
         title = text["name"] or Path(location).stem or f"track {key}"
-        return Entry(location, title, text["artist"], _number(seconds), MappingProxyType(details), (key, "", ""))
+        return Entry(location, title, text["artist"], above_zero(seconds), MappingProxyType(details), (key, "", ""))
 
 
 _REKORDBOX = _Deck("rekordbox", "DJ_PLAYLISTS", "track", ("track", "key"), "node", "a collection of rekordbox")
 _TRAKTOR = _Deck("traktor", "NML", "entry", ("primarykey", "key"), "subnodes", "a collection of Traktor")
-
-
-def _number(text: str) -> float | None:
-    """A number above 0; None for anything else."""
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if 0 < value < float("inf") else None
 
 
 def _tone(value: str) -> str:

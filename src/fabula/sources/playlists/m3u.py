@@ -84,7 +84,7 @@ def _entry(raw: tuple[str, str, str], location: str, where: str, start: int) -> 
         key, colon, value = legible(line).strip().removeprefix("#").partition(":")
         match = _EXTINF.match(legible(line).strip())
         if match:
-            duration, label = text_lines.seconds(match[1] or ""), match[3].strip()
+            duration, label = text_lines.above_zero(match[1] or ""), match[3].strip()
         elif key.upper() == "EXTART" and colon:
             artist = value.strip()
         elif key.upper() == "EXTFABULA":

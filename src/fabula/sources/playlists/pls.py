@@ -67,7 +67,7 @@ def _entry(path: str | os.PathLike[str], number: int, lines: list[str], encoding
     cut = match.span(1) if match else (0, 0)
     raw = (block[: cut[0]], block[slice(*cut)], block[cut[1] :])
     location = on_disk(fields["file"], Path(path).parent, encoding)
-    return Entry(location, title, artist, text_lines.seconds(fields.get("length", "")), MappingProxyType({}), raw)
+    return Entry(location, title, artist, text_lines.above_zero(fields.get("length", "")), MappingProxyType({}), raw)
 
 
 def write_pls(playlist: Playlist, comments: Comments | None = None) -> str:

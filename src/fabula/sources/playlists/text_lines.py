@@ -98,8 +98,8 @@ def comment_text(text: str) -> str:
     return re.sub(r"-(?=-)", "- ", writable_text(one_line(text))).rstrip("-")
 
 
-def seconds(text: str) -> float | None:
-    """A duration as M3U and PLS have it; None for -1, 0 and what is no number."""
+def above_zero(text: str) -> float | None:
+    """A number, such as a duration or a tempo; None for -1, 0 and what is no number."""
     try:
         value = float(text)
     except ValueError:

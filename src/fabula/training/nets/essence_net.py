@@ -3,6 +3,7 @@
 Names and shapes of the parameters are those of the model file.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
@@ -43,12 +44,12 @@ class TrainableEncoder:
 Weights = dict[str, NDArray[Any]]
 
 
-class ScorerNet(nn.Module):
+class ScorerNet(nn.Module, ABC):
     """A scorer of sequences (b, N, n, d), which gives (b, N)."""
 
+    @abstractmethod
     def certainty(self) -> list[Tensor]:
         """The parameters that say how sure it is: scaled by 0, it has no opinion."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
