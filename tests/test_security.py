@@ -70,7 +70,9 @@ def test_nothing_that_runs_code_out_of_data_is_there() -> None:
 
 
 def test_xml_is_parsed_at_few_places_and_each_refuses_what_declares_entities(tmp_path: Path) -> None:
-    parsing = {path for path, names in read_house()[0].items() if names & {"xml.etree", "xml.parsers", "lxml", "xml.dom"}}
+    parsing = {
+        path for path, names in read_house()[0].items() if names & {"xml.etree", "xml.parsers", "lxml", "xml.dom"}
+    }
     assert parsing == XML
     with zipfile.ZipFile(tmp_path / "a.docx", "w") as archive:
         archive.writestr("word/document.xml", DECLARES)
