@@ -71,7 +71,7 @@ class FabulaPlugin(BeetsPlugin):
                 name: getattr(opts, name) for name in ("template", "first", "last", "apart", "sides", "smoothness")
             }
             ordered = session.order(Request(**wishes))
-            self._write(ordered, [items[row] for row in source.rows], opts)
+            self._write(lib, ordered, [items[row] for row in source.rows], opts)
         except FabulaError as error:
             raise UserError(f"fabula: {error}") from error
 
@@ -103,16 +103,21 @@ class FabulaPlugin(BeetsPlugin):
         source = Source(Path.cwd(), collection, medium, rows=tuple(there), left_out=left)
         return source.with_lengths()
 
-    def _write(self, ordered: Ordered, items: list[Item], opts: Any) -> None:
+    def _write(self, lib: Library, ordered: Ordered, items: list[Item], opts: Any) -> None:
         """Print the order, and keep it in the library and in a file, unless it is only shown."""
         ui.print_(str(ordered))
         for note in dict.fromkeys(ordered.notes):
             ui.print_(f"note: {note}")
         if opts.pretend:
             return
-        for position, row in enumerate(ordered.ordering, start=1):
-            items[row].fabula_order = position
-            items[row].store()
+        with lib.transaction():  # all of it, or nothing: beets itself keeps what was done before an error
+            try:
+                for position, row in enumerate(ordered.ordering, start=1):
+                    items[row].fabula_order = position
+                    items[row].store()
+            except BaseException:
+                lib._connection().rollback()
+                raise
         if opts.output is not None:
             ui.print_(f"written: {ordered.save(opts.output)}")
 

@@ -229,9 +229,8 @@ GROUP = "fabula.sources"
 _HOME = ("fabula.sources.tables.read_table:READER", "fabula.sources.playlists.playlist:READER")
 # Libraries, by the scheme of their addresses: loaded when one is named
 _LIBRARIES = {
-    "subsonic": "fabula.sources.libraries.subsonic:READER",
-    "subsonic+http": "fabula.sources.libraries.subsonic:READER",
-    "mpd": "fabula.sources.libraries.mpd:READER",
+    scheme: f"fabula.sources.libraries.{scheme.removesuffix('+http')}:READER"
+    for scheme in ("subsonic", "subsonic+http", "jellyfin", "jellyfin+http", "plex", "plex+http", "mpd")
 }
 # Databases of programs, by the endings of their files
 _DATABASES = dict.fromkeys((".sqlite", ".db"), "fabula.sources.libraries.databases:READER")

@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -103,9 +103,11 @@ def find_password(address: Address) -> str:
     return getpass(f"Password of {address.user} at {address.place}: ")
 
 
-def backup_name(name: str) -> str:
-    """What a playlist is called that keeps how another one was."""
-    return f"{name} (before {datetime.now():%Y-%m-%d %H.%M.%S})"
+def backup_name(name: str, taken: Iterable[str]) -> str:
+    """What a playlist is called that keeps how another one was: by the time, and a number where that is taken."""
+    known, kept = set(taken), f"{name} (before {datetime.now():%Y-%m-%d %H.%M.%S})"
+    numbered = (f"{kept[:-1]}, {number})" for number in range(2, len(known) + 3))
+    return kept if kept not in known else next(one for one in numbered if one not in known)
 
 
 Fetch = Callable[[int, Path], None]  # writes the file of a song, by its number, to a path

@@ -27,6 +27,7 @@ from fabula.sources.registry import Choice, Opening, Reader, Source, choose_coll
 _PORT = 6600
 _PATIENCE = 30.0  # seconds
 _KINDS = ("playlist", "queue")
+_TOGETHER = 500  # songs in one list of commands, which may have 2 MB
 
 
 @contextmanager
@@ -70,7 +71,7 @@ class MpdQueue:
                 files = {song["id"]: song["file"] for song in queue}
                 _store(client, name, [files[song] for song in wanted])
                 return f"playlist {name!r} at {self.address.place}"
-            kept = backup_name(self.name)
+            kept = backup_name(self.name, _names(client))
             client.save(kept)
             try:
                 _arrange(client, list(self.songs), [*wanted, *(one for one in self.songs if one not in set(wanted))])
@@ -109,14 +110,8 @@ class MpdPlaylist:
             if name is not None and name != self.name:
                 _store(client, name, wanted)
                 return f"playlist {name!r} at {self.address.place}"
-            fresh, kept = f".{self.name} (fabula)", backup_name(self.name)
-            if fresh in _names(client):  # of a run that was ended
-                client.rm(fresh)
-            _store(client, fresh, wanted)
-            client.command_list_ok_begin()
-            client.rename(self.name, kept)
-            client.rename(fresh, self.name)
-            client.command_list_end()
+            kept = backup_name(self.name, _names(client))
+            _store(client, self.name, wanted, kept)
             return f"playlist {self.name!r} at {self.address.place}; as it was: {kept!r}"
 
 
@@ -124,20 +119,32 @@ def _names(client: Any) -> list[str]:
     return [one["playlist"] for one in client.listplaylists()]
 
 
-def _store(client: Any, name: str, files: Sequence[str]) -> None:
-    """A new playlist; none where anything fails."""
-    if name in _names(client):
+def _store(client: Any, name: str, files: Sequence[str], kept: str = "") -> None:
+    """A new playlist, or one in place of another, which gets the name that is kept; none where anything fails.
+
+    It is made under a hidden name, in parts that a player takes at once; the names change in one step.
+    """
+    there, fresh = _names(client), f".{name} (fabula)"
+    if name in there and not kept:
         raise InputError(f"there is a playlist {name!r} already; choose another name")
+    if fresh in there:  # of a run that was ended
+        client.rm(fresh)
     try:
-        client.command_list_ok_begin()
-        for file in files:
-            client.playlistadd(name, file)
-        client.command_list_end()
-        if client.listplaylist(name) != list(files):
+        for start in range(0, len(files), _TOGETHER):
+            client.command_list_ok_begin()
+            for file in files[start : start + _TOGETHER]:
+                client.playlistadd(fresh, file)
+            client.command_list_end()
+        if client.listplaylist(fresh) != list(files):
             raise FileError(f"the player did not take all songs of {name!r}")
+        client.command_list_ok_begin()
+        if kept:
+            client.rename(name, kept)
+        client.rename(fresh, name)
+        client.command_list_end()
     except Exception:
-        if name in _names(client):
-            client.rm(name)
+        if fresh in _names(client):
+            client.rm(fresh)
         raise
 
 

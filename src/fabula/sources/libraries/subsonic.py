@@ -1,71 +1,41 @@
 """Subsonic and OpenSubsonic: Navidrome, gonic, Supysonic, Ampache and others that speak their interface.
 
-``subsonic://USER@HOST/playlist/NAME`` is asked by HTTPS, by HTTP where the host is this machine, and
-``subsonic+http://...`` by HTTP. What is sent, the password among it, goes in the body of a request, never in its
-address, which servers and proxies write into their logs.
+What is sent, the password among it, goes in the body of a request.
 """
 
 from __future__ import annotations
 
 import hashlib
 import http.client
-import json
 import secrets
-import urllib.error
-import urllib.request
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 from urllib.parse import urlencode
 
-from fabula.errors import FileError, InputError
-from fabula.sources.libraries.library import Address, backup_name, find_password, open_songs, read_address
+from fabula.errors import InputError
+from fabula.sources.libraries.library import find_password, open_songs, read_address
+from fabula.sources.libraries.servers import Server, ServerError, ServerPlaylist, choose_playlist
 from fabula.sources.playlists.entries import Entry, Playlist
-from fabula.sources.registry import Choice, Opening, Reader, Source, choose_collection
+from fabula.sources.registry import Opening, Reader, Source
 from fabula.sources.tables.roles import feature_name
 
-_PATIENCE = 180.0  # seconds for a server to answer: some take minutes for ten thousand songs
-_MOST_TOLD = 64 << 20  # bytes of an answer
-_MOST_SONG = 2 << 30  # bytes of a song
-_BLOCK = 1 << 16
-_HERE = ("localhost", "127.0.0.1", "::1")
 _BY_PASSWORD = (10, 41, 42)  # errors of servers that know no tokens: they miss the password, or say so
 _DENIED = (40, 44)
 _NUMBERS = ("bpm", "year", "track")
 
 
-class _StayHere(urllib.request.HTTPRedirectHandler):
-    """Goes nowhere else: what is sent is meant for one server."""
-
-    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> NoReturn:
-        raise urllib.error.HTTPError(newurl, code, "it leads to another address; name that one", headers, fp)
-
-
-class SubsonicError(FileError):
-    """What a server answers in place of what was asked, and the number of its error."""
-
-    def __init__(self, message: str, code: int = 0) -> None:
-        self.code = code
-        super().__init__(message)
-
-
-class Server:
+class SubsonicServer(Server):
     """A server and who asks it: by a token, or by the password where it knows no tokens."""
 
-    def __init__(self, address: Address, password: str) -> None:
-        self.address = address
-        self._password = password
-        self._by_token = True
-
-    def __repr__(self) -> str:
-        return f"<Server {self.address.place}>"
+    _by_token = True
 
     def ask(self, method: str, *pairs: tuple[str, str], **named: str) -> dict[str, Any]:
-        """The answer to a method of the interface; a SubsonicError where it fails."""
+        """The answer to a method of the interface; a ServerError where it fails."""
         try:
             return self._answer(method, [*named.items(), *pairs])
-        except SubsonicError as error:
+        except ServerError as error:
             if error.code not in _BY_PASSWORD or not self._by_token:
                 raise
         self._by_token = False
@@ -73,150 +43,88 @@ class Server:
 
     def fetch(self, song: str, target: Path) -> None:
         """Write the file of a song to a path."""
-        done = 0
-        with self._send("download", [("id", song)]) as answer, target.open("wb") as file:
-            kind = answer.headers.get("Content-Type", "")
-            if answer.status != 200 or any(name in kind for name in ("json", "xml", "html")):
-                raise SubsonicError(f"{self.address.place}: does not send it")
-            while block := answer.read(_BLOCK):
-                done += len(block)
-                if done > _MOST_SONG:
-                    raise SubsonicError(f"{self.address.place}: sends more than {_MOST_SONG >> 30} GB for a song")
-                file.write(block)
+        self.save(self._post("download", [("id", song)]), target)
 
-    def _secret(self) -> dict[str, str]:
+    def _prove(self) -> dict[str, str]:
         """What proves the password: without telling it, where the server can do with that."""
         if not self._by_token:
-            return {"p": "enc:" + self._password.encode().hex()}
+            return {"p": "enc:" + self._secret.encode().hex()}
         salt = secrets.token_hex(8)
-        return {"t": hashlib.md5((self._password + salt).encode(), usedforsecurity=False).hexdigest(), "s": salt}
+        return {"t": hashlib.md5((self._secret + salt).encode(), usedforsecurity=False).hexdigest(), "s": salt}
 
     def _answer(self, method: str, pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
-        place = self.address.place
-        with self._send(method, pairs) as answer:
-            data = answer.read(_MOST_TOLD + 1)
-        try:
-            told = json.loads(data if len(data) <= _MOST_TOLD else b"")["subsonic-response"]
-            failed = told["status"] != "ok"
-        except (ValueError, KeyError, TypeError, RecursionError):
-            how = f"{answer.status} ({answer.reason})"
-            raise SubsonicError(f"{place}: answers {method} with {how}, which no Subsonic server says") from None
-        if not failed:
-            return dict(told)
+        place, answer = self.address.place, self._post(method, pairs)
+        said = self.read(answer, method)
+        told = said.get("subsonic-response") if isinstance(said, dict) else None
+        if not isinstance(told, dict) or "status" not in told:
+            raise ServerError(f"{place}: answers {method} with {answer.status}, which no Subsonic server says")
+        if told["status"] == "ok":
+            return told
         problem = told.get("error") or {}
-        code, said = int(problem.get("code") or 0), str(problem.get("message") or "no reason is given")
+        code, why = int(problem.get("code") or 0), str(problem.get("message") or "no reason is given")
         if code in _DENIED:
-            raise SubsonicError(f"{place}: does not know the user {self.address.user!r} with this password", code)
-        raise SubsonicError(f"{place}: refuses {method} ({said})", code)
+            raise ServerError(f"{place}: does not know the user {self.address.user!r} with this password", code)
+        raise ServerError(f"{place}: refuses {method} ({why})", code)
 
-    def _send(self, method: str, pairs: Sequence[tuple[str, str]]) -> http.client.HTTPResponse:
-        who = {"u": self.address.user, "v": "1.13.0", "c": "fabula", "f": "json", **self._secret()}
-        body = urlencode([*who.items(), *pairs]).encode()
-        address = self.address
-        plain = address.scheme.endswith("+http") or (address.scheme == "subsonic" and address.host in _HERE)
-        url = f"{'http' if plain else 'https'}://{address.place}{address.prefix}/rest/{method}.view"
-        request = urllib.request.Request(url, data=body, headers={"User-Agent": "fabula"})
-        try:
-            return urllib.request.build_opener(_StayHere).open(request, timeout=_PATIENCE)  # type: ignore[no-any-return]
-        except urllib.error.HTTPError as error:
-            return error  # type: ignore[return-value]  # an answer, too: some say in it what is wrong
-        except (OSError, http.client.HTTPException) as error:
-            reason = getattr(error, "reason", None) or error
-            hint = "" if plain else "; a server without HTTPS is subsonic+http://..."
-            raise SubsonicError(f"{address.place}: cannot be reached ({reason}){hint}") from None
+    def _post(self, method: str, pairs: Sequence[tuple[str, str]]) -> http.client.HTTPResponse:
+        who = {"u": self.address.user, "v": "1.13.0", "c": "fabula", "f": "json", **self._prove()}
+        return self.send("POST", f"/rest/{method}.view", urlencode([*who.items(), *pairs]).encode())
 
 
 @dataclass(frozen=True)
-class SubsonicPlaylist:
-    """One playlist of a server, as it was opened: where its order goes back to."""
+class SubsonicPlaylist(ServerPlaylist):
+    """One playlist of a server. Its id, comment and who may see it stay; all songs go in one request."""
 
-    server: Server
-    told: Mapping[str, Any]
-    songs: tuple[str, ...]  # their ids, in the order opened
+    server: SubsonicServer
+
+    @property
+    def id(self) -> str:
+        """How the server calls it."""
+        return str(self.told["id"])
 
     @property
     def name(self) -> str:
         """What it is called."""
         return str(self.told["name"])
 
-    def write(self, entries: Sequence[int], name: str | None = None) -> str:
-        """Put entries, by their numbers, into the playlist, or into a new one of another name; says what was written.
+    def names(self) -> list[tuple[str, str]]:
+        """The id and the name of every playlist of this user."""
+        user = self.server.address.user
+        return [(one["id"], str(one["name"])) for one in _playlists(self.server) if one.get("owner", user) == user]
 
-        In its place: how it was is kept as another playlist first, and its id, comment and who may see it stay. All
-        songs go in one request, which a server carries out whole or not at all. Where it has changed since it was
-        opened nothing is written.
-        """
-        ask = self.server.ask
-        songs = [self.songs[i] for i in entries]
-        if _songs(ask("getPlaylist", id=self.told["id"])["playlist"]) != self.songs:
-            raise InputError(f"{self.name!r} has changed since it was opened; nothing was written: order it again")
-        place = self.server.address.place
-        if name is not None and name != self.name:
-            self._create(name, songs)
-            return f"playlist {name!r} at {place}"
-        owner = self.told.get("owner")
-        if owner and owner != self.server.address.user:
-            raise InputError(f"{self.name!r} belongs to {owner}; --as NAME writes a playlist of your own")
-        kept = backup_name(self.name)
-        self._create(kept, self.songs)
-        self._replace(songs)
-        return f"playlist {self.name!r} at {place}; as it was: {kept!r}"
+    def read(self, which: str) -> tuple[str, ...]:
+        """The songs of a playlist."""
+        return _songs(self.server.ask("getPlaylist", id=which)["playlist"])
 
-    def _create(self, name: str, songs: Sequence[str]) -> None:
-        """A new playlist with the comment and the sight of this one; none where anything fails."""
-        ask, there = self.server.ask, _playlists(self.server)
-        if any(one["name"] == name for one in there if one.get("owner") == self.server.address.user):
-            raise InputError(f"{self.server.address.place} has a playlist {name!r} already; choose another name")
-        before = {one["id"] for one in there}
-        try:
-            ask("createPlaylist", ("name", name), *(("songId", song) for song in songs))
-            made = ask("getPlaylist", id=self._find_new(name, before)["id"])["playlist"]
-            if _songs(made) != tuple(songs):
-                raise SubsonicError(f"{self.server.address.place}: did not take all songs of {name!r}")
-            self._describe(made)
-        except FileError:
-            self._remove(name, before)
-            raise
+    def create(self, name: str, songs: Sequence[str]) -> None:
+        """Make a playlist."""
+        self.server.ask("createPlaylist", ("name", name), *(("songId", song) for song in songs))
 
-    def _find_new(self, name: str, before: set[Any]) -> dict[str, Any]:
-        found = [one for one in _playlists(self.server) if one["id"] not in before and one["name"] == name]
-        if not found:
-            raise SubsonicError(f"{self.server.address.place}: made no playlist {name!r}")
-        return found[-1]
+    def fill(self, songs: Sequence[str]) -> None:
+        """Replace the songs of this playlist, in one request, which a server carries out whole or not at all."""
+        pairs = (("playlistId", self.id), ("name", self.name))
+        self.server.ask("createPlaylist", *pairs, *(("songId", song) for song in songs))
 
-    def _remove(self, name: str, before: set[Any]) -> None:
-        """Take back what was made of a new playlist, where the server can still be asked."""
-        try:
-            self.server.ask("deletePlaylist", id=self._find_new(name, before)["id"])
-        except FileError:
-            return
+    def delete(self, which: str) -> None:
+        """Delete a playlist."""
+        self.server.ask("deletePlaylist", id=which)
 
-    def _describe(self, now: Mapping[str, Any]) -> None:
+    def describe(self, which: str) -> None:
         """Give a playlist the comment and the sight of this one, where it has others."""
+        now = self.server.ask("getPlaylist", id=which)["playlist"]
         comment, public = str(self.told.get("comment") or ""), bool(self.told.get("public"))
         if str(now.get("comment") or "") != comment or bool(now.get("public")) != public:
             changed = {"comment": comment, "public": "true" if public else "false"}
-            self.server.ask("updatePlaylist", playlistId=str(now["id"]), **changed)
+            self.server.ask("updatePlaylist", playlistId=which, **changed)
 
-    def _replace(self, songs: Sequence[str]) -> None:
-        """Replace the songs, and look what has become of them: an answer may be lost on the way."""
-        ask, which = self.server.ask, str(self.told["id"])
-        pairs = [("playlistId", which), ("name", self.name)]
-        trouble = ""
-        try:
-            ask("createPlaylist", *pairs, *(("songId", song) for song in songs))
-        except SubsonicError as error:
-            trouble = str(error)
-        now = ask("getPlaylist", id=which)["playlist"]
-        if _songs(now) == tuple(songs):
-            self._describe(now)
-            return
-        if _songs(now) != self.songs:
-            ask("createPlaylist", *pairs, *(("songId", song) for song in self.songs))
-        raise SubsonicError(f"{trouble or self.server.address.place + ': did not take the order'}; it is as it was")
+    @property
+    def fixed(self) -> str:
+        """Why this playlist cannot be replaced; "" where it can."""
+        owner = self.told.get("owner")
+        return f"belongs to {owner}" if owner and owner != self.server.address.user else ""
 
 
-def _playlists(server: Server) -> list[dict[str, Any]]:
+def _playlists(server: SubsonicServer) -> list[dict[str, Any]]:
     found = server.ask("getPlaylists").get("playlists") or {}
     return [dict(one, id=str(one["id"])) for one in found.get("playlist") or ()]
 
@@ -239,13 +147,10 @@ def open_subsonic(paths: Sequence[str], opening: Opening) -> Source:
     address = read_address(paths[0])
     if not address.host or not address.user:
         raise InputError(f"{paths[0]}: takes subsonic://USER@HOST/playlist/NAME")
-    server = Server(address, find_password(address))
+    server = SubsonicServer(address, find_password(address))
     found = _playlists(server)
-    wanted = address.name or opening.collection
-    known = [one["id"] for one in found]
-    choices = [Choice(str(one["name"]), str(one["name"]), int(one.get("songCount") or 0)) for one in found]
-    number = known.index(wanted) if wanted in known else choose_collection(address.place, choices, wanted)
-    told = server.ask("getPlaylist", id=known[number])["playlist"]
+    known = [(one["id"], str(one["name"]), int(one.get("songCount") or 0)) for one in found]
+    told = server.ask("getPlaylist", id=known[choose_playlist(address, known, opening)][0])["playlist"]
     songs = _songs(told)
     playlist = Playlist(tuple(map(_entry, told.get("entry") or ())), str(told["name"]), "subsonic")
     home = SubsonicPlaylist(server, told, songs)

@@ -1,0 +1,216 @@
+"""What servers of music share: asking over HTTP, and putting an order into a playlist without ever leaving a part.
+
+``SCHEME://USER@HOST/playlist/NAME`` is asked by HTTPS, by HTTP where the host is this machine, and
+``SCHEME+http://...`` by HTTP. Secrets go in the body or the headers of a request, never in its address, which servers
+and proxies write into their logs; no redirect is followed.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import urllib.error
+import urllib.request
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from fabula.errors import FileError, InputError
+from fabula.sources.libraries.library import Address, backup_name
+from fabula.sources.registry import Choice, Opening, choose_collection
+
+_PATIENCE = 180.0  # seconds for a server to answer: some take minutes for ten thousand songs
+_MOST_TOLD = 64 << 20  # bytes of an answer
+_MOST_SONG = 2 << 30  # bytes of a song
+_BLOCK = 1 << 16
+_HERE = ("localhost", "127.0.0.1", "::1")
+
+
+class _StayHere(urllib.request.HTTPRedirectHandler):
+    """Goes nowhere else: what is sent is meant for one server."""
+
+    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> NoReturn:
+        raise urllib.error.HTTPError(newurl, code, "it leads to another address; name that one", headers, fp)
+
+
+class ServerError(FileError):
+    """What a server answers in place of what was asked, and the number of its error."""
+
+    def __init__(self, message: str, code: int = 0) -> None:
+        self.code = code
+        super().__init__(message)
+
+
+class Server:
+    """A server, and the secret of who asks it, which is not shown."""
+
+    def __init__(self, address: Address, secret: str) -> None:
+        self.address = address
+        self._secret = secret
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.address.place}>"
+
+    def send(
+        self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
+    ) -> http.client.HTTPResponse:
+        """The answer to a request, whatever its status; a ServerError where there is none."""
+        address = self.address
+        plain = address.scheme.endswith("+http") or address.host in _HERE
+        url = f"{'http' if plain else 'https'}://{address.place}{address.prefix}{path}"
+        told = {"User-Agent": "fabula", **(headers or {})}
+        request = urllib.request.Request(url, data=body, headers=told, method=method)
+        try:
+            return urllib.request.build_opener(_StayHere).open(request, timeout=_PATIENCE)  # type: ignore[no-any-return]
+        except urllib.error.HTTPError as error:
+            return error  # type: ignore[return-value]  # an answer, too: some say in it what is wrong
+        except (OSError, http.client.HTTPException) as error:
+            reason = getattr(error, "reason", None) or error
+            hint = "" if plain else f"; a server without HTTPS is {address.scheme}+http://..."
+            raise ServerError(f"{address.place}: cannot be reached ({reason}){hint}") from None
+
+    def read(self, answer: http.client.HTTPResponse, what: str) -> Any:
+        """What an answer says as JSON; {} where it says nothing, a ServerError where it says anything else."""
+        try:
+            with answer:
+                data = answer.read(_MOST_TOLD + 1)
+            return json.loads(data if len(data) <= _MOST_TOLD else b"?") if data else {}
+        except (ValueError, RecursionError):
+            how = f"{answer.status} ({answer.reason})"
+            raise ServerError(f"{self.address.place}: answers {what} with {how}, which no such server says") from None
+        except (OSError, http.client.HTTPException) as error:
+            raise ServerError(f"{self.address.place}: breaks off ({error})") from None
+
+    def save(self, answer: http.client.HTTPResponse, target: Path) -> None:
+        """Write the song that an answer holds to a path."""
+        done = 0
+        with answer, target.open("wb") as file:
+            kind = answer.headers.get("Content-Type", "")
+            if answer.status != 200 or any(name in kind for name in ("json", "xml", "html")):
+                raise ServerError(f"{self.address.place}: does not send it")
+            while block := answer.read(_BLOCK):
+                done += len(block)
+                if done > _MOST_SONG:
+                    raise ServerError(f"{self.address.place}: sends more than {_MOST_SONG >> 30} GB for a song")
+                file.write(block)
+
+
+def choose_playlist(address: Address, known: Sequence[tuple[str, str, int]], opening: Opening) -> int:
+    """Which of the playlists of a server, by id, name and size, is meant."""
+    wanted, ids = address.name or opening.collection, [one for one, _, _ in known]
+    alike = [one for one, name, _ in known if name == wanted]
+    if len(alike) > 1:
+        told = f"{len(alike)} playlists are called {wanted!r}; name one by its id: {', '.join(alike)}"
+        raise InputError(f"{address.place}: {told}")
+    choices = [Choice(name, name, size) for _, name, size in known]
+    return ids.index(wanted) if wanted in ids else choose_collection(address.place, choices, wanted)
+
+
+@dataclass(frozen=True)
+class ServerPlaylist(ABC):
+    """A playlist of a server, as it was opened: where its order goes back to. Each kind of server says how."""
+
+    server: Server
+    told: Mapping[str, Any]  # what the server says of it
+    songs: tuple[str, ...]  # their ids, in the order opened
+
+    @property
+    @abstractmethod
+    def id(self) -> str:
+        """How the server calls it."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What it is called."""
+
+    @abstractmethod
+    def names(self) -> list[tuple[str, str]]:
+        """The id and the name of every playlist of this user."""
+
+    @abstractmethod
+    def read(self, which: str) -> tuple[str, ...]:
+        """The songs of a playlist."""
+
+    @abstractmethod
+    def create(self, name: str, songs: Sequence[str]) -> None:
+        """Make a playlist."""
+
+    @abstractmethod
+    def describe(self, which: str) -> None:
+        """Give a playlist the comment and the sight of this one."""
+
+    @abstractmethod
+    def fill(self, songs: Sequence[str]) -> None:
+        """Replace the songs of this playlist, in one request."""
+
+    @abstractmethod
+    def delete(self, which: str) -> None:
+        """Delete a playlist."""
+
+    @property
+    def fixed(self) -> str:
+        """Why this playlist cannot be replaced; "" where it can."""
+        return ""
+
+    def write(self, entries: Sequence[int], name: str | None = None) -> str:
+        """Put entries, by their numbers, into the playlist, or into a new one of another name; says what was written.
+
+        In its place: how it was is kept as another playlist first. Where it has changed since it was opened, nothing
+        is written.
+        """
+        songs = tuple(self.songs[i] for i in entries)
+        if self.read(self.id) != self.songs:
+            raise InputError(f"{self.name!r} has changed since it was opened; nothing was written: order it again")
+        place = self.server.address.place
+        if name is not None and name != self.name:
+            self.create_whole(name, songs)
+            return f"playlist {name!r} at {place}"
+        if self.fixed:
+            raise InputError(f"{self.name!r} {self.fixed}; --as NAME writes a playlist of your own")
+        kept = backup_name(self.name, (name for _, name in self.names()))
+        self.replace(songs, kept)
+        return f"playlist {self.name!r} at {place}; as it was: {kept!r}"
+
+    def create_whole(self, name: str, songs: Sequence[str]) -> str:
+        """A new playlist with all of some songs, described as this one, by its id; none where anything fails."""
+        there = self.names()
+        if any(one == name for _, one in there):
+            raise InputError(f"{self.server.address.place} has a playlist {name!r} already; choose another name")
+        before = {which for which, _ in there}
+        try:
+            self.create(name, songs)
+            made = self._find_new(name, before)
+            if self.read(made) != tuple(songs):
+                raise ServerError(f"{self.server.address.place}: did not take all songs of {name!r}")
+            self.describe(made)
+        except FileError:
+            with suppress(FileError):  # to take back what was made, where the server can still be asked
+                self.delete(self._find_new(name, before))
+            raise
+        return made
+
+    def _find_new(self, name: str, before: set[str]) -> str:
+        found = [which for which, one in self.names() if which not in before and one == name]
+        if not found:
+            raise ServerError(f"{self.server.address.place}: made no playlist {name!r}")
+        return found[-1]
+
+    def replace(self, songs: tuple[str, ...], kept: str) -> None:
+        """Keep how the playlist was under a name, replace its songs, and look: an answer may be lost on the way."""
+        self.create_whole(kept, self.songs)
+        trouble = f"{self.server.address.place}: did not take the order"
+        try:
+            self.fill(songs)
+        except ServerError as error:
+            trouble = str(error)
+        if self.read(self.id) == songs:
+            self.describe(self.id)
+            return
+        if self.read(self.id) != self.songs:
+            self.fill(self.songs)
+        whole = self.read(self.id) == self.songs
+        raise ServerError(f"{trouble}; " + ("it is as it was" if whole else f"as it was is kept: {kept!r}"))
