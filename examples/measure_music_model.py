@@ -43,6 +43,7 @@ CASES = {
     "duration and loudness": (FOLDER, False),
     "titles alone": ((), True),
 }
+LENGTHS = ((3, 6), (7, 10), (11, 20))
 SHOWN = ("spearman", "kendall", "first", "last", "neighbours")
 Orders = list[np.ndarray]
 
@@ -54,13 +55,16 @@ def seen(albums: Sequence[Collection], case: str) -> list[Collection]:
 
 
 def bits(music: Model, albums: Sequence[Collection]) -> dict[str, Any]:
-    """Bits by what is known, and by scorer."""
+    """Bits by what is known, by scorer and by length."""
     found = {}
     for case in CASES:
         found[case] = fabula.mutual_information(music, seen(albums, case), draws=16)
     whole = seen(albums, "all inputs")
     for scorer in ("arcs", "flow"):
         found[f"all inputs, {scorer} alone"] = fabula.mutual_information(music, whole, draws=16, scorer=scorer)
+    for low, high in LENGTHS:
+        some = [album for album in whole if low <= len(album) <= high]
+        found |= {f"{low} to {high} items": fabula.mutual_information(music, some, draws=16)} if some else {}
     return {case: {"bits": i.bits, "low": i.low, "high": i.high, "n": i.collections} for case, i in found.items()}
 
 

@@ -307,13 +307,24 @@ def look_at(model: Model, collection: Collection) -> Evidence:
     return found
 
 
+def can_look(model: Model, collection: Collection) -> bool:
+    """Whether a step model finds something to look at in a collection's items."""
+    try:
+        return bool(look_at(model, collection).pairs)
+    except InputError:
+        return False
+
+
+def propose_steps(model: Model, collection: Collection) -> Ints:
+    """The ordering that a step model proposes for a collection, (n,)."""
+    energy = model.energy(collection, evidence=look_at(model, collection))
+    return likeliest(solvable(energy), seconds=_SECONDS).ordering
+
+
 def step_orderings(model: Model, collections: Sequence[Collection], rng: np.random.Generator) -> dict[str, Orderings]:
     """The ordering proposed for each collection in the true numbering, its items shuffled before they are looked at."""
-    found: Orderings = []
-    for mixed, shown in zip(*shuffle_all(collections, rng), strict=True):
-        energy = model.energy(shown, evidence=look_at(model, shown))
-        found.append(mixed[likeliest(solvable(energy), seconds=_SECONDS).ordering])
-    return {PROPOSED: found}
+    shuffled = zip(*shuffle_all(collections, rng), strict=True)
+    return {PROPOSED: [mixed[propose_steps(model, shown)] for mixed, shown in shuffled]}
 
 
 def step_bits(model: Model, collections: Sequence[Collection], seed: int) -> dict[str, Information]:
