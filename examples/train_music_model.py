@@ -27,6 +27,7 @@ import assess_music as assessing
 import numpy as np
 import simulate_heard as hearing
 import torch
+from learn_from_teachers import Errors, StudentLearner
 
 from fabula.core.collection import Collection, Item
 from fabula.errors import import_extra
@@ -37,14 +38,7 @@ from fabula.training.data import ItemPool
 from fabula.training.loop import optimise
 from fabula.training.nets.set_net import Dropout, SetNet, artist_of, as_inputs, as_model, learn_inputs
 from fabula.training.recipes import SetRecipe
-from fabula.training.sets import (
-    BOTH,
-    Errors,
-    SetLearner,
-    collection_bits,
-    set_fingerprint,
-    set_pool,
-)
+from fabula.training.sets import BOTH, collection_bits, set_fingerprint, set_pool
 
 TABLES = ("albums", "albums-more", "titles", "features-more2", "features-more", "titles-more")
 PREFERRED = ("albums", "albums-more", "features-more2", "features-more", "titles", "titles-more")  # of one album twice
@@ -199,7 +193,7 @@ def work(task: dict[str, Any]) -> dict[str, Any]:
     began = time.monotonic()
     errors = errors_of(spec, *(np.array(task[name]) for name in ("mean", "deviation")), device)
     views = [seen.features for name, seen in assessing.fingerprints_of(FEATURES).items() if name in CHOSEN_BY]
-    run = optimise(SetLearner(net, train, aside, recipe, teachers=teachers, errors=errors, views=views))
+    run = optimise(StudentLearner(net, train, aside, recipe, teachers=teachers, errors=errors, views=views))
     torch.save({"spec": json.dumps(spec.to_dict()), "weights": run.best_net().state_dict()}, task["to"])
     bits = [round(epoch.bits[BOTH], 4) for epoch in run.history]
     best, known = run.best_net().eval(), dict(zip(CHOSEN_BY, views, strict=True))

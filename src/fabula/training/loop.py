@@ -17,7 +17,6 @@ from typing import Any, TypeVar
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from fabula.core.files import write_whole
 from fabula.errors import FileError
@@ -449,11 +448,6 @@ def log_share(logits: Tensor) -> Tensor:
 def to_bits(loss: Number, sequences: int) -> Number:
     """Equation 2 of the paper: the bound log N - L on the information, in bits; ``sequences`` is N."""
     return (math.log(sequences) - loss) / math.log(2)
-
-
-def distill(logits: Tensor, opinion: Tensor) -> Tensor:
-    """Divergence of a net's probabilities over the orderings from its teachers' (Hinton et al. 2015)."""
-    return functional.kl_div(logits.log_softmax(-1), opinion.log_softmax(-1), log_target=True, reduction="batchmean")
 
 
 def permutations(count: int, n: int, generator: torch.Generator) -> Tensor:

@@ -245,7 +245,7 @@ class SetRecipe:
     unguessed: float = 0.7  # how likely all of these are hidden where not few features are shown
     noise: float = 0.1  # deviation of what is added to the features
     subsequences: float = 0.6  # part of the batches cut to a random part of each collection, in its order
-    taught: float = 0.7  # weight of the teachers' opinion in the loss where there are teachers
+    taught: float = 0.7  # weight of teachers' opinion, where there are any, as in examples/learn_from_teachers.py
     tokens: int = 25  # artists that must use a token for it to enter the vocabulary; 0: none enters
     grams: int = 0  # the same for a gram
     seed: int = 0
