@@ -76,9 +76,9 @@ def test_parts_and_marks():
     first, second, other = read_titles(["Hope", "Hope II", "HOPE (feat. Rain)"], album="Hope", artists=["Rain"] * 3)
     assert (first.part, second.part, second.base) == (0, 2, "hope")
     marks = dict(zip(MARKS, other.marks, strict=True))
-    assert marks["guest"] == marks["brackets"] == marks["artist"] == marks["album title"] == 1
+    assert marks["guest"] == marks["brackets"] == marks["artist"] == marks["album_title"] == 1
     assert marks["part"] == 0
-    assert first.marks[MARKS.index("album words")] == 1
+    assert first.marks[MARKS.index("album_words")] == 1
 
 
 def test_rare_words_for_beginnings_and_ends_are_read_as_common_ones():

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import cache, lru_cache
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -258,25 +258,6 @@ def _derivative_operator(dx: Floats, slope: Floats) -> Floats:
     return np.asarray(np.linalg.solve(A, R), dtype=np.float64)
 
 
-def _banded_pieces(x: Floats, y: Floats) -> Floats:
-    """The same polynomials (q - 1, 4[, d]) of many knots, in time and room that grow with their number alone."""
-    from scipy.linalg import solve_banded
-
-    dx = np.diff(x)
-    wide = dx.reshape(-1, *(1,) * (y.ndim - 1))
-    slope = np.diff(y, axis=0) / wide
-    first, last = dx[0] + dx[1], dx[-2] + dx[-1]
-    bands = np.zeros((3, len(x)))  # above, on and below the diagonal, as _derivative_operator has them
-    bands[0, 1:] = first, *dx[:-1]
-    bands[1] = dx[1], *(2 * (dx[:-1] + dx[1:])), dx[-2]
-    bands[2, :-1] = *dx[1:], last
-    right = np.empty_like(y)
-    right[1:-1] = 3 * (wide[1:] * slope[:-1] + wide[:-1] * slope[1:])
-    right[0] = ((dx[0] + 2 * first) * dx[1] * slope[0] + dx[0] ** 2 * slope[1]) / first
-    right[-1] = (dx[-1] ** 2 * slope[-2] + (2 * last + dx[-1]) * dx[-2] * slope[-1]) / last
-    return _hermite(y, wide, slope, solve_banded((1, 1), bands, right))
-
-
 def _polynomial(coefficients: Floats, step: Floats) -> Floats:
     """Cubics (m, 4[, e]), or one (1, 4[, e]) for all, at steps (m,): shape (m[, e])."""
     c0, c1, c2, c3 = np.moveaxis(coefficients, step.ndim, 0)
@@ -291,7 +272,9 @@ def _pieces_of(knots: Floats, values: Floats, interpolation: str) -> Floats:
     if interpolation == MONOTONE:
         return _monotone_pieces(knots, values)
     if len(knots) > _MANY:
-        return _banded_pieces(knots, values)
+        from scipy.interpolate import CubicSpline
+
+        return np.ascontiguousarray(np.moveaxis(CubicSpline(knots, values).c[::-1], 0, 1))
     return np.tensordot(_piece_operator(knots.tobytes()), values, axes=(2, 0))
 
 
@@ -474,76 +457,17 @@ def _read_row(row: Any, where: str) -> Template:
 
 # The templates that come with the package, and names for learned ones by what they look like.
 
-# name: (one sentence, {position: height}); heights are scaled to mean 0 and deviation 1 along the template.
-_SHAPES: dict[str, tuple[str, dict[float, float]]] = {
-    # The six emotional arcs of Reagan et al. 2016.
-    "rags-to-riches": (
-        "A slow start, then a rise that does not stop.",
-        {0.0: 0.0, 0.3: 0.1, 0.6: 0.38, 1.0: 1.0},
-    ),
-    "tragedy": (
-        "From the height down, slowly and then fast, without return.",
-        {0.0: 1.0, 0.3: 0.87, 0.6: 0.58, 1.0: 0.0},
-    ),
-    "man-in-a-hole": (
-        "Falls into trouble and climbs out again, higher than before.",
-        {0.0: 0.7, 0.2: 0.35, 0.45: 0.0, 0.75: 0.55, 1.0: 1.0},
-    ),
-    "icarus": (
-        "Rises to a height in the middle and falls to the end.",
-        {0.0: 0.2, 0.25: 0.75, 0.45: 1.0, 0.75: 0.4, 1.0: 0.0},
-    ),
-    "cinderella": (
-        "Rises, falls back at midnight, and rises to a happy end.",
-        {0.0: 0.0, 0.15: 0.35, 0.35: 0.7, 0.6: 0.25, 0.8: 0.55, 1.0: 1.0},
-    ),
-    "oedipus": (
-        "Falls, recovers for a while, and falls for good.",
-        {0.0: 1.0, 0.2: 0.45, 0.35: 0.35, 0.55: 0.7, 0.65: 0.72, 0.85: 0.25, 1.0: 0.0},
-    ),
-    # Stages of a drama and templates that people who sequence ask for.
-    "freytag-pyramid": (
-        "Exposition, rising action, a climax in the middle, falling action, a quiet close.",
-        {0.0: 0.0, 0.15: 0.12, 0.35: 0.6, 0.5: 1.0, 0.65: 0.6, 0.85: 0.12, 1.0: 0.0},
-    ),
-    "steady-rise": ("Rises evenly from the first item to the last.", {0.0: 0.0, 1.0: 1.0}),
-    "steady-fall": ("Falls evenly from the first item to the last.", {0.0: 1.0, 1.0: 0.0}),
-    "wave": (
-        "Up and down twice, ending where it began.",
-        {0.0: 0.5, 0.125: 1.0, 0.25: 0.5, 0.375: 0.0, 0.5: 0.5, 0.625: 1.0, 0.75: 0.5, 0.875: 0.0, 1.0: 0.5},
-    ),
-    "double-peak": (
-        "Two heights, the second one higher, with a rest between them.",
-        {0.0: 0.1, 0.12: 0.55, 0.25: 0.85, 0.38: 0.55, 0.5: 0.25, 0.65: 0.62, 0.8: 1.0, 0.9: 0.7, 1.0: 0.2},
-    ),
-    "slow-burn": (
-        "Holds back for long, climbs late, and lets go just before the end.",
-        {0.0: 0.0, 0.3: 0.08, 0.55: 0.25, 0.75: 0.6, 0.9: 1.0, 1.0: 0.75},
-    ),
-}
-
-
 _FLAT = 1e-9  # deviation along a template below which it counts as flat
 
-# name: (one sentence, {position: height}); scale and offset do not matter.
-_SIMPLE: dict[str, tuple[str, dict[float, float]]] = {
-    "rise": ("Rises from beginning to end.", {0.0: 0.0, 1.0: 1.0}),
-    "fall": ("Falls from beginning to end.", {0.0: 1.0, 1.0: 0.0}),
-    "arch": ("Rises to the middle and falls again.", {0.0: 0.0, 0.5: 1.0, 1.0: 0.0}),
-    "valley": ("Falls to the middle and rises again.", {0.0: 1.0, 0.5: 0.0, 1.0: 1.0}),
-    "early peak": ("Is highest in its first third.", {0.0: 0.1, 0.25: 1.0, 0.55: 0.2, 1.0: 0.0}),
-    "late peak": ("Is highest in its last third.", {0.0: 0.0, 0.45: 0.2, 0.75: 1.0, 1.0: 0.1}),
-    "early low": ("Is lowest in its first third.", {0.0: 0.9, 0.25: 0.0, 0.55: 0.8, 1.0: 1.0}),
-    "late low": ("Is lowest in its last third.", {0.0: 1.0, 0.45: 0.8, 0.75: 0.0, 1.0: 0.9}),
-    "high opening": ("Opens high, then stays low.", {0.0: 1.0, 0.2: 0.1, 0.5: 0.0, 1.0: 0.0}),
-    "low opening": ("Opens low, then stays high.", {0.0: 0.0, 0.2: 0.9, 0.5: 1.0, 1.0: 1.0}),
-    "high close": ("Stays low and closes high.", {0.0: 0.0, 0.5: 0.0, 0.8: 0.1, 1.0: 1.0}),
-    "low close": ("Stays high and closes low.", {0.0: 1.0, 0.5: 1.0, 0.8: 0.9, 1.0: 0.0}),
-    "rise, fall, rise": ("Rises, falls back, and rises again.", {0.0: 0.0, 0.3: 1.0, 0.7: 0.0, 1.0: 1.0}),
-    "fall, rise, fall": ("Falls, recovers, and falls again.", {0.0: 1.0, 0.3: 0.0, 0.7: 1.0, 1.0: 0.0}),
-    "two peaks": ("Rises and falls twice.", {0.0: 0.0, 0.25: 1.0, 0.5: 0.0, 0.75: 1.0, 1.0: 0.0}),
-    "two valleys": ("Falls and rises twice.", {0.0: 1.0, 0.25: 0.0, 0.5: 1.0, 0.75: 0.0, 1.0: 1.0}),
-}
+
+@cache
+def shapes(group: str) -> dict[str, tuple[str, dict[float, float]]]:
+    """Name -> a sentence and height by position, of the "known" templates, or of "simple" ones, of any scale.
+
+    Among the known are the six emotional arcs of Reagan et al. 2016, and stages of a drama.
+    """
+    kept = json.loads(files("fabula.core").joinpath("shapes.json").read_text(encoding="utf-8"))[group]
+    return {name: (sentence, dict(curve)) for name, (sentence, curve) in kept.items()}
 
 
 def template_names() -> list[str]:
@@ -554,7 +478,7 @@ def template_names() -> list[str]:
     >>> "man-in-a-hole" in template_names(), "album-4.1" in template_names()
     (True, True)
     """
-    return [*_SHAPES, *_album_templates()]
+    return [*shapes("known"), *_album_templates()]
 
 
 def template(name: str) -> Template:
@@ -571,13 +495,17 @@ def template(name: str) -> Template:
     'man-in-a-hole'
     """
     key = "-".join(str(name).lower().replace("_", " ").replace("-", " ").split())
-    if key in _SHAPES:
-        sentence, shape = _SHAPES[key]
+    if key in shapes("known"):
+        sentence, shape = shapes("known")[key]
         return Template(list(shape), list(shape.values()), key, sentence).normalised()
     if key in _album_templates():
         return _album_templates()[key]
     near = get_close_matches(key, template_names(), n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(_SHAPES)}, album-1.1 to album-6.6"
+    hint = (
+        f"did you mean {' or '.join(near)}?"
+        if near
+        else f"there are: {', '.join(shapes('known'))}, album-1.1 to album-6.6"
+    )
     raise InputError(f"no built-in template is called {str(name)!r}; {hint}")
 
 
@@ -589,7 +517,7 @@ def shape_of(template: Template) -> str:
     if samples.std() < _FLAT:
         return "flat"
     samples = _scale(samples)
-    return max(_SIMPLE, key=lambda name: float(samples @ _simple(name)))
+    return max(shapes("simple"), key=lambda name: float(samples @ _simple(name)))
 
 
 def name_templates(knots: ArrayLike, values: ArrayLike) -> list[Template]:
@@ -606,7 +534,7 @@ def name_templates(knots: ArrayLike, values: ArrayLike) -> list[Template]:
     ]
 
 
-@lru_cache(maxsize=1)
+@cache
 def _album_templates() -> dict[str, Template]:
     """The templates learned from albums by contrast; examples/learn_album_templates.py makes the file."""
     rows = json.loads(files("fabula.core").joinpath("album_templates.json").read_text(encoding="utf-8"))
@@ -627,11 +555,11 @@ def _number(shapes: Iterable[str]) -> list[str]:
 
 def _sentence(shape: str) -> str:
     plain = {"flat": "Stays where it is.", "arc": "Has several dimensions."}
-    return plain[shape] if shape in plain else _SIMPLE[shape][0]
+    return plain[shape] if shape in plain else shapes("simple")[shape][0]
 
 
 def _simple(name: str) -> Floats:
-    shape = _SIMPLE[name][1]
+    shape = shapes("simple")[name][1]
     return _scale(np.interp(np.linspace(0.0, 1.0, 101), list(shape), list(shape.values())))
 
 

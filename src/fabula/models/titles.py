@@ -202,24 +202,11 @@ def _says(left: str, given: str) -> bool:
 
 # What a title says: words and pieces of words, marks, and the part it is of something.
 
-MARKS = (
-    "brackets",
-    "dash",
-    "guest",
-    "number",
-    "question",
-    "stops",
-    "capitals",
-    "small",
-    "words",
-    "letters",
-    "album words",
-    "album title",
-    "artist",
-    "part",
-    "first part",
-    "part number",
-)
+_MARK_NAMES = """
+    brackets dash guest number question stops capitals small words letters album_words album_title artist part
+    first_part part_number
+"""
+MARKS = tuple(_MARK_NAMES.split())
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _DIGITS = re.compile(r"\d+")
 _GUEST = re.compile(r"\b(?:feat|ft|featuring|con|with)\b")
