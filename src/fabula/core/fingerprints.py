@@ -79,7 +79,8 @@ class Fingerprints:
             return None
         try:
             features = tuple(str(name) for name in document["features"])
-            return cls(features, *(_decode(document.get(key, "")) for key in ("values", "titles")))
+            digests = (base64.b64decode(document.get(key, ""), validate=True) for key in ("values", "titles"))
+            return cls(features, *(np.frombuffer(one, dtype="<u4").astype(np.uint32) for one in digests))
         except (KeyError, TypeError, AttributeError, ValueError, binascii.Error) as error:
             raise InputError(f"the record of what was learned from is damaged ({error})") from error
 
@@ -146,7 +147,3 @@ def _holds(kept: Digests, rows: list[bytes]) -> bool:
     digest = _digest(rows)
     at = int(np.searchsorted(kept, np.uint32(digest)))
     return at < len(kept) and int(kept[at]) == digest
-
-
-def _decode(text: str) -> Digests:
-    return np.frombuffer(base64.b64decode(text, validate=True), dtype="<u4").astype(np.uint32)

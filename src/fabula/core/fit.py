@@ -280,7 +280,10 @@ def fit(
         dimensions = 1 if values.ndim == 1 else values.shape[1]
         raise InputError(f"essence has {dimensions} dimension(s), template has {template.dimensions}: they must agree")
     pinned = as_fixed(fixed or {}, n)
-    banned = as_forbidden(forbidden, n)
+    try:
+        banned = {(as_item(item, n), as_position(position, n) % n) for item, position in forbidden}
+    except TypeError as error:
+        raise InputError(f"forbidden must be pairs (item, position); got {forbidden!r}") from error
     for item, position in banned:
         if pinned.get(position) == item:
             raise InputError(f"item {item} is fixed at position {position} and forbidden there")
@@ -357,11 +360,3 @@ def as_fixed(fixed: Mapping[int, int], n: int) -> dict[int, int]:
                 raise InputError(f"item {what} is fixed twice: at position {other} and position {position}")
         pinned[position] = what
     return pinned
-
-
-def as_forbidden(forbidden: Iterable[tuple[int, int]], n: int) -> set[tuple[int, int]]:
-    """Check pairs (item, position) and count their positions from the start."""
-    try:
-        return {(as_item(item, n), as_position(position, n) % n) for item, position in forbidden}
-    except TypeError as error:
-        raise InputError(f"forbidden must be pairs (item, position); got {forbidden!r}") from error

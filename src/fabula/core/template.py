@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fabula.core.arrays import Floats, Ints, as_essence, normalise, positions as even_positions
 from fabula.core.display import caption_html, curve_svg, name_some
@@ -72,7 +72,9 @@ class Template:
         self, knots: ArrayLike, values: ArrayLike, name: str = "", description: str = "", interpolation: str = CUBIC
     ) -> None:
         checked = _as_knots(knots)
-        curve = _as_values(values, len(checked))
+        curve = np.array(as_essence(values, name="template values"))
+        if len(curve) != len(checked):
+            raise InputError(f"a template needs one value per knot; got {len(curve)} values for {len(checked)} knots")
         pieces = _pieces_of(checked, curve, interpolation)
         for array in (checked, curve, pieces):
             array.setflags(write=False)
@@ -193,13 +195,6 @@ def as_positions(positions: ArrayLike) -> Floats:
     return u
 
 
-def _monotone_pieces(x: Floats, y: Floats) -> Floats:
-    """The polynomials (q - 1, 4[, d]), from power 0 up, of a curve that stays between neighbouring knots (q,)."""
-    dx = np.diff(x).reshape(-1, *(1,) * (y.ndim - 1))
-    slope = np.diff(y, axis=0) / dx
-    return _hermite(y, dx, slope, _monotone_slopes(dx, slope))
-
-
 @lru_cache(maxsize=64)
 def _piece_operator(knots: bytes) -> Floats:
     """From knot values to the polynomial of each piece: shape (q - 1, 4, q), coefficients from power 0 up."""
@@ -270,7 +265,9 @@ def _pieces_of(knots: Floats, values: Floats, interpolation: str) -> Floats:
     if interpolation not in INTERPOLATIONS:
         raise InputError(f"interpolation must be {' or '.join(map(repr, INTERPOLATIONS))}; got {interpolation!r}")
     if interpolation == MONOTONE:
-        return _monotone_pieces(knots, values)
+        dx = np.diff(knots).reshape(-1, *(1,) * (values.ndim - 1))
+        slope = np.diff(values, axis=0) / dx
+        return _hermite(values, dx, slope, _monotone_slopes(dx, slope))
     if len(knots) > _MANY:
         from scipy.interpolate import CubicSpline
 
@@ -292,13 +289,6 @@ def _as_knots(knots: ArrayLike) -> Floats:
     if not rising.all():
         raise InputError(f"template knots must rise from 0 to 1; got {shown} (knot {int(np.argmin(rising)) + 2})")
     return x
-
-
-def _as_values(values: ArrayLike, knots: int) -> NDArray[np.float64]:
-    curve = np.array(as_essence(values, name="template values"))
-    if len(curve) != knots:
-        raise InputError(f"a template needs one value per knot; got {len(curve)} values for {knots} knots")
-    return curve
 
 
 # Sets of templates, and the file they are kept in.
@@ -366,7 +356,12 @@ class TemplateSet:
 
     def save(self, path: str | Path) -> Path:
         """Write the set as JSON, whole or not at all."""
-        lines = ",\n  ".join(json.dumps(_row(t), ensure_ascii=False) for t in self.templates)
+        rows = [
+            {"name": t.name, "description": t.description, "knots": t.knots.tolist(), "values": t.values.tolist()}
+            | ({} if t.interpolation == CUBIC else {"interpolation": t.interpolation})
+            for t in self.templates
+        ]
+        lines = ",\n  ".join(json.dumps(row, ensure_ascii=False) for row in rows)
         seen = "" if self.seen is None else f', "seen":\n {json.dumps(self.seen.to_dict(), ensure_ascii=False)}'
         text = f'{{"format": "{FORMAT}", "version": {VERSION}, "templates": [\n  {lines}\n]{seen}}}\n'
         return write_whole(path, text)
@@ -436,11 +431,6 @@ def join_essences(
             raise InputError(f"collection {i} has {len(value)} values and {at.size} positions: they must agree")
     lengths = np.array([len(value) for value in values])
     return np.concatenate(values), np.concatenate(where), lengths
-
-
-def _row(t: Template) -> dict[str, Any]:
-    row = {"name": t.name, "description": t.description, "knots": t.knots.tolist(), "values": t.values.tolist()}
-    return row if t.interpolation == CUBIC else {**row, "interpolation": t.interpolation}
 
 
 def _read_row(row: Any, where: str) -> Template:
@@ -517,7 +507,9 @@ def shape_of(template: Template) -> str:
     if samples.std() < _FLAT:
         return "flat"
     samples = _scale(samples)
-    return max(shapes("simple"), key=lambda name: float(samples @ _simple(name)))
+    even, simple = np.linspace(0.0, 1.0, 101), shapes("simple")
+    likeness = {name: samples @ _scale(np.interp(even, list(c), list(c.values()))) for name, (_, c) in simple.items()}
+    return max(likeness, key=lambda name: float(likeness[name]))
 
 
 def name_templates(knots: ArrayLike, values: ArrayLike) -> list[Template]:
@@ -527,10 +519,12 @@ def name_templates(knots: ArrayLike, values: ArrayLike) -> list[Template]:
     ['rise 1', 'fall', 'rise 2']
     """
     bare = [Template(knots, row) for row in np.asarray(values, dtype=np.float64)]
-    shapes = [shape_of(template) for template in bare]
+    looks = [shape_of(template) for template in bare]
+    sentences = {name: sentence for name, (sentence, _) in shapes("simple").items()}
+    sentences |= {"flat": "Stays where it is.", "arc": "Has several dimensions."}
     return [
-        Template(template.knots, template.values, name, _sentence(shape))
-        for template, name, shape in zip(bare, _number(shapes), shapes, strict=True)
+        Template(template.knots, template.values, name, sentences[shape])
+        for template, name, shape in zip(bare, _number(looks), looks, strict=True)
     ]
 
 
@@ -551,16 +545,6 @@ def _number(shapes: Iterable[str]) -> list[str]:
         seen[shape] += 1
         names.append(f"{shape} {seen[shape]}" if often[shape] > 1 else shape)
     return names
-
-
-def _sentence(shape: str) -> str:
-    plain = {"flat": "Stays where it is.", "arc": "Has several dimensions."}
-    return plain[shape] if shape in plain else shapes("simple")[shape][0]
-
-
-def _simple(name: str) -> Floats:
-    shape = shapes("simple")[name][1]
-    return _scale(np.interp(np.linspace(0.0, 1.0, 101), list(shape), list(shape.values())))
 
 
 def _scale(samples: Floats) -> Floats:

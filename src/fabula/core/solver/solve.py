@@ -320,7 +320,10 @@ def arrange_stretches(
     joins. How far it is from the best is not known: ``gap`` is NaN.
     """
     check(constraints)
-    items = _choose_items(constraints)
+    must = np.zeros(constraints.n)
+    must[list(constraints.must_keep)] = 1.0  # as many are kept as the limit permits, so that the longest go
+    kept_count = next(iter(possible_counts(constraints)), constraints.n)
+    items = np.sort(np.lexsort((constraints.weights, -must))[:kept_count])
     kept = constraints if len(items) == constraints.n else constraints.renumber(items)
     if kept is None:
         raise not_found(constraints)
@@ -346,13 +349,6 @@ def arrange_stretches(
     total -= 0.0 if steps is None else float(steps[pairs].sum())
     left_out, sides = np.setdiff1d(np.arange(constraints.n), items), tuple(sizes) if len(sizes) > 1 else ()
     return Arrangement(order, left_out, sides, None, None, -total, -np.inf, np.nan, exact=False, violations=alike)
-
-
-def _choose_items(constraints: Constraints) -> Ints:
-    """The items kept, rising: as many as the limit permits, so that the longest go."""
-    n, must = constraints.n, np.zeros(constraints.n)
-    must[list(constraints.must_keep)] = 1.0
-    return np.sort(np.lexsort((constraints.weights, -must))[: next(iter(possible_counts(constraints)), n)])
 
 
 def _share_out(scores: Floats, items: Ints, kept: Constraints) -> Ints:
