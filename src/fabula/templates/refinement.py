@@ -211,7 +211,9 @@ class Descent:
             self.history.append(cost)
         self.finished = stands or len(self.history) > self.steps
         if not self.finished:
-            self.values = move_templates(self.values, sums)
+            self.values = _solve_knots(sums.quadratic, sums.linear, sums.members, self.values)
+            empty = np.flatnonzero(sums.members == 0)  # without collections: fitted to the one that fits worst
+            self.values[empty] = sums.fits[: len(empty)]
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON holds it, to the last digit."""
@@ -232,14 +234,6 @@ def descend(costs: TemplateCosts, values: Floats, steps: int) -> tuple[Floats, F
     while not way.finished:
         way.take(step_sums(costs, way.values))
     return np.asarray(way.best), np.array(way.history)
-
-
-def move_templates(values: Floats, sums: StepSums) -> Floats:
-    """Templates (k, q) after one step; one without collections is fitted to the collection that fits worst."""
-    found = _solve_knots(sums.quadratic, sums.linear, sums.members, values)
-    empty = np.flatnonzero(sums.members == 0)
-    found[empty] = sums.fits[: len(empty)]
-    return found
 
 
 def _solve_knots(quadratic: Floats, linear: Floats, members: Floats, values: Floats) -> Floats:
@@ -359,7 +353,11 @@ class Evolution:
     def _mate(self) -> None:
         age = len(self.steps) / max(1, self.how.generations - 1)
         step = float(np.abs(self.rng.standard_normal())) * self.how.cooling**age
-        young = _children(self.population, self.how, self.rng)
+        (s, k, q), rng, count = self.population.shape, self.rng, self.how.children
+        father = rng.integers(s, size=count)
+        mother = (father + rng.integers(1, s, size=count)) % s  # never the same
+        points = rng.random((count, k, q)) < self.how.crossover  # each from the father or the mother
+        young = np.where(points, self.population[father], self.population[mother])
         self.asked = young + step * self.rng.standard_normal(young.shape)
         self.steps.append(step)
 
@@ -389,11 +387,3 @@ class Evolution:
         best, mean, steps = (list(document[name]) for name in ("best", "mean", "steps"))
         how, costs = EvolutionSettings(**document["how"]), np.array(document["costs"])
         return cls(how, rng, asked, population, costs, best, mean, steps, document["waited"])
-
-
-def _children(population: Floats, how: EvolutionSettings, rng: np.random.Generator) -> Floats:
-    """Children (b, k, q), each point from the father or the mother; the two are never the same."""
-    s, k, q = population.shape
-    father = rng.integers(s, size=how.children)
-    mother = (father + rng.integers(1, s, size=how.children)) % s
-    return np.where(rng.random((how.children, k, q)) < how.crossover, population[father], population[mother])

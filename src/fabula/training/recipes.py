@@ -87,10 +87,15 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         for name in ("features", "logged", "widths", "scorers", "scorer_weights", "knots"):
-            object.__setattr__(self, name, _as_tuple(name, getattr(self, name)))
+            value = getattr(self, name)
+            if isinstance(value, str) or not isinstance(value, tuple | list):
+                raise InputError(f"training setting {name!r} must be a list; got {value!r}")
+            object.__setattr__(self, name, tuple(value))
         _check_scorers(self.scorers)
-        if not self.scorer_weights:
-            object.__setattr__(self, "scorer_weights", _default_weights(self.scorers))
+        if not self.scorer_weights:  # 1 for the scorer that sees most of a sequence, half for any beside it
+            main = most_detailed(self.scorers)
+            weights = tuple(1.0 if name == main else 0.5 for name in self.scorers)
+            object.__setattr__(self, "scorer_weights", weights)
         _check_choices(self)
         _check_numbers(self)
 
@@ -136,24 +141,12 @@ def resolve(config: TrainingConfig, feature_shape: tuple[int, ...]) -> TrainingC
     return replace(config, encoder=encoder)
 
 
-def _as_tuple(name: str, value: Any) -> tuple[Any, ...]:
-    if isinstance(value, str) or not isinstance(value, tuple | list):
-        raise InputError(f"training setting {name!r} must be a list; got {value!r}")
-    return tuple(value)
-
-
 def _check_scorers(scorers: tuple[Any, ...]) -> None:
     known = all(isinstance(name, str) and name in sequence_scorers() for name in scorers)
     if not scorers or not known or len(set(scorers)) < len(scorers):
         raise InputError(
             f"scorers must be one or more of {', '.join(sequence_scorers())}, each once; got {list(scorers)}"
         )
-
-
-def _default_weights(scorers: tuple[str, ...]) -> tuple[float, ...]:
-    """1 for the scorer that sees most of a sequence, half for any beside it."""
-    main = most_detailed(scorers)
-    return tuple(1.0 if name == main else 0.5 for name in scorers)
 
 
 def _check_choices(config: TrainingConfig) -> None:
