@@ -179,30 +179,14 @@ def _tied(rows: Floats) -> bool:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fit:
-    """An essence laid on a template.
+    """An essence laid on a template."""
 
-    Attributes
-    ----------
-    ordering
-        Shape (n,), ``ordering[position] = item index``.
-    template
-        What it was laid on.
-    targets
-        Shape (n,) or (n, d): the template at each position.
-    deviations
-        Shape (n,): distance of each position's item from its target.
-    exact
-        Whether no other ordering does better under the same constraints.
-    score
-        How likely a model finds the ordering; None where no model was asked.
-    """
-
-    ordering: Ints
-    template: Template
-    targets: Floats = field(repr=False)
-    deviations: Floats = field(repr=False)
-    exact: bool = True
-    score: float | None = None
+    ordering: Ints  # (n,): ``ordering[position] = item index``
+    template: Template  # what it was laid on
+    targets: Floats = field(repr=False)  # (n,) or (n, d): the template at each position
+    deviations: Floats = field(repr=False)  # (n,): distance of each position's item from its target
+    exact: bool = True  # whether no other ordering does better under the same constraints
+    score: float | None = None  # how likely a model finds the ordering; None where no model was asked
 
     def __repr__(self) -> str:
         score = "" if self.score is None else f", score {self.score:.3f}"

@@ -299,17 +299,8 @@ VERSION = 1
 
 @dataclass(frozen=True, repr=False)
 class TemplateSet:
-    """Templates that together describe a set of collections.
+    """Templates that together describe a set of collections: one or more.
 
-    Parameters
-    ----------
-    templates
-        One or more.
-    seen
-        The digests of the collections they were learned from; None where that was not recorded.
-
-    Examples
-    --------
     >>> rise, fall = Template([0, 1], [-1, 1]), Template([0, 1], [1, -1])
     >>> ts = TemplateSet([rise, fall])
     >>> ts.values
@@ -320,6 +311,7 @@ class TemplateSet:
     """
 
     templates: list[Template]
+    # of the collections they were learned from; None where that was not recorded
     seen: Fingerprints | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -463,8 +455,6 @@ def shapes(group: str) -> dict[str, tuple[str, dict[float, float]]]:
 def template_names() -> list[str]:
     """Names of the built-in templates: well-known ones, and those learned from albums, ``album-k.i``.
 
-    Examples
-    --------
     >>> "man-in-a-hole" in template_names(), "album-4.1" in template_names()
     (True, True)
     """
@@ -472,15 +462,8 @@ def template_names() -> list[str]:
 
 
 def template(name: str) -> Template:
-    """A built-in template by its name; case does not matter, and spaces may stand for hyphens.
+    """A built-in template by its name, whatever its case, spaces for hyphens; an error names those nearest to it.
 
-    Raises
-    ------
-    InputError
-        For an unknown name, with the nearest known ones.
-
-    Examples
-    --------
     >>> template("Man in a hole").name
     'man-in-a-hole'
     """

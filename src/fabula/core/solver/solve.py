@@ -247,19 +247,9 @@ def arrange(
     then ``gap`` tells how far it can be from the best. There, if the ordering found without the constraints on single
     items keeps them all, it is that one.
 
-    Parameters
-    ----------
-    goal
-        What positions cost the n items.
-    constraints
-        What must be kept.
-    flow
-        Shape (n, n), finite, of any sign: the cost of item k right after item i on the same side.
-    seed
-        Of the search.
-    seconds
-        How much to search: what so many seconds do on one core of a usual machine. The same number gives the same
-        ordering on any machine and under any load.
+    ``flow`` (n, n), finite, of any sign: the cost of item k right after item i on the same side. ``seconds``: how much
+    to search, as much as so many do on one core of a usual machine; the same number gives the same ordering on any
+    machine and under any load.
 
     >>> from fabula.core.template import Template
     >>> goal = Goal.template([-1.0, 0.0, 1.0], Template([0, 1], [-1, 1]))
