@@ -317,16 +317,18 @@ class Model:
     ) -> Collection:
         """What is known of one collection, as one; an array is called by a number."""
         if isinstance(given, Collection):
-            return (
-                given if titles is None and artists is None and not album else _retitle(given, titles, album, artists)
-            )
+            if titles is None and artists is None and not album:
+                return given
+            texts = zip(given.items, titles or given.texts("title"), artists or given.texts("artist"), strict=True)
+            items = [Item(item.id, title or "", item.path, artist) for item, title, artist in texts]
+            return Collection(given.id, items, given.features, given.feature_names, title=album or given.title)
         if given is None and titles is None:
             raise InputError("a collection needs features, titles or both to be encoded")
         names = self.feature_names if given is not None else ()
         features = np.zeros((len(titles or ()), 0)) if given is None else self._as_features(given)
-        for what, texts in (("titles", titles), ("artists", artists)):
-            if texts is not None and len(texts) != len(features):
-                raise InputError(f"{what} must be one per item: {len(features)}; got {len(texts)}")
+        for what, own in (("titles", titles), ("artists", artists)):
+            if own is not None and len(own) != len(features):
+                raise InputError(f"{what} must be one per item: {len(features)}; got {len(own)}")
         both = zip(titles or [""] * len(features), artists or [""] * len(features), strict=True)
         items = [Item(str(i), title or "", artist=artist) for i, (title, artist) in enumerate(both, start=1)]
         return Collection(str(number), items, features, names, title=album)
@@ -459,13 +461,6 @@ def _asking(scorer: LoadedScorer, essence: Array) -> Callable[[Ints], Floats]:
         return np.asarray(found).reshape(rows.shape[:-1])
 
     return score
-
-
-def _retitle(given: Collection, titles: Sequence[str] | None, album: str, artists: Sequence[str] | None) -> Collection:
-    """A collection under other titles."""
-    both = zip(given.items, titles or given.texts("title"), artists or given.texts("artist"), strict=True)
-    items = [Item(item.id, title or "", item.path, artist) for item, title, artist in both]
-    return Collection(given.id, items, given.features, given.feature_names, title=album or given.title)
 
 
 def _load_encoder(kind: EncoderKind, config: Mapping[str, Any], tensors: Tensors, inputs: Any) -> LoadedEncoder:

@@ -21,7 +21,18 @@ from itertools import pairwise
 import numpy as np
 
 from fabula.errors import ModelError
-from fabula.models.config import Array, EncoderKind, Settings, Shape, Tensors, as_flag, blocks, check_choice, linear
+from fabula.models.config import (
+    Array,
+    EncoderKind,
+    Settings,
+    Shape,
+    Tensors,
+    as_flag,
+    blocks,
+    check_choice,
+    layer_norm,
+    linear,
+)
 
 _ROWS = 512  # items at a time, so that a layer stays in the cache
 _WHAT = "the encoder"
@@ -55,16 +66,10 @@ def _encode_block(tensors: Tensors, x: Array, settings: Settings) -> Array:
     for i in range(last):
         hidden = linear(tensors, f"encoder.{i}", hidden)  # (n, width)
         if settings.get("layernorm"):
-            hidden = _layernorm(hidden, tensors[f"encoder.{i}.norm.weight"], tensors[f"encoder.{i}.norm.bias"])
+            hidden = layer_norm(tensors, f"encoder.{i}.norm", hidden)
         hidden = activation(hidden)
     out = linear(tensors, f"encoder.{last}", hidden)
     return out + x @ tensors["encoder.skip.weight"].T if settings.get("skip") else out
-
-
-def _layernorm(x: Array, weight: Array, bias: Array) -> Array:
-    centred = x - x.mean(axis=1, keepdims=True)
-    scale = np.sqrt((centred**2).mean(axis=1, keepdims=True) + 1e-5)
-    return np.asarray(centred / scale * weight + bias)
 
 
 def _gelu_tanh(x: Array) -> Array:
@@ -80,14 +85,10 @@ def _gelu_tanh(x: Array) -> Array:
     return inner
 
 
-def _relu(x: Array) -> Array:
-    return np.maximum(x, 0.0, out=x)
-
-
-def _tanh(x: Array) -> Array:
-    return np.tanh(x, out=x)
-
-
-_ACTIVATIONS: dict[str, Callable[[Array], Array]] = {"gelu_tanh": _gelu_tanh, "relu": _relu, "tanh": _tanh}
+_ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
+    "gelu_tanh": _gelu_tanh,
+    "relu": lambda x: np.maximum(x, 0.0, out=x),
+    "tanh": lambda x: np.tanh(x, out=x),
+}
 
 MLP = EncoderKind(1, _shapes, encode_mlp)

@@ -20,7 +20,17 @@ from fabula.core.collection import Collection, Evidence
 from fabula.core.collections import Collections
 from fabula.core.energy import FUNCTIONS, MOST_WHOLE
 from fabula.errors import InputError, ModelError
-from fabula.models.config import FEATURES, TITLES, Encoded, EncoderKind, LoadedEncoder, Settings, Shape, linear
+from fabula.models.config import (
+    FEATURES,
+    TITLES,
+    Encoded,
+    EncoderKind,
+    LoadedEncoder,
+    Settings,
+    Shape,
+    layer_norm,
+    linear,
+)
 from fabula.models.encoders.measures import features_known
 from fabula.models.scorers.arcs import ON_POSITIONS
 from fabula.models.titles import (
@@ -118,17 +128,6 @@ class SetSpec:
         """Columns of the features that are numbers on a line: all but the one on the circle."""
         return tuple(i for i, name in enumerate(self.features) if name != self.circle)
 
-    @property
-    def item_inputs(self) -> int:
-        """Numbers that go into the encoder per item."""
-        titles = self.token_size + self.gram_size + 2 * len(MARKS) + 1 + 3 * len(TITLE_PAIRS) if self.titles else 0
-        return 4 * len(self.plain) + 3 * bool(self.circle) + titles + 1
-
-    @property
-    def pair_inputs(self) -> int:
-        """Numbers that are known of two items."""
-        return 4 * len(self.plain) + 3 * bool(self.circle) + (len(TITLE_PAIRS) + 1 if self.titles else 0)
-
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Shape of every tensor by name."""
         w, d = self.width, self.dimensions
@@ -137,8 +136,10 @@ class SetSpec:
         if self.titles:
             found["tokens.vectors"], found["tokens.weights"] = (self.tokens + 1, self.token_size), (self.tokens + 1,)
             found["grams.vectors"] = (self.grams + 1, self.gram_size)
-        found |= _linear_shapes("input", self.item_inputs, w)
-        found |= _linear_shapes("pairs", self.pair_inputs, self.pair_width)
+        numbers = 4 * len(self.plain) + 3 * bool(self.circle)  # known of an item, and of two
+        titled = self.token_size + self.gram_size + 2 * len(MARKS) + 1 + 3 * len(TITLE_PAIRS) if self.titles else 0
+        found |= _linear_shapes("input", numbers + titled + 1, w)
+        found |= _linear_shapes("pairs", numbers + (len(TITLE_PAIRS) + 1 if self.titles else 0), self.pair_width)
         for layer in range(self.layers):
             at = f"layers.{layer}"
             found |= _norm_shapes(f"{at}.before", w)
@@ -306,7 +307,11 @@ def set_inputs(
     Without ``whole``, what relates two titles is not laid out but can be asked for.
     """
     count, n = values.shape[:2]
-    parts = no_titles(count, n) if titles is None else title_arrays(titles, vocabulary)
+    if titles is None:
+        ids = np.zeros((count, n, MOST_TOKENS), dtype=np.int32), np.zeros((count, n, MOST_GRAMS), dtype=np.int32)
+        parts = np.zeros((count, n), np.float32), *ids, np.zeros((count, n, len(MARKS)), np.float32)
+    else:
+        parts = title_arrays(titles, vocabulary)
     if not whole:
         nothing = np.zeros((count, n, 0, len(TITLE_PAIRS)), dtype=np.float32)
         return SetInputs(values, known, *parts, nothing, None if titles is None else TitleRelations(titles))
@@ -325,13 +330,6 @@ def title_arrays(titles: Sequence[Sequence[Title]], vocabulary: Vocabulary) -> t
     return titled.reshape(count, n), *ids, marks.reshape(count, n, -1)
 
 
-def no_titles(count: int, n: int) -> tuple[Array, Ids, Ids, Array]:
-    """What :func:`title_arrays` gives for ``count`` collections of n items without titles."""
-    rows = (count, n)
-    ids = np.zeros((*rows, MOST_TOKENS), dtype=np.int32), np.zeros((*rows, MOST_GRAMS), dtype=np.int32)
-    return np.zeros(rows, dtype=np.float32), *ids, np.zeros((*rows, len(MARKS)), dtype=np.float32)
-
-
 def describe(t: Tensors, x: SetInputs, spec: SetSpec) -> tuple[Array, Array]:
     """What is known of the items (B, n, inputs) and of each two (B, n, n, inputs), as the network takes it."""
     parts: list[tuple[Array, Array]] = []
@@ -339,7 +337,8 @@ def describe(t: Tensors, x: SetInputs, spec: SetSpec) -> tuple[Array, Array]:
         columns = list(spec.plain)
         parts.append(_numbers(x.values[..., columns], x.known[..., columns]))
     if spec.circle:
-        parts.append(_keys(x, spec))
+        keys = _on_circle(x, spec)
+        parts.append((keys, _key_steps(keys, slice(None), slice(None))))
     if spec.titles:
         parts.append(_titles(t, x))
     size = np.full((*x.values.shape[:2], 1), np.log(x.values.shape[1]) / SIZE, dtype=np.float32)
@@ -370,12 +369,6 @@ def _differences(z: Array, within: Array, known: Array, rows: Some, columns: Som
     wide = (z[:, np.newaxis, columns] - z[:, rows, np.newaxis]) * both  # what comes after less what comes before
     near = (within[:, np.newaxis, columns] - within[:, rows, np.newaxis]) * both
     return np.concatenate([near, np.abs(near), np.abs(wide), both], axis=-1), np.sign(wide)
-
-
-def _keys(x: SetInputs, spec: SetSpec) -> tuple[Array, Array]:
-    """Where a key stands on the circle of fifths: (B, n, 3), and the step between two (B, n, n, 3)."""
-    items = _on_circle(x, spec)
-    return items, _key_steps(items, slice(None), slice(None))
 
 
 def _on_circle(x: SetInputs, spec: SetSpec) -> Array:
@@ -444,10 +437,10 @@ def _think(t: Tensors, spec: SetSpec, items: Array, bias: Sequence[Array], seen:
     for layer in range(spec.layers):
         at = f"layers.{layer}"
         own = bias[layer] if spec.biased else None
-        hidden = hidden + _attention(t, at, _normalise(t, f"{at}.before", hidden), own, spec.heads, seen)
-        inner = np.maximum(linear(t, f"{at}.up", _normalise(t, f"{at}.between", hidden)), 0)
+        hidden = hidden + _attention(t, at, layer_norm(t, f"{at}.before", hidden), own, spec.heads, seen)
+        inner = np.maximum(linear(t, f"{at}.up", layer_norm(t, f"{at}.between", hidden)), 0)
         hidden = hidden + linear(t, f"{at}.down", inner)
-    return linear(t, "essence", _normalise(t, "output", hidden))
+    return linear(t, "essence", layer_norm(t, "output", hidden))
 
 
 class _Rows:
@@ -550,12 +543,6 @@ def _attention(t: Tensors, at: str, x: Array, bias: Array | None, heads: int, se
     weights /= weights.sum(axis=-1, keepdims=True)
     mixed = (weights @ value).transpose(0, 2, 1, 3).reshape(count, n, width)
     return linear(t, f"{at}.mixed", mixed)
-
-
-def _normalise(t: Tensors, name: str, x: Array) -> Array:
-    centred = x - x.mean(axis=-1, keepdims=True)
-    scale = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + np.float32(1e-5))
-    return np.asarray(centred / scale * t[f"{name}.weight"] + t[f"{name}.bias"])
 
 
 def _shapes(settings: Settings, item_shape: Shape, d: int) -> dict[str, Shape]:
