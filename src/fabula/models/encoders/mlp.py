@@ -21,18 +21,8 @@ from itertools import pairwise
 import numpy as np
 
 from fabula.errors import ModelError
-from fabula.models.config import (
-    Array,
-    EncoderKind,
-    Settings,
-    Shape,
-    Tensors,
-    as_flag,
-    blocks,
-    check_choice,
-    layer_norm,
-    linear,
-)
+from fabula.models import config
+from fabula.models.config import Array, EncoderKind, Settings, Shape, Tensors
 
 _ROWS = 512  # items at a time, so that a layer stays in the cache
 _WHAT = "the encoder"
@@ -42,20 +32,20 @@ def _shapes(settings: Settings, item_shape: Shape, d: int) -> dict[str, Shape]:
     widths, features = settings.get("widths"), item_shape[0]
     if not isinstance(widths, list) or any(type(width) is not int or width < 1 for width in widths):
         raise ModelError(f'the encoder\'s "widths" must be a list of whole numbers from 1; got {widths!r}')
-    check_choice(settings, "activation", tuple(_ACTIVATIONS), _WHAT)
+    config.check_choice(settings, "activation", tuple(_ACTIVATIONS), _WHAT)
     shapes: dict[str, Shape] = {}
     for i, (before, after) in enumerate(pairwise([features, *widths, d])):
         shapes |= {f"encoder.{i}.weight": (after, before), f"encoder.{i}.bias": (after,)}
-        if as_flag(settings, "layernorm", _WHAT) and i < len(widths):
+        if config.as_flag(settings, "layernorm", _WHAT) and i < len(widths):
             shapes |= {f"encoder.{i}.norm.weight": (after,), f"encoder.{i}.norm.bias": (after,)}
-    if as_flag(settings, "skip", _WHAT):
+    if config.as_flag(settings, "skip", _WHAT):
         shapes["encoder.skip.weight"] = (d, features)
     return shapes
 
 
 def encode_mlp(tensors: Tensors, x: Array, settings: Settings) -> Array:
     """Items (n, f) to essence (n, d)."""
-    parts = blocks(x, _ROWS, tensors["encoder.0.weight"])
+    parts = config.blocks(x, _ROWS, tensors["encoder.0.weight"])
     return np.concatenate([_encode_block(tensors, block, settings) for block in parts])
 
 
@@ -64,11 +54,11 @@ def _encode_block(tensors: Tensors, x: Array, settings: Settings) -> Array:
     activation = _ACTIVATIONS[settings["activation"]]
     hidden = x
     for i in range(last):
-        hidden = linear(tensors, f"encoder.{i}", hidden)  # (n, width)
+        hidden = config.linear(tensors, f"encoder.{i}", hidden)  # (n, width)
         if settings.get("layernorm"):
-            hidden = layer_norm(tensors, f"encoder.{i}.norm", hidden)
+            hidden = config.layer_norm(tensors, f"encoder.{i}.norm", hidden)
         hidden = activation(hidden)
-    out = linear(tensors, f"encoder.{last}", hidden)
+    out = config.linear(tensors, f"encoder.{last}", hidden)
     return out + x @ tensors["encoder.skip.weight"].T if settings.get("skip") else out
 
 

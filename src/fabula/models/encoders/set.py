@@ -20,30 +20,11 @@ from fabula.core.collection import Collection, Evidence
 from fabula.core.collections import Collections
 from fabula.core.energy import FUNCTIONS, MOST_WHOLE
 from fabula.errors import InputError, ModelError
-from fabula.models.config import (
-    FEATURES,
-    TITLES,
-    Encoded,
-    EncoderKind,
-    LoadedEncoder,
-    Settings,
-    Shape,
-    layer_norm,
-    linear,
-)
+from fabula.models import config, titles as reading
+from fabula.models.config import Encoded, EncoderKind, LoadedEncoder, Settings, Shape, linear
 from fabula.models.encoders.measures import features_known
 from fabula.models.scorers.arcs import ON_POSITIONS
-from fabula.models.titles import (
-    MARKS,
-    MOST_GRAMS,
-    MOST_TOKENS,
-    TITLE_PAIRS,
-    Title,
-    TitleRelations,
-    Vocabulary,
-    read_titles,
-    title_pairs,
-)
+from fabula.models.titles import MARKS, TITLE_PAIRS, Title, TitleRelations, Vocabulary
 
 Array = NDArray[np.float32]
 Ids = NDArray[np.int32]
@@ -179,7 +160,8 @@ class SetEncoder:
     @property
     def reads(self) -> tuple[str, ...]:
         """What it takes of an item."""
-        return tuple(name for name, there in ((FEATURES, self.spec.features), (TITLES, self.spec.titles)) if there)
+        features, titles = bool(self.spec.features), self.spec.titles
+        return (config.FEATURES,) * features + (config.TITLES,) * titles
 
     def raw(self, many: Collections) -> Floats:
         """The essence of all items, (rows, d), not z-scored."""
@@ -250,7 +232,7 @@ def _read(many: Collections, some: Alike) -> list[list[Title]]:
     artists = many.texts("artist")[rows].tolist()
     names = [""] * count if many.titles is None else many.titles[some.numbers].tolist()
     spans = [slice(at, at + n) for at in range(0, len(rows), n)]
-    return [read_titles(titles[span], name, artists[span]) for span, name in zip(spans, names, strict=True)]
+    return [reading.read_titles(titles[span], name, artists[span]) for span, name in zip(spans, names, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,14 +290,15 @@ def set_inputs(
     """
     count, n = values.shape[:2]
     if titles is None:
-        ids = np.zeros((count, n, MOST_TOKENS), dtype=np.int32), np.zeros((count, n, MOST_GRAMS), dtype=np.int32)
+        ids = (np.zeros((count, n, most), dtype=np.int32) for most in (reading.MOST_TOKENS, reading.MOST_GRAMS))
         parts = np.zeros((count, n), np.float32), *ids, np.zeros((count, n, len(MARKS)), np.float32)
     else:
         parts = title_arrays(titles, vocabulary)
     if not whole:
         nothing = np.zeros((count, n, 0, len(TITLE_PAIRS)), dtype=np.float32)
         return SetInputs(values, known, *parts, nothing, None if titles is None else TitleRelations(titles))
-    pairs = np.zeros((count, n, n, len(TITLE_PAIRS)), dtype=np.float32) if titles is None else title_pairs(titles)
+    nothing = np.zeros((count, n, n, len(TITLE_PAIRS)), dtype=np.float32)
+    pairs = nothing if titles is None else reading.title_pairs(titles)
     return SetInputs(values, known, *parts, pairs)
 
 
@@ -437,10 +420,10 @@ def _think(t: Tensors, spec: SetSpec, items: Array, bias: Sequence[Array], seen:
     for layer in range(spec.layers):
         at = f"layers.{layer}"
         own = bias[layer] if spec.biased else None
-        hidden = hidden + _attention(t, at, layer_norm(t, f"{at}.before", hidden), own, spec.heads, seen)
-        inner = np.maximum(linear(t, f"{at}.up", layer_norm(t, f"{at}.between", hidden)), 0)
+        hidden = hidden + _attention(t, at, config.layer_norm(t, f"{at}.before", hidden), own, spec.heads, seen)
+        inner = np.maximum(linear(t, f"{at}.up", config.layer_norm(t, f"{at}.between", hidden)), 0)
         hidden = hidden + linear(t, f"{at}.down", inner)
-    return linear(t, "essence", layer_norm(t, "output", hidden))
+    return linear(t, "essence", config.layer_norm(t, "output", hidden))
 
 
 class _Rows:
