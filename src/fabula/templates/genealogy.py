@@ -96,7 +96,7 @@ def trace_genealogy(
     lineages = [list(range(len(sets[0])))]
     for before, after, few, many in zip(labels, labels[1:], map(len, sets), map(len, sets[1:]), strict=False):
         flow = np.bincount(before * many + after, minlength=few * many).reshape(few, many)
-        ancestors, heirs = assign_least(-flow)  # those that share the most collections in all
+        ancestors, heirs = assign_least(-flow.astype(np.float64))  # those that share the most collections in all
         lineage = {heir: lineages[-1][one] for one, heir in zip(ancestors.tolist(), heirs.tolist(), strict=True)}
         fresh = count(1 + max(number for each in lineages for number in each))
         lineages.append([lineage[number] if number in lineage else next(fresh) for number in range(many)])

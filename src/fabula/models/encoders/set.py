@@ -289,11 +289,9 @@ def set_inputs(
     Without ``whole``, what relates two titles is not laid out but can be asked for.
     """
     count, n = values.shape[:2]
-    if titles is None:
-        ids = (np.zeros((count, n, most), dtype=np.int32) for most in (reading.MOST_TOKENS, reading.MOST_GRAMS))
-        parts = np.zeros((count, n), np.float32), *ids, np.zeros((count, n, len(MARKS)), np.float32)
-    else:
-        parts = title_arrays(titles, vocabulary)
+    tokens, grams = (np.zeros((count, n, most), dtype=np.int32) for most in (reading.MOST_TOKENS, reading.MOST_GRAMS))
+    bare = np.zeros((count, n), np.float32), tokens, grams, np.zeros((count, n, len(MARKS)), np.float32)
+    parts: tuple[Array, Ids, Ids, Array] = bare if titles is None else title_arrays(titles, vocabulary)
     if not whole:
         nothing = np.zeros((count, n, 0, len(TITLE_PAIRS)), dtype=np.float32)
         return SetInputs(values, known, *parts, nothing, None if titles is None else TitleRelations(titles))
