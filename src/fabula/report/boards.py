@@ -47,15 +47,9 @@ def _board(card: BenchCard) -> str:
     found = [(row.method, row.metrics["spearman"]) for row in card.rows if row.method != "random"]
     bars = [Bar(method, rho.mean, rho.low, rho.high) for method, rho in found]
     figure = bars_figure([("Spearman's rank correlation with the true order", bars)], standalone=False) if bars else ""
-    return (
-        f"<h2>{escape(task['name'])}</h2><p>{escape(about)}</p>{failures}{notes}{_table(card.rows)}"
-        f"<figure>{figure}</figure>"
-    )
-
-
-def _table(rows: Sequence[BenchRow]) -> str:
     heads = "".join(f'<th class="n">{escape(name)}</th>' for name in (*SHOWN, "failed"))
-    return html_table(f"<th>method</th>{heads}", map(_row, rows))
+    table = html_table(f"<th>method</th>{heads}", map(_row, card.rows))
+    return f"<h2>{escape(task['name'])}</h2><p>{escape(about)}</p>{failures}{notes}{table}<figure>{figure}</figure>"
 
 
 def _row(row: BenchRow) -> str:

@@ -353,11 +353,7 @@ class Evolution:
     def _mate(self) -> None:
         age = len(self.steps) / max(1, self.how.generations - 1)
         step = float(np.abs(self.rng.standard_normal())) * self.how.cooling**age
-        (s, k, q), rng, count = self.population.shape, self.rng, self.how.children
-        father = rng.integers(s, size=count)
-        mother = (father + rng.integers(1, s, size=count)) % s  # never the same
-        points = rng.random((count, k, q)) < self.how.crossover  # each from the father or the mother
-        young = np.where(points, self.population[father], self.population[mother])
+        young = _children(self.population, self.how, self.rng)
         self.asked = young + step * self.rng.standard_normal(young.shape)
         self.steps.append(step)
 
@@ -387,3 +383,11 @@ class Evolution:
         best, mean, steps = (list(document[name]) for name in ("best", "mean", "steps"))
         how, costs = EvolutionSettings(**document["how"]), np.array(document["costs"])
         return cls(how, rng, asked, population, costs, best, mean, steps, document["waited"])
+
+
+def _children(population: Floats, how: EvolutionSettings, rng: np.random.Generator) -> Floats:
+    """Children (b, k, q), each point from the father or the mother; the two are never the same."""
+    s, k, q = population.shape
+    father = rng.integers(s, size=how.children)
+    mother = (father + rng.integers(1, s, size=how.children)) % s
+    return np.where(rng.random((how.children, k, q)) < how.crossover, population[father], population[mother])
