@@ -44,8 +44,7 @@ class Arcs:
             raise InputError(f"arcs need one finite weight per template: {len(templates)}; got {checked.tolist()}")
         if len({t.dimensions for t in templates}) != 1:
             raise InputError("the templates of a mixture of arcs must have the same number of dimensions")
-        object.__setattr__(self, "templates", templates)
-        object.__setattr__(self, "weights", checked)
+        self.__dict__.update(templates=templates, weights=checked)
 
     @property
     def dimensions(self) -> int:

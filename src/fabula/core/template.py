@@ -78,15 +78,8 @@ class Template:
         pieces = _pieces_of(checked, curve, interpolation)
         for array in (checked, curve, pieces):
             array.setflags(write=False)
-        for attribute, value in (
-            ("knots", checked),
-            ("values", curve),
-            ("name", name),
-            ("description", description),
-            ("interpolation", interpolation),
-            ("_pieces", pieces),
-        ):
-            object.__setattr__(self, attribute, value)
+        given = {"name": name, "description": description, "interpolation": interpolation}
+        self.__dict__.update(given, knots=checked, values=curve, _pieces=pieces)
 
     @property
     def dimensions(self) -> int:
@@ -138,13 +131,9 @@ class Template:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Template):
             return NotImplemented
-        return (
-            self.name == other.name
-            and self.description == other.description
-            and self.interpolation == other.interpolation
-            and np.array_equal(self.knots, other.knots)
-            and np.array_equal(self.values, other.values)
-        )
+        words = ("name", "description", "interpolation")
+        same = all(getattr(self, word) == getattr(other, word) for word in words)
+        return same and all(np.array_equal(getattr(self, of), getattr(other, of)) for of in ("knots", "values"))
 
     def __hash__(self) -> int:
         return hash((self.name, self.knots.tobytes(), self.values.tobytes()))

@@ -150,11 +150,7 @@ class Model:
         return self.encode_many([self._one(features, titles, album, artists)], raw=raw)
 
     def encode_many(
-        self,
-        features: ArrayLike | Sequence[Collection],
-        offsets: ArrayLike | None = None,
-        *,
-        raw: bool = False,
+        self, features: ArrayLike | Sequence[Collection], offsets: ArrayLike | None = None, *, raw: bool = False
     ) -> Floats:
         """The essence of the items of many collections, (rows, d), in one pass: for each what :meth:`encode` gives.
 

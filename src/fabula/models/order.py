@@ -160,12 +160,7 @@ def _arrange_alike(energy: Energy, rule: Rule, seconds: float) -> ArrangedMany:
 
 
 def search_orderings(
-    score: Score,
-    essence: Floats,
-    *,
-    alternatives: int = 4,
-    fixed: Mapping[int, int] | None = None,
-    seed: int = 0,
+    score: Score, essence: Floats, *, alternatives: int = 4, fixed: Mapping[int, int] | None = None, seed: int = 0
 ) -> list[Fit]:
     """Orderings of an essence (n, d) that no swap and no move of one item makes likelier; likeliest first, distinct.
 

@@ -590,9 +590,8 @@ class Vocabulary:
         for name, entries in (("tokens", self.tokens), ("grams", self.grams)):
             if not all(isinstance(entry, str) for entry in entries) or len(set(entries)) != len(entries):
                 raise ModelError(f"a vocabulary's {name} must be distinct texts")
-        object.__setattr__(self, "_token", {text: i for i, text in enumerate(self.tokens, start=1)})
-        object.__setattr__(self, "_gram", {text: i for i, text in enumerate(self.grams, start=1)})
-        object.__setattr__(self, "_known_words", {})
+        token, gram = ({text: i for i, text in enumerate(own, start=1)} for own in (self.tokens, self.grams))
+        self.__dict__.update(_token=token, _gram=gram, _known_words={})
 
     def number(self, titles: Sequence[Title]) -> tuple[Ids, Ids]:
         """Numbers of the tokens (n, MOST_TOKENS) and of the grams (n, MOST_GRAMS) of titles, 0 behind the last."""

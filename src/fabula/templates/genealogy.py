@@ -79,9 +79,7 @@ class Genealogy:
 
 
 def trace_genealogy(
-    sets: Sequence[TemplateSet],
-    essences: Sequence[ArrayLike],
-    positions: Sequence[ArrayLike] | None = None,
+    sets: Sequence[TemplateSet], essences: Sequence[ArrayLike], positions: Sequence[ArrayLike] | None = None
 ) -> Genealogy:
     """Assign collections to sets of growing size, and follow the templates from set to set.
 

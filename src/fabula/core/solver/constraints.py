@@ -402,8 +402,7 @@ class Constraints:
         given = (fixed, forbidden, together, before, apart, ends, side_limit, limit)
         values: dict[str, Any] = {k.word: k.read(value, n, sides) for k, value in zip(KINDS, given, strict=True)}
         values |= {"n": n, "apart_soft": apart_soft, "sides": int(sides), "lengths": _read_lengths(lengths, n)}
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        self.__dict__.update(values)
 
     @property
     def positions_only(self) -> bool:

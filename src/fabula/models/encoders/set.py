@@ -277,12 +277,7 @@ def standardise(features: ArrayLike, spec: SetSpec, mean: Array, deviation: Arra
 
 
 def set_inputs(
-    values: Array,
-    known: Array,
-    titles: Sequence[Sequence[Title]] | None,
-    vocabulary: Vocabulary,
-    *,
-    whole: bool = True,
+    values: Array, known: Array, titles: Sequence[Sequence[Title]] | None, vocabulary: Vocabulary, *, whole: bool = True
 ) -> SetInputs:
     """Collections of one length as arrays: what :func:`standardise` gives, as (B, n, f), and titles where given.
 
