@@ -19,7 +19,7 @@ from fabula.cli.restore import restore_version
 from fabula.core.files import check_target
 from fabula.errors import InputError
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS
-from fabula.sources.registry import is_address
+from fabula.sources.registry import is_library
 
 if TYPE_CHECKING:
     from fabula.session.ordered import Ordered
@@ -304,7 +304,7 @@ def _check_outputs(asked: Options) -> None:
     """Refuse what cannot be written or asked, before any work is done."""
     if asked.ask and not sys.stdin.isatty():
         raise InputError("needs a terminal to ask on; --first and --last say it without", field="ask")
-    if asked.output is not None and not is_address(asked.output):
+    if asked.output is not None and not is_library(asked.output):
         from fabula.session.export import check_output
 
         check_output(asked.output)
@@ -330,11 +330,11 @@ def _check_outputs(asked: Options) -> None:
 def _find_name(paths: tuple[str, ...], asked: Options) -> list[str | None]:
     """Under which name the order goes back into its library: none or one, None for that of what was opened."""
     back: list[str | None] = [] if asked.as_name is None else [asked.as_name]
-    if asked.output is not None and is_address(asked.output):
+    if asked.output is not None and is_library(asked.output):
         if asked.output not in paths:
             raise InputError(f"{asked.output}: -o takes the address that is opened, or a file; for another name --as")
         back, asked.output = [*back, None], None
-    if back and not any(map(is_address, paths)):
+    if back and not any(map(is_library, paths)):
         raise InputError("goes with a library, such as subsonic://USER@HOST/playlist/NAME", field="as")
     return back
 
