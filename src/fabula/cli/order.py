@@ -235,7 +235,7 @@ def _open(paths: tuple[str, ...], asked: Options) -> tuple[Session, Request]:
 def _select(asked: Options, request: Request) -> Any:
     """Which items are wanted, those that are named among them; None where all are."""
     whole = asked.limit is None and asked.fill is None  # else it is not known how many are written
-    output = asked.output if whole and asked.output and not is_address(asked.output) else None
+    output = asked.output if whole and asked.output and not is_library(asked.output) else None
     if not (asked.only or asked.one_of or asked.pick or output):
         return None
     from fabula.session.selection import Selection
