@@ -38,20 +38,7 @@ _SECTIONS = {
     "What comes out": ("output", "grid", "as_name", "gap_s", "gain", "report", "plot", "as_json", "show", "why"),
     "Moved to fabula copy and fabula restore": ("copy_to", "link", "tags", "in_place", "restore", "number"),
 }  # fmt: skip
-_FIRST = (
-    "only",
-    "pick",
-    "template",
-    "like",
-    "by",
-    "first",
-    "last",
-    "apart",
-    "sides",
-    "smoothness",
-    "output",
-    "as_json",
-)
+_FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothness", "output", "as_json")
 
 
 @click.command("order", cls=HeadedCommand, sections=_SECTIONS, first=_FIRST)
