@@ -227,7 +227,7 @@ Links = Sequence[Mapping[str, int]]
 
 
 def genealogy_figure(genealogy: Mapping[str, Any], *, standalone: bool = True) -> str:
-    """Templates by their number, and how collections move between them: the paper's Figure 5.
+    """Templates by their number, and how collections move between them: the paper's Figure 4.
 
     Of what ``Genealogy.to_dict`` gives: a box is a template, a band the collections.
     """
