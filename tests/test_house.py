@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import json
 import os
 import subprocess
@@ -55,21 +56,30 @@ class Module:
 
     name: str
     path: Path
-    lines: int
-    tree: ast.Module
+    text: str
+    nodes: tuple[ast.AST, ...]
 
     def functions(self) -> Iterator[Function]:
-        return (node for node in ast.walk(self.tree) if isinstance(node, Function))
+        return (node for node in self.nodes if isinstance(node, Function))
 
 
 @cache
 def modules() -> dict[str, Module]:
     found = {}
+    gc.disable()  # a million small nodes, none of them garbage
     for path in sorted((SRC / "fabula").rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         name = ".".join(path.relative_to(SRC).with_suffix("").parts).removesuffix(".__init__")
-        found[name] = Module(name, path, text.count("\n"), ast.parse(text))
+        found[name] = Module(name, path, text, tuple(ast.walk(ast.parse(text))))
+    gc.enable()
     return found
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _forget() -> Iterator[None]:
+    """The trees are large: whoever comes later does not carry them."""
+    yield
+    modules.cache_clear()
 
 
 def docstring_lines(node: ast.AST) -> range:
@@ -84,20 +94,20 @@ def docstring_lines(node: ast.AST) -> range:
 
 def code_lines(module: Module) -> int:
     """Lines that are no docstring, no comment and not empty."""
-    told = {line for node in ast.walk(module.tree) for line in docstring_lines(node)}
-    rows = enumerate(module.path.read_text(encoding="utf-8").splitlines(), 1)
+    told = {line for node in module.nodes for line in docstring_lines(node)}
+    rows = enumerate(module.text.splitlines(), 1)
     return sum(1 for number, row in rows if row.strip() and not row.strip().startswith("#") and number not in told)
 
 
 def imports(module: Module) -> Iterator[ast.Import | ast.ImportFrom]:
-    return (node for node in ast.walk(module.tree) if isinstance(node, ast.Import | ast.ImportFrom))
+    return (node for node in module.nodes if isinstance(node, ast.Import | ast.ImportFrom))
 
 
 def imported(module: Module) -> set[str]:
     """The modules of the package that a module imports, anywhere, but for type checkers alone."""
     for_types = {
         id(inner)
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
         for inner in ast.walk(node)
     }
@@ -138,10 +148,10 @@ import json, sys, threading
 seen = set()
 def look(frame, event, arg):
     code = frame.f_code
-    if event == "call" and code.co_flags & 1 and code.co_filename.endswith(".py"):  # no bodies of modules and classes
+    if code.co_flags & 1 and code.co_filename.endswith(".py"):  # no bodies of modules and classes
         seen.add(frame.f_globals.get("__name__", ""))
-threading.setprofile(look)
-sys.setprofile(look)
+threading.settrace(look)
+sys.settrace(look)
 from fabula.cli import main
 sys.argv = ["fabula", "order", sys.argv[1]]
 try:
@@ -149,7 +159,7 @@ try:
 except SystemExit as stop:
     if stop.code:
         raise
-sys.setprofile(None)
+sys.settrace(None)
 print(json.dumps(sorted(name for name in seen if name.startswith("fabula"))), file=sys.stderr)
 """
     environment = {**os.environ, "PYTHONPATH": str(SRC), "FABULA_CACHE_DIR": str(tmp_path_factory.mktemp("cache"))}
@@ -159,7 +169,7 @@ print(json.dumps(sorted(name for name in seen if name.startswith("fabula"))), fi
 
 
 def test_lines_and_files() -> None:
-    lines = sum(module.lines for module in modules().values())
+    lines = sum(module.text.count("\n") for module in modules().values())
     print(f"\nlines {lines}, files {len(modules())}")
     assert lines <= LIMITS["lines"]
     assert len(modules()) <= LIMITS["files"]
@@ -192,7 +202,7 @@ def test_functions_are_named_by_what_they_do() -> None:
 
 def test_no_class_name_stands_twice() -> None:
     names = Counter(
-        node.name for module in modules().values() for node in ast.walk(module.tree) if isinstance(node, ast.ClassDef)
+        node.name for module in modules().values() for node in module.nodes if isinstance(node, ast.ClassDef)
     )
     assert {name: count for name, count in names.items() if count > 1} == {}
 
@@ -215,7 +225,7 @@ def test_private_docstrings_are_one_line() -> None:
     many = [
         f"{module.name}.{node.name}"
         for module in modules().values()
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, Function | ast.ClassDef) and node.name.startswith("_") and not node.name.startswith("__")
         if len(docstring_lines(node)) > 1
     ]

@@ -6,6 +6,7 @@ import ast
 import re
 import time
 import zipfile
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,7 @@ from fabula.sources.playlists.xml_lists import read_library, read_wpl
 from fabula.sources.playlists.xspf import read_xspf
 
 HOUSE = Path(fabula.__file__).parent
-TREES = {path.relative_to(HOUSE).as_posix(): ast.parse(path.read_text("utf-8")) for path in HOUSE.rglob("*.py")}
-CALLS = [(path, node) for path, tree in TREES.items() for node in ast.walk(tree) if isinstance(node, ast.Call)]
+ASKED = {"eval", "exec", "compile", "Popen", "run", "urlopen", "open"}  # calls that are looked at
 RUNS_CODE = {"pickle", "shelve", "marshal", "dill", "cloudpickle", "joblib"}
 XML = {
     "media/images/picture_files.py",
@@ -31,20 +31,38 @@ XML = {
 DECLARES = '<?xml version="1.0"?><!DOCTYPE d [<!ENTITY a "ha">]><d>&a;</d>'
 
 
-def names_of(tree: ast.AST) -> set[str]:
-    """The modules that code imports."""
-    found = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
-    return found | {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+@cache
+def read_house() -> tuple[dict[str, set[str]], list[tuple[str, ast.Call]]]:
+    """The modules that each file imports, and all calls; the trees are not held, each is large."""
+    imports: dict[str, set[str]] = {}
+    calls = []
+    for path in HOUSE.rglob("*.py"):
+        name = path.relative_to(HOUSE).as_posix()
+        names = imports.setdefault(name, set())
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                names.update(alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                names.add(node.module or "")
+            elif isinstance(node, ast.Call) and name_of(node) in ASKED:
+                calls.append((name, node))
+    return imports, calls
+
+
+def name_of(call: ast.Call) -> str:
+    """The function or method that is called."""
+    return str(getattr(call.func, "attr", getattr(call.func, "id", "")))
 
 
 def calls(name: str) -> list[tuple[str, ast.Call]]:
     """Where a function or method of that name is called."""
-    return [(path, call) for path, call in CALLS if getattr(call.func, "attr", getattr(call.func, "id", "")) == name]
+    assert name in ASKED
+    return [(path, call) for path, call in read_house()[1] if name_of(call) == name]
 
 
 def test_nothing_that_runs_code_out_of_data_is_there() -> None:
-    for path, tree in TREES.items():
-        assert not {name.partition(".")[0] for name in names_of(tree)} & RUNS_CODE, path
+    for path, names in read_house()[0].items():
+        assert not {name.partition(".")[0] for name in names} & RUNS_CODE, path
     assert [path for name in ("eval", "exec", "compile") for path, call in calls(name)
             if isinstance(call.func, ast.Name)] == []  # fmt: skip
     assert all(any(word.arg == "shell" and word.value is not None for word in call.keywords) is False
@@ -52,7 +70,9 @@ def test_nothing_that_runs_code_out_of_data_is_there() -> None:
 
 
 def test_xml_is_parsed_at_few_places_and_each_refuses_what_declares_entities(tmp_path: Path) -> None:
-    parsing = {path for path, tree in TREES.items() if names_of(tree) & {"xml.etree", "xml.parsers", "lxml", "xml.dom"}}
+    parsing = {
+        path for path, names in read_house()[0].items() if names & {"xml.etree", "xml.parsers", "lxml", "xml.dom"}
+    }
     assert parsing == XML
     with zipfile.ZipFile(tmp_path / "a.docx", "w") as archive:
         archive.writestr("word/document.xml", DECLARES)
