@@ -15,7 +15,6 @@ from itertools import permutations
 
 import numpy as np
 from scipy.special import gammaln
-from scipy.stats import rankdata
 
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection
@@ -474,7 +473,9 @@ def _ranks_within(values: Floats, rows: _ItemRows) -> Floats:
     """The rank of each value in its collection, equal ones alike; NaN where missing."""
     known, found = np.isfinite(values), np.full(len(values), np.nan)
     owner = rows.owner[known]
-    found[known] = rankdata(owner * (len(values) + 1.0) + rankdata(values[known]))
+    places = np.unique(values[known], return_inverse=True)[1]
+    _, which, counts = np.unique(owner * (len(values) + 1) + places, return_inverse=True, return_counts=True)
+    found[known] = (np.cumsum(counts) - (counts - 1) / 2)[which]
     begins = np.cumsum(np.bincount(owner, minlength=rows.owner[-1] + 1))
     return np.asarray(found - np.r_[0, begins][rows.owner])
 
