@@ -577,7 +577,7 @@ def _follows(values: Floats, rows: _ItemRows) -> bool:
     step = np.diff(signal)[owner[1:] == owner[:-1]]
     fewest, most = sorted(((step < 0).sum(), (step > 0).sum()))
     one_way = fewest < _FEWER_TURNS * total and fewest < _ONE_WAY * (fewest + most)
-    one_way = one_way and most - fewest > 4 * np.sqrt(fewest + most)  # what comes in blocks, may by chance in few
+    one_way = one_way and most - fewest > 3.3 * np.sqrt(fewest + most)  # what comes in blocks, may by chance in few
     if one_way and (total - fewest) > _SURE * spread:
         return True
     return _monotone_share(values, rows) > _MONOTONE
