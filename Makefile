@@ -44,7 +44,7 @@ demo: $(VENV)/.demo
 	@$(BIN)/fabula demo --to out
 
 # What is installed first; then side by side: tests in a browser wait more than they compute.
-test: $(VENV)/.dev $(VENV)/.tools $(VENV)/base/.installed $(VENV)/page/.installed
+test: $(VENV)/.dev $(VENV)/.tools $(VENV)/base/.installed
 	@$(MAKE) --no-print-directory -j 2 --output-sync=line tests lint tests-base
 
 lint: $(VENV)/.dev lint-js
