@@ -9,6 +9,7 @@ import math
 import os
 import re
 import secrets
+import shutil
 import stat
 import sys
 import time
@@ -142,6 +143,21 @@ def sweep_folder(folder: Path, start: str = "") -> int:
     """Sweep a folder of what :func:`make_part` made there under a name that begins so."""
     named = re.compile(re.escape(start) + ("" if start else r"\..*\.") + r"[0-9a-f]{8}\.part")
     return sweep(file for file in folder.glob(f"{glob.escape(start)}*.part") if named.fullmatch(file.name))
+
+
+@contextlib.contextmanager
+def whole_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A new folder to write into, under a temporary name until all is written; nothing is left where that fails."""
+    target = check_target(path)
+    part = target.parent / f".{target.name[:40]}.{secrets.token_hex(4)}.part"
+    try:
+        part.mkdir()
+        yield part
+        part.rename(target)
+    except OSError as error:
+        raise FileError(f"{target}: cannot be written ({error.strerror or error})") from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
 
 
 def check_target(path: str | os.PathLike[str]) -> Path:

@@ -162,6 +162,8 @@ def lcs(orders: Ints) -> Floats:
 
 
 METRICS = {each.__name__: each for each in (edit, spearman, kendall, first, last, neighbours, position, perfect, lcs)}
+# The least and the largest value of each.
+RANGES = {name: (-1.0 if name in ("spearman", "kendall") else 0.0, 1.0) for name in METRICS}
 
 
 def score_all(orderings: Sequence[Ints | None]) -> dict[str, Floats]:

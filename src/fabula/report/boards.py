@@ -20,8 +20,8 @@ _MORE = (
 _RULES = (
     "A method is shown the items of each test collection shuffled, under names drawn for that one question, and gives "
     "one ordering. It may learn from the training collections. A question that is not answered, not in time or not "
-    "with a permutation counts as a random ordering does on average. Intervals are 95 %, by a studentised bootstrap "
-    "over those who made the collections, drawn whole. The paper prints no table of order recovery: its row is its "
+    "with a permutation counts as a random ordering does on average. Intervals are 95 %, over "
+    "those who made the collections. The paper prints no table of order recovery: its row is its "
     "method, run here."
 )
 

@@ -229,7 +229,7 @@ Links = Sequence[Mapping[str, int]]
 def genealogy_figure(
     genealogy: Mapping[str, Any], *, width: int = 960, height: int = 420, standalone: bool = True
 ) -> str:
-    """Templates by their number, and how collections move between them: the paper's Figure 5.
+    """Templates by their number, and how collections move between them: the paper's Figure 4.
 
     Of what ``Genealogy.to_dict`` gives: a box is a template, a band the collections.
     """

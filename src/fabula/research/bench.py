@@ -26,7 +26,7 @@ from fabula.errors import FabulaError, FileError, InputError, MissingExtraError
 from fabula.evaluation.controls import divide
 from fabula.evaluation.information import count_seen, makers
 from fabula.evaluation.intervals import Interval, mean_interval
-from fabula.evaluation.metrics import METRICS, score_all, spearman
+from fabula.evaluation.metrics import METRICS, RANGES, score_all, spearman
 from fabula.models.config import PAIRS, TITLES
 from fabula.models.model import Model, load_model, shipped_models
 from fabula.research.bench_programs import Orderings
@@ -382,16 +382,12 @@ def score_row(
     """The row of one method; what it did not order counts as chance."""
     absent = [ordering is None for ordering in orderings.found]
     scores = {name: np.where(absent, chance[name], found) for name, found in score_all(orderings.found).items()}
-    gain = _interval(scores["spearman"] - chance["spearman"], task)
+    gain = mean_interval(scores["spearman"] - chance["spearman"], task.groups)
     return BenchRow(method, kind, _intervals(scores, task), orderings.misses, gain, about)
 
 
 def _intervals(scores: Scores, task: BenchTask) -> dict[str, Interval]:
-    return {name: _interval(values, task) for name, values in scores.items()}
-
-
-def _interval(values: Floats, task: BenchTask) -> Interval:
-    return mean_interval(values, np.random.default_rng((0, 2)), task.groups)
+    return {name: mean_interval(values, task.groups, within=RANGES[name]) for name, values in scores.items()}
 
 
 def _rank(rows: list[BenchRow]) -> list[BenchRow]:

@@ -17,7 +17,7 @@ from fabula.core.collection import Collection, Evidence
 from fabula.core.fit import fit
 from fabula.core.template import Template, TemplateSet
 from fabula.errors import InputError
-from fabula.evaluation.information import Information, makers, mutual_information, summarise_bits
+from fabula.evaluation.information import Information, info_nce_bits, makers, mutual_information, summarise_bits
 from fabula.evaluation.metrics import random_orderings, score_all, single_features
 from fabula.media.medium import find_evidence
 from fabula.media.registry import measure_if_held
@@ -46,7 +46,7 @@ METHODS = (SORTED, PAPER, ARCS, *SEARCHES.values(), PROPOSED, LIKELIEST, DIRECT)
 _MOST = 4000  # collections templates are learned from, at most
 _RULES: dict[str, Rule] = {PROPOSED: "agreeing", LIKELIEST: "likeliest"}
 _SECONDS = 0.5  # to search in, where a collection has too many items to be solved
-_NEGATIVES = 31  # of the bits of a step model
+_NEGATIVES, _DRAWS = 31, 4  # of the bits of a step model
 
 Orderings = list[Ints | None]  # None where a method was not asked
 Report = Callable[[str], None]
@@ -321,13 +321,12 @@ def step_bits(model: Model, collections: Sequence[Collection], seed: int) -> dic
     some = [c for c in collections if len(c) <= MOST_DRAWN]
     if not some:
         return {}
-    rng, leads = np.random.default_rng(seed), []
+    rng, bits = np.random.default_rng(seed), []
     for collection in some:
         n, energy = len(collection), model.energy(collection, evidence=look_at(model, collection))
-        others = np.asarray(energy.score(np.argsort(rng.random((_NEGATIVES, n)), axis=1)))
-        leads.append(others - energy.score(np.arange(n)))
-    total = np.logaddexp(0.0, np.logaddexp.reduce(np.stack(leads), axis=1))
-    bits = np.log2(_NEGATIVES + 1) - total / np.log(2)
+        others = np.asarray(energy.score(np.argsort(rng.random((_DRAWS * _NEGATIVES, n)), axis=1)))
+        truth = np.asarray(energy.score(np.arange(n)[np.newaxis]))  # (1,)
+        bits.append(info_nce_bits(truth, others.reshape(1, _DRAWS, _NEGATIVES))[0])
     lengths = np.array([len(c) for c in some])
     name = " + ".join(model.scorers) if model.reaches else "flow"
-    return {name: summarise_bits(bits, lengths, makers(some), rng, _NEGATIVES, 1)}
+    return {name: summarise_bits(np.stack(bits), lengths, makers(some), _NEGATIVES)}

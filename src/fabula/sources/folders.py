@@ -20,7 +20,7 @@ from fabula.core.files import open_file
 from fabula.errors import FabulaError, FileError, shown
 from fabula.media.children import stopping
 from fabula.media.medium import Cutting, Medium, Stopped
-from fabula.media.registry import item_endings, media
+from fabula.media.registry import find_medium, item_endings, media
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS
 from fabula.sources.registry import Opening, Reader, Source, list_endings, read_items
 
@@ -308,6 +308,8 @@ def medium_of(paths: Sequence[str], opening: Opening) -> Medium:
 
     What may lie beside the items of another medium that is there counts little: the lyrics of an album make no book.
     """
+    if opening.medium is not None:
+        return find_medium(opening.medium)
     files = files_of(paths, recursive=opening.recursive, within=opening.within)
     endings = Counter(Path(file).suffix.lower() for file in files)
     there = [medium for medium in media().values() if medium.endings & set(endings)]

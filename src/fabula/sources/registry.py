@@ -104,6 +104,7 @@ class Source:
     left_out: tuple[tuple[str, str], ...] = ()
     held: tuple[int, ...] = ()  # Rows of the table that are no items, and stay where they are
     tempo_range: tuple[float, float] | None = None  # Beats per minute that tempi are counted in; None: as they are
+    dropped: tuple[int, ...] = ()  # Entries of the playlist that nobody wants: they go from what is written
     home: Home | None = None  # Where the order can be written back to, where it is no file
 
     @property
@@ -165,12 +166,12 @@ class Source:
         """Entries of the playlist that are no items: they cannot be measured and keep where they stand."""
         if self.playlist is None:
             return ()
-        return tuple(sorted(set(range(len(self.playlist))) - set(self.rows)))
+        return tuple(sorted(set(range(len(self.playlist))) - {*self.rows, *self.dropped}))
 
 
-def is_address(text: str) -> bool:
-    """Whether what a person named is an address, such as ``mpd://localhost/queue``."""
-    return _SCHEME.match(text) is not None
+def is_library(name: str) -> bool:
+    """Whether what a person named keeps playlists of its own: an address, ``mpd://localhost/queue``, or a database."""
+    return _SCHEME.match(name) is not None or Path(name).suffix.lower() in _DATABASES
 
 
 def with_held(order: Sequence[int], held: Sequence[int]) -> list[int]:
@@ -233,6 +234,8 @@ _LIBRARIES = {
     "subsonic+http": "fabula.sources.libraries.subsonic:READER",
     "mpd": "fabula.sources.libraries.mpd:READER",
 }
+# Databases of programs, by the endings of their files
+_DATABASES = dict.fromkeys((".sqlite", ".db"), "fabula.sources.libraries.databases:READER")
 _FOLDERS = "fabula.sources.folders:READER"  # whatever no other reader takes
 # Texts (.txt) that are lists: of files, of tab-separated columns as programs export them, of tracks.
 _LISTS = (
@@ -257,6 +260,7 @@ class Opening:
     progress: Callable[[int, int, str], None] | None = None
     stop: Stop = lambda: False
     tempo_range: tuple[float, float] | None = None  # Slowest and fastest tempo of music: others are doubled or halved
+    medium: str | None = None  # What kind of media files are; None: the one that has most of them
     folder: Path | None = None  # Where relative names in a list start from; None: from the folder of the list
 
     def __post_init__(self) -> None:
@@ -354,9 +358,13 @@ def _reader_of(name: str, *, alone: bool) -> Reader | None:
         raise InputError(f"{shown(name)}: nothing here opens {scheme[1]}:// addresses; there are: {known}")
     if Path(name).is_dir():
         return next((reader for reader in readers() if reader.folders is not None and reader.folders(name)), None)
-    if Path(name).suffix.lower() == ".txt":
+    ending = Path(name).suffix.lower()
+    if ending in _DATABASES:
+        database: Reader = load(_DATABASES[ending])
+        return database
+    if ending == ".txt":
         return next((reader for reader in map(load, _LISTS) if reader.takes(name)), None) if alone else None
-    return next((reader for reader in readers() if Path(name).suffix.lower() in reader.endings), None)
+    return next((reader for reader in readers() if ending in reader.endings), None)
 
 
 # What is pasted or piped in has no name: what it is goes by how it begins.

@@ -147,7 +147,7 @@ def test_sidecars_say_where_a_picture_stands(folder: Path, tmp_path: Path) -> No
     assert 'fabula:position="1"' in next((tmp_path / "copies").glob("01*.xmp")).read_text()
     assert not list(folder.glob("*.xmp"))
     (folder / "x.jpg.xmp").write_text("<x:xmpmeta/>")
-    with pytest.raises(fabula.FabulaError, match="not ours to replace"):
+    with pytest.raises(fabula.FabulaError, match="is left as it is"):
         write_numbers(folder / "x.jpg", (1, 2), None)
 
 

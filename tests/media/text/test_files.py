@@ -1,6 +1,7 @@
 import pytest
 
-from fabula.media.text.documents import cut, markdown_document, plain_document
+from fabula.media.text.documents import markdown_document, part_bounds, plain_document
+from fabula.media.text.manuscripts import find_parts
 from fabula.media.text.passages import read_document, read_item, read_text
 
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
@@ -40,7 +41,8 @@ def test_an_epub_file_and_no_way_out_of_it(packed):
     assert read_text(str(path)) == "It rained.\n\nIt stopped."
     item = read_item(str(path))
     assert (item.title, item.creator) == ("The Sea", "Ann Lee")
-    assert [part.heading for part in cut(read_document(str(path)))] == ["One", "Two"]
+    found = find_parts(read_document(str(path)))
+    assert [found.part(k).heading for k in found.items] == ["One", "Two"]
 
 
 def test_a_page(tmp_path):
@@ -107,5 +109,5 @@ def test_the_first_line_of_a_text_that_goes_on_is_no_title():
 
 
 def test_parts_by_separators_and_by_empty_lines():
-    assert len(cut(markdown_document("One.\n\n***\n\nTwo.\n\n* * *\n\nThree."))) == 3
-    assert len(cut(plain_document("One was.\n\nStill.\n\n\n\nTwo was.\n\n\n\n\nThree was."))) == 3
+    assert len(part_bounds(markdown_document("One.\n\n***\n\nTwo.\n\n* * *\n\nThree."))) == 3
+    assert len(part_bounds(plain_document("One was.\n\nStill.\n\n\n\nTwo was.\n\n\n\n\nThree was."))) == 3

@@ -10,7 +10,8 @@ import pytest
 
 import fabula
 from fabula.media.text.documents import TextBlock
-from fabula.media.text.passages import docx_bytes, read_document
+from fabula.media.text.manuscripts import docx_bytes
+from fabula.media.text.passages import read_document
 from fabula.session.export import copy_numbered
 from fabula.sources.registry import open_source
 

@@ -179,8 +179,8 @@ def test_characters_that_an_old_xspf_encoding_lacks(tmp_path):
 
 def test_the_registry():
     assert PLAYLIST_ENDINGS[:5] == FULL
-    assert PLAYLIST_ENDINGS[5:] == (".wpl", ".zpl", ".asx", ".wax", ".wvx", ".xml", ".nml", ".cue")
-    names = ["m3u", "pls", "xspf", "jspf", "smil", "asx", "rekordbox", "itunes", "traktor", "cue"]
+    assert PLAYLIST_ENDINGS[5:] == (".wpl", ".zpl", ".asx", ".wax", ".wvx", ".xml", ".nml", ".crate", ".cue")
+    names = ["m3u", "pls", "xspf", "jspf", "smil", "asx", "rekordbox", "itunes", "traktor", "serato", "cue"]
     assert [form.name for form in FORMATS] == names
     assert len(set(PLAYLIST_ENDINGS)) == len(PLAYLIST_ENDINGS)
     assert {format_of(f"x{ending}").name for ending in PLAYLIST_ENDINGS} == {*names} - {"rekordbox"}

@@ -9,6 +9,7 @@ from fabula.media.facts import Telling, Unit, as_number
 from fabula.media.medium import Medium, Preview, Words, column, lazy, load
 from fabula.media.text.passages import (
     COMPANION_ENDINGS,
+    MANUSCRIPT,
     TEXT_ENDINGS,
     ends_of,
     is_packed,
@@ -132,10 +133,8 @@ MEDIUM = Medium(
     columns=_COLUMNS,
     matter=matter_of,
     preview=Preview("text", dict.fromkeys(_SHOWN, "text/plain"), ends=ends_of),
-    outputs={
-        ".md": lazy("fabula.media.text.passages:write_markdown"),
-        ".docx": lazy("fabula.media.text.passages:write_docx"),
-    },
+    outputs=dict.fromkeys((".md", ".docx", ".odt", ".epub", ".txt"), lazy("fabula.media.text.manuscripts:write_text")),
+    places=frozenset((MANUSCRIPT,)),
 )
 
 __all__ = ["MEDIUM", "text_lengths"]

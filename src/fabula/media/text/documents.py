@@ -99,15 +99,20 @@ def _decode_unmarked(data: bytes) -> str | None:
 
 
 PARAGRAPH, SEPARATOR = 0, -1  # levels of blocks that are no headings; headings have 1 to 6
+TITLE = 7  # while a file is read: what is called so by its style
 
 
 @dataclass(frozen=True)
 class TextBlock:
-    """A paragraph (level 0), a heading (1 to 6) or a separator (-1); ``raw`` is how it is written out again."""
+    """A paragraph (level 0), a heading (1 to 6) or a separator (-1); ``raw`` is how it is written out again.
+
+    ``at`` is the piece of its file in which it begins: the line, the paragraph of a packed file, the page or slide.
+    """
 
     level: int
     text: str
     raw: str = ""
+    at: int = field(default=0, compare=False)
 
     @property
     def markup(self) -> str:
@@ -124,6 +129,7 @@ class Document:
     name: str = ""  # what its file calls it, where there is no heading either
     author: str = ""  # who wrote it
     encoding: str = ""  # of its file, where nothing but its letters told it
+    paged: bool = False  # whether each piece that says something is a part, as a slide is
     # What else its front matter says in single lines, by name in small letters.
     fields: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
@@ -156,27 +162,29 @@ class Document:
         return "\n\n".join(marks.get(b.level, "#" * b.level + " ") + b.markup for b in self.blocks)
 
 
-def cut(document: Document) -> list[Document]:
-    """A document as its parts: by the highest headings of which there are several, else by its separators.
+def part_bounds(document: Document) -> list[tuple[int, int]]:
+    """The first block of each part, and the one behind its last; separators between parts are in none of them.
 
-    What stands before the first heading is a part where it has any text; what has a heading and nothing else is one.
+    Parts begin at the highest headings of which there are several, else at separators. What stands before the first
+    heading is one too, but for what the whole is called.
     """
-    levels = Counter(block.level for block in document.blocks)
+    blocks = document.blocks
+    levels = Counter(block.level for block in blocks)
     level = next((k for k in range(1, 7) if levels[k] > 1), SEPARATOR)
-    parts: list[list[TextBlock]] = [[]]
-    for block in document.blocks:
-        if block.level == level:
-            parts.append([])
-        if block.level != SEPARATOR or (level != SEPARATOR and parts[-1]):
-            parts[-1].append(block)
-    if level != SEPARATOR:
-        parts[0] = [block for block in parts[0] if block.level == PARAGRAPH]
-    for blocks in parts:  # what follows a part is a part of its own
-        while blocks and blocks[-1].level == SEPARATOR:
-            blocks.pop()
-    found = [Document(tuple(blocks), author=document.author) for blocks in parts]
-    kept = [part for part in found if part.text or any(block.level > 0 for block in part.blocks)]
-    return [replace(part, name=f"Part {number}") for number, part in enumerate(kept, start=1)]
+    if document.paged:
+        starts = [k for k, block in enumerate(blocks) if not k or block.at != blocks[k - 1].at]
+    else:
+        starts = [k for k, block in enumerate(blocks) if block.level == level]
+    found = []
+    for number, (start, end) in enumerate(zip([0, *starts], [*starts, len(blocks)], strict=True)):
+        called = number == 0 and level > 0  # what stands above the first part: what the whole is called names no part
+        while start < end and (blocks[start].level == SEPARATOR or (called and blocks[start].level > 0)):
+            start += 1
+        while start < end and blocks[end - 1].level == SEPARATOR:
+            end -= 1
+        if start < end:
+            found.append((start, end))
+    return found
 
 
 # Plain text and Markdown as documents: front matter, headings, separators, paragraphs.
@@ -197,25 +205,29 @@ def markdown_document(text: str) -> Document:
     >>> found.heading, [block.level for block in found.blocks], found.text
     ('Rain', [1, 0, -1, 0], 'It rained.\\n\\nStill.')
     """
-    fields, body = _front(text)
-    blocks = tuple(_markdown_blocks(_without_comments(body)))
-    return _about(blocks, fields)
+    fields, body, first = _front(text)
+    return _about(tuple(_markdown_blocks(_without_comments(body), first)), fields)
 
 
 def plain_document(text: str) -> Document:
     """A document from plain text: a heading is a line of its own that names a chapter, or a short first line."""
-    fields, body = _front(text)
+    fields, body, line = _front(text)
     blocks: list[TextBlock] = []
+    at = 0
     may_gap = any(lines in body for lines in ("\n\n\n\n", "\n ", "\n\t"))  # quick to say no
     for scene in _GAP.split(body) if may_gap else [body]:
         if not scene.strip():
             continue
         parts = [part.strip("\n") for part in _EMPTY.split(scene) if part.strip()]
-        if blocks and not _is_heading(parts[0], first=False) and blocks[-1].level == PARAGRAPH:
-            blocks.append(TextBlock(SEPARATOR, ""))
-        blocks.extend(_plain_block(part, first=not blocks and number == 0) for number, part in enumerate(parts))
+        parted = blocks and not _is_heading(parts[0], first=False) and blocks[-1].level == PARAGRAPH
+        for number, part in enumerate(parts):
+            start = body.index(part, at)
+            line, at = line + body.count("\n", at, start), start
+            if parted and number == 0:
+                blocks.append(TextBlock(SEPARATOR, "", at=line - 1))
+            blocks.append(_plain_block(part, line, first=not blocks))
     if len(blocks) == 1:  # a file of one paragraph has no title
-        blocks = [TextBlock(PARAGRAPH, blocks[0].text)]
+        blocks = [replace(blocks[0], level=PARAGRAPH)]
     return _about(tuple(blocks), fields)
 
 
@@ -225,29 +237,29 @@ def _about(blocks: tuple[TextBlock, ...], fields: dict[str, str]) -> Document:
     return Document(blocks, title=fields.get("title", ""), author=fields.get("author", ""), fields=others)
 
 
-def _front(text: str) -> tuple[dict[str, str], str]:
-    """What the front matter says in single lines, and the rest."""
+def _front(text: str) -> tuple[dict[str, str], str, int]:
+    """What the front matter says in single lines, the rest, and the line at which that begins."""
     front = _FRONT.match(text)
     if front is None:
-        return {}, text
+        return {}, text, 0
     fields = {name.lower(): value.strip("\"'") for name, value in _FIELD.findall(front[2])}
-    return fields, text[front.end() :]
+    return fields, text[front.end() :], front[0].count("\n")
 
 
 def _without_comments(text: str) -> str:
-    """Markdown without what stands in <!-- -->."""
+    """Markdown without what stands in <!-- -->; a zero stands for each of its lines."""
     parts, at = [], 0
     while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
-        parts.append(text[at:start])
+        parts.append(text[at:start] + "\0" * text.count("\n", start, end))
         at = end + 3
     return "".join([*parts, text[at:]])
 
 
-def _plain_block(part: str, *, first: bool) -> TextBlock:
+def _plain_block(part: str, at: int, *, first: bool) -> TextBlock:
     line = part.strip()
     if _RULE.fullmatch(line):
-        return TextBlock(SEPARATOR, "")
-    return TextBlock(1 if _is_heading(line, first=first) else PARAGRAPH, line)
+        return TextBlock(SEPARATOR, "", at=at)
+    return TextBlock(1 if _is_heading(line, first=first) else PARAGRAPH, line, at=at)
 
 
 def _is_heading(part: str, *, first: bool) -> bool:
@@ -260,23 +272,29 @@ def _is_heading(part: str, *, first: bool) -> bool:
     return first and not rest and len(line) <= 70 and not line.endswith(_SENTENCE_END)
 
 
-def _markdown_blocks(body: str) -> Iterator[TextBlock]:
+def _markdown_blocks(body: str, at: int) -> Iterator[TextBlock]:
+    """The blocks of Markdown, whose first line is the line ``at`` of its file."""
     lines: list[str] = []
-    for line in [*body.split("\n"), ""]:
+    start, fenced = at, False  # of the paragraph that is being read; whether it is code, which has no headings
+    for full in [*body.split("\n"), ""]:
+        line = full.replace("\0", "")
         under = line.strip()
-        heading = _ATX.match(under) if line.startswith("#") else None
-        if lines and len(lines) == 1 and len(under) > 1 and set(under) in ({"="}, {"-"}):
-            yield TextBlock(1 if "=" in under else 2, bare(lines.pop()))
-        elif heading or not under or _RULE.fullmatch(under):
+        fenced ^= under.startswith(("```", "~~~"))
+        heading = _ATX.match(under) if line.startswith("#") and not fenced else None
+        if len(lines) == 1 and not fenced and len(under) > 1 and set(under) in ({"="}, {"-"}):
+            yield TextBlock(1 if "=" in under else 2, bare(lines.pop()), at=start)
+        elif heading or not under or (_RULE.fullmatch(under) and not fenced):
             if lines:
-                yield TextBlock(PARAGRAPH, bare("\n".join(lines)), "\n".join(lines))
+                yield TextBlock(PARAGRAPH, bare("\n".join(lines)), "\n".join(lines), start)
                 lines = []
             if heading:
-                yield TextBlock(len(heading[1]), bare(under[heading.end() :].rstrip(" \t#")))
+                yield TextBlock(len(heading[1]), bare(under[heading.end() :].rstrip(" \t#")), at=at)
             elif under:
-                yield TextBlock(SEPARATOR, "")
+                yield TextBlock(SEPARATOR, "", at=at)
         else:
+            start = start if lines else at
             lines.append(line)
+        at += 1 + len(full) - len(line)
 
 
 # What no mark can close is not looked for to the end of a text: patterns stop at the next bracket, or after a while.
@@ -427,13 +445,13 @@ def _name_of(content: str) -> str:
 
 # Documents that are packed in a zip file: .docx, .odt and .epub. Bounded reading; nothing is written or run.
 
-_BROKEN = (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, RuntimeError, ValueError)
+BROKEN = (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, RuntimeError, ValueError)
 _MOST_FILES = 20_000
 _STYLE = re.compile(r"(?:heading|titre|berschrift|titulo|título)[ _-]?(\d?)", re.IGNORECASE)
 _CREATOR, _TITLE = "{http://purl.org/dc/elements/1.1/}creator", "{http://purl.org/dc/elements/1.1/}title"
 
 
-class _Archive:
+class Archive:
     """The files in a zip file, of which at most so much is unpacked."""
 
     def __init__(self, archive: zipfile.ZipFile, where: str) -> None:
@@ -455,7 +473,10 @@ class _Archive:
 
     def xml(self, name: str) -> ET.Element | None:
         """One of the files as XML; None where there is none."""
-        data = self.read(name)
+        return self.parse(self.read(name), name)
+
+    def parse(self, data: bytes, name: str) -> ET.Element | None:
+        """XML that is the content of one of the files; None where there is none."""
         if not data:
             return None
         if _declares(data):  # what an entity may become has no bound
@@ -489,37 +510,54 @@ def read_packed(path: str) -> Document:
     ending = Path(path).suffix.lower()
     try:
         with open_file(path) as file, zipfile.ZipFile(file) as archive:
-            document = _READERS[ending](_Archive(archive, path))
+            document = _READERS[ending](Archive(archive, path))
     except OSError as error:
         raise FileError(f"{shown(path)}: cannot be read ({error.strerror or error})") from error
-    except _BROKEN as error:
+    except BROKEN as error:
         raise FileError(f"{shown(path)}: is broken, locked or no {ending} file ({shown(str(error))})") from error
     if document is None:
         raise FileError(f"{shown(path)}: is no {ending} file (its text is missing)")
     return document
 
 
-def _docx(archive: _Archive) -> Document | None:
+def _docx(archive: Archive) -> Document | None:
     root = archive.xml("word/document.xml")
     if root is None:
         return None
-    return _name(Document(tuple(_paragraphs(root, _word_piece))), archive.xml("docProps/core.xml"))
+    blocks = tuple(_paragraphs(find_inside(root, "body"), _word_piece))
+    return _name(Document(_untitle(blocks)), archive.xml("docProps/core.xml"))
 
 
-def _odt(archive: _Archive) -> Document | None:
+def _untitle(blocks: tuple[TextBlock, ...]) -> tuple[TextBlock, ...]:
+    """Blocks whose one title, where there are headings besides, is no heading: it is that of the whole."""
+    titles = [k for k, block in enumerate(blocks) if block.level == TITLE]
+    alone = len(titles) == 1 and any(block.level > 0 for block in blocks if block.level != TITLE)
+    at = PARAGRAPH if alone else 1
+    return tuple(replace(block, level=at) if block.level == TITLE else block for block in blocks)
+
+
+def find_inside(root: ET.Element, *names: str) -> ET.Element:
+    """The element that names lead to, one within the other, or the last of them that is there."""
+    for name in names:
+        root = next((child for child in root if _tag(child) == name), root)
+    return root
+
+
+def _odt(archive: Archive) -> Document | None:
     root = archive.xml("content.xml")
     if root is None:
         return None
-    return _name(Document(tuple(_paragraphs(root, _open_piece, tails=True))), archive.xml("meta.xml"))
+    blocks = tuple(_paragraphs(find_inside(root, "body", "text"), _open_piece, tails=True))
+    return _name(Document(_untitle(blocks)), archive.xml("meta.xml"))
 
 
 class _Paragraph:
     """A paragraph while it is read."""
 
-    __slots__ = ("level", "parts")
+    __slots__ = ("at", "level", "parts")
 
     def __init__(self, level: int = PARAGRAPH) -> None:
-        self.level, self.parts = level, list[str]()
+        self.level, self.parts, self.at = level, list[str](), 0
 
 
 def _paragraphs(
@@ -527,13 +565,15 @@ def _paragraphs(
 ) -> Iterator[TextBlock]:
     """The paragraphs that say something, in one pass; ``read`` gives the one that an element begins, or the same."""
     found, within = list[_Paragraph](), [_Paragraph()]
-    opened, inside = [root], [iter([root])]
+    opened, inside, at = [root], [iter(root)], 0
     while inside:
         element = next(inside[-1], None)
         if element is not None:
+            at += len(inside) == 1  # the elements within the root are its pieces, counted from 1
             tag = element.tag.rpartition("}")[2]
             mine = read(element, tag, within[-1])
             if mine is not within[-1] and tag in ("p", "h"):
+                mine.at = at
                 found.append(mine)
             opened.append(element)
             inside.append(iter(element))
@@ -547,7 +587,7 @@ def _paragraphs(
     for one in found:
         text = "".join(one.parts).strip() if one.parts else ""
         if text:
-            yield TextBlock(one.level if re.search(r"\w", text) else SEPARATOR, text)
+            yield TextBlock(one.level if re.search(r"\w", text) else SEPARATOR, text, at=one.at)
 
 
 def _word_piece(element: ET.Element, tag: str, within: _Paragraph) -> _Paragraph:
@@ -574,33 +614,35 @@ def _open_piece(element: ET.Element, tag: str, within: _Paragraph) -> _Paragraph
     return within
 
 
-def _epub(archive: _Archive) -> Document | None:
+def find_book(archive: Archive) -> str:
+    """What the file is called that lists the pages of an .epub book; "" where it is not said."""
     container = archive.xml("META-INF/container.xml")
-    if container is None:
-        return None
-    where = next((e.get("full-path", "") for e in container.iter() if _tag(e) == "rootfile"), "")
+    listed = () if container is None else container.iter()
+    return next((e.get("full-path", "") for e in listed if _tag(e) == "rootfile"), "")
+
+
+def _epub(archive: Archive) -> Document | None:
+    where = find_book(archive)
     book = archive.xml(where)
     if book is None:
         return None
     blocks: list[TextBlock] = []
-    for name in _spine(book, posixpath.dirname(where)):
-        page = html_document(decode(archive.read(name), archive.where, declared=True))
+    for at, name in enumerate(spine_of(book, posixpath.dirname(where)), start=1):
+        page = html_document(decode(archive.read(name), archive.where, declared=True)) if name else Document(())
         if page.blocks and blocks:
-            blocks.append(TextBlock(SEPARATOR, ""))
-        blocks.extend(page.blocks)
+            blocks.append(TextBlock(SEPARATOR, "", at=at))
+        blocks.extend(replace(block, at=at) for block in page.blocks)
     found = _name(Document(tuple(blocks)), book)
     return replace(found, title=found.name)
 
 
-def _spine(book: ET.Element, folder: str) -> Iterator[str]:
-    """The names of a book's pages in their order; a name that leads out of the book leads nowhere."""
+def spine_of(book: ET.Element, folder: str) -> Iterator[str]:
+    """The names of a book's pages in their order, "" for what is none; a name that leads out of it leads nowhere."""
     pages = {e.get("id"): e.get("href", "") for e in book.iter() if _tag(e) == "item"}
-    for element in book.iter():
+    for element in find_inside(book, "spine"):
         href = pages.get(element.get("idref")) if _tag(element) == "itemref" else None
-        if href:
-            name = posixpath.normpath(posixpath.join(folder, unquote(href.partition("#")[0])))
-            if not name.startswith(("/", "..")):
-                yield name
+        name = posixpath.normpath(posixpath.join(folder, unquote((href or "").partition("#")[0]))) if href else ""
+        yield "" if name.startswith(("/", "..")) else name
 
 
 def _name(document: Document, about: ET.Element | None) -> Document:
@@ -611,7 +653,7 @@ def _name(document: Document, about: ET.Element | None) -> Document:
 
 def _level(style: str) -> int:
     if style.lower() in ("title", "titel", "titre"):
-        return 1
+        return TITLE
     found = _STYLE.search(style)
     return min(max(int(found[1] or 1), 1), 6) if found else PARAGRAPH
 
@@ -620,5 +662,5 @@ def _tag(element: ET.Element) -> str:
     return str(element.tag).rpartition("}")[2]
 
 
-_READERS: dict[str, Callable[[_Archive], Document | None]] = {".docx": _docx, ".odt": _odt, ".epub": _epub}
+_READERS: dict[str, Callable[[Archive], Document | None]] = {".docx": _docx, ".odt": _odt, ".epub": _epub}
 PACKED_ENDINGS = frozenset(_READERS)

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import re
-import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import accumulate
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
-from xml.sax.saxutils import escape
 
 from fabula.core.collection import Collection, Item
 from fabula.core.display import name_some
-from fabula.core.files import write_whole
 from fabula.errors import FileError, shown
 from fabula.media.children import call, shield
 from fabula.media.text.documents import (
     PACKED_ENDINGS,
-    PARAGRAPH,
-    SEPARATOR,
     Document,
-    TextBlock,
-    bare,
     decode_and_name,
     html_document,
     markdown_document,
@@ -46,12 +37,13 @@ ENCODING = (
     "encoding"  # the detail that says in which encoding a file was taken to be, where nothing but its letters did
 )
 TEXT = "text"  # the detail of an item that holds its text itself
+MANUSCRIPT = "manuscript"  # the detail of an item that names the file it is a part of
 _HELD = (TEXT, "body", "content", "passage", "story", "poem")  # the same, as tables call it
 
 
 def read_document(path: str) -> Document:
     """What a file says, by its ending: plain text, Markdown, HTML, .docx, .odt or .epub; refused if no text."""
-    document: Document = _apart(path)(_parse, path)
+    document: Document = _apart(path)(parse, path)
     return document
 
 
@@ -64,7 +56,8 @@ def _apart(path: str) -> Callable[..., Any]:
     return call if is_packed(path) else shield
 
 
-def _parse(path: str) -> Document:
+def parse(path: str) -> Document:
+    """The same, in this process."""
     ending = Path(path).suffix.lower()
     if ending in PACKED_ENDINGS:
         return read_packed(path)
@@ -89,7 +82,7 @@ def read_item(path: str) -> Item:
 
 
 def _item_of(path: str) -> Item:
-    document = _parse(path)
+    document = parse(path)
     details = {name: shown(value) for name, value in document.fields.items() if name not in _HELD}
     details |= {ENCODING: document.encoding} if document.encoding else {}
     title = document.heading or strip_number(Path(path).stem)
@@ -191,190 +184,6 @@ def close(text: str, most: int = MOST) -> str:
     starts = [stop for stop in stops if most // 3 <= most - stop]
     cut = starts[0] if starts else next((space.end() for space in _WORD.finditer(end)), 0)
     return "… " + end[cut:].lstrip()
-
-
-# Texts joined into one, in their order: as Markdown or as a .docx file.
-
-# A document as the bytes of a .docx file: headings, paragraphs with bold and italic, breaks. No macros, no links.
-
-_WORDS = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
-_PACKAGE = "http://schemas.openxmlformats.org/package/2006"
-_OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006"
-_MIME = "application/vnd.openxmlformats-officedocument.wordprocessingml"
-_HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
-_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")  # what XML cannot hold
-_EMPHASIS = re.compile(r"(?<!\w)(\*{1,3}|_{1,3})(?=\S)(.+?)(?<=\S)\1(?!\w)", re.DOTALL)
-_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
-_WRAPPED = 50  # letters a line has on average, from which it is taken to be wrapped
-_SIZES = (36, 30, 26, 24, 22, 22)  # of headings, in half points
-
-
-def docx_bytes(blocks: Iterable[TextBlock], *, title: str = "", author: str = "") -> bytes:
-    """The bytes of a .docx file with these blocks, and a title and author that it says of itself."""
-    body = "".join(_paragraph(block) for block in blocks)
-    page = (
-        '<w:sectPr><w:pgSz w:w="11906" w:h="16838"/><w:pgMar w:top="1440" w:right="1440" w:bottom="1440" w:left="1440"'
-    )
-    page += ' w:header="708" w:footer="708" w:gutter="0"/></w:sectPr>'
-    files = {
-        "[Content_Types].xml": _types(),
-        "_rels/.rels": _relations(
-            (f"{_OFFICE}/relationships/officeDocument", "word/document.xml"),
-            (f"{_PACKAGE}/relationships/metadata/core-properties", "docProps/core.xml"),
-        ),
-        "word/_rels/document.xml.rels": _relations((f"{_OFFICE}/relationships/styles", "styles.xml")),
-        "word/document.xml": f'<w:document xmlns:w="{_WORDS}"><w:body>{body}{page}</w:body></w:document>',
-        "word/styles.xml": _styles(),
-        "docProps/core.xml": _core(title, author),
-    }
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in files.items():
-            archive.writestr(zipfile.ZipInfo(name), _HEAD + content, zipfile.ZIP_DEFLATED)  # no time: the same again
-    return out.getvalue()
-
-
-def _paragraph(block: TextBlock) -> str:
-    if block.level == SEPARATOR:
-        return '<w:p><w:pPr><w:jc w:val="center"/></w:pPr><w:r><w:t>* * *</w:t></w:r></w:p>'
-    style = f'<w:pStyle w:val="Heading{block.level}"/>' if block.level > PARAGRAPH else ""
-    direction = "<w:bidi/>" if _RIGHT_TO_LEFT.search(block.text[:40]) else ""
-    runs = "".join(_run(words, look, bool(direction)) for words, look in _runs(block))
-    return f"<w:p><w:pPr>{style}{direction}</w:pPr>{runs}</w:p>"
-
-
-def _runs(block: TextBlock) -> Iterator[tuple[str, str]]:
-    """Text with how it looks: the marks of Markdown as bold and italic, where it came as Markdown."""
-    if block.level > PARAGRAPH or not block.raw:
-        yield _unwrap(block.text), ""
-        return
-    at, raw = 0, _unwrap(block.raw)
-    for mark in _EMPHASIS.finditer(raw):
-        yield _plain(raw[at : mark.start()]), ""
-        look = {1: "<w:i/>", 2: "<w:b/>"}.get(len(mark[1]), "<w:b/><w:i/>")
-        yield _plain(mark[2]), look
-        at = mark.end()
-    yield _plain(raw[at:]), ""
-
-
-def _unwrap(text: str) -> str:
-    """A paragraph in one line where its lines are long, as they are wrapped in files; verse keeps its lines."""
-    lines = text.split("\n")
-    wrapped = len(lines) > 1 and sum(map(len, lines[:-1])) >= _WRAPPED * (len(lines) - 1)
-    return " ".join(line.strip() for line in lines) if wrapped else text
-
-
-def _plain(markdown: str) -> str:
-    """Markdown without its marks, the spaces at its ends kept."""
-    inner = bare(markdown)
-    lead = markdown[: len(markdown) - len(markdown.lstrip())]
-    return lead + inner + markdown[len(markdown.rstrip()) :] if inner else " " * bool(markdown)
-
-
-def _run(words: str, look: str, right_to_left: bool) -> str:  # noqa: FBT001
-    if not words:
-        return ""
-    look += "<w:rtl/>" if right_to_left else ""
-    lines = escape(_CONTROLS.sub("", words)).replace("\t", "</w:t><w:tab/><w:t>").split("\n")
-    text = '</w:t><w:br/><w:t xml:space="preserve">'.join(lines)
-    return f'<w:r>{f"<w:rPr>{look}</w:rPr>" if look else ""}<w:t xml:space="preserve">{text}</w:t></w:r>'
-
-
-def _types() -> str:
-    parts = {"word/document.xml": "document.main", "word/styles.xml": "styles"}
-    rows = "".join(f'<Override PartName="/{name}" ContentType="{_MIME}.{kind}+xml"/>' for name, kind in parts.items())
-    core = "application/vnd.openxmlformats-package.core-properties+xml"
-    return (
-        f'<Types xmlns="{_PACKAGE}/content-types"><Default Extension="rels" '
-        'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-        f'<Default Extension="xml" ContentType="application/xml"/>{rows}'
-        f'<Override PartName="/docProps/core.xml" ContentType="{core}"/></Types>'
-    )
-
-
-def _relations(*pairs: tuple[str, str]) -> str:
-    rows = "".join(
-        f'<Relationship Id="r{number}" Type="{kind}" Target="{target}"/>'
-        for number, (kind, target) in enumerate(pairs, start=1)
-    )
-    return f'<Relationships xmlns="{_PACKAGE}/relationships">{rows}</Relationships>'
-
-
-def _styles() -> str:
-    headings = "".join(
-        f'<w:style w:type="paragraph" w:styleId="Heading{level}"><w:name w:val="heading {level}"/>'
-        f'<w:basedOn w:val="Normal"/><w:next w:val="Normal"/><w:qFormat/><w:pPr><w:keepNext/>'
-        f'<w:spacing w:before="360" w:after="160"/><w:outlineLvl w:val="{level - 1}"/></w:pPr>'
-        f'<w:rPr><w:b/><w:sz w:val="{size}"/></w:rPr></w:style>'
-        for level, size in enumerate(_SIZES, start=1)
-    )
-    return (
-        f'<w:styles xmlns:w="{_WORDS}"><w:style w:type="paragraph" w:default="1" w:styleId="Normal">'
-        '<w:name w:val="Normal"/><w:qFormat/><w:pPr><w:spacing w:after="160" w:line="276" w:lineRule="auto"/></w:pPr>'
-        f'<w:rPr><w:sz w:val="22"/></w:rPr></w:style>{headings}</w:styles>'
-    )
-
-
-def _core(title: str, author: str) -> str:
-    said = "".join(
-        f"<dc:{name}>{escape(_CONTROLS.sub('', text))}</dc:{name}>"
-        for name, text in (("title", title), ("creator", author))
-        if text
-    )
-    return (
-        f'<cp:coreProperties xmlns:cp="{_PACKAGE}/metadata/core-properties" '
-        f'xmlns:dc="http://purl.org/dc/elements/1.1/">{said}</cp:coreProperties>'
-    )
-
-
-BREAK = "\n\n* * *\n\n"  # between parts that have no headings
-
-
-@dataclass(frozen=True)
-class Joined:
-    """Texts to be written one after the other."""
-
-    parts: tuple[Document, ...]  # each with its heading, where it has one
-    breaks: bool  # whether a mark stands between them: none of them has a heading
-    # Of the whole, where one is known.
-    title: str = ""
-    author: str = ""
-
-
-def join(collection: Collection, sides: Sequence[int]) -> Joined:
-    """The texts of a collection in its order; each side begins with a heading of its own."""
-    starts = {start: number for number, start in enumerate(accumulate(sides[:-1], initial=0), start=1)} if sides else {}
-    parts, bare = [], not starts
-    for position, item in enumerate(collection.items):
-        document = document_of(item)
-        if document is None:
-            raise FileError(f"{item.label!r} has no text that could be written")
-        headed = any(block.level > 0 for block in document.blocks)
-        bare = bare and not headed and TEXT in item.details
-        blocks = document.blocks if headed or TEXT in item.details else (TextBlock(1, item.label), *document.blocks)
-        if position in starts:
-            blocks = (TextBlock(1, f"Part {starts[position]}"), *blocks)
-        parts.append(Document(blocks))
-    authors = {item.creator for item in collection.items}
-    return Joined(tuple(parts), bare, collection.title, authors.pop() if len(authors) == 1 else "")
-
-
-def write_markdown(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
-    """Write the texts of a collection as one Markdown file, in its order."""
-    found = join(collection, sides)
-    between = BREAK if found.breaks else "\n\n"
-    return write_whole(target, between.join(part.markup for part in found.parts) + "\n")
-
-
-def write_docx(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
-    """Write the texts of a collection as one .docx file, in its order."""
-    found = join(collection, sides)
-    blocks: list[TextBlock] = []
-    for part in found.parts:
-        if found.breaks and blocks:
-            blocks.append(TextBlock(-1, ""))
-        blocks.extend(part.blocks)
-    return write_whole(target, docx_bytes(blocks, title=found.title, author=found.author))
 
 
 # Front and back matter: what is known by its title to stand before or behind the text, in the languages that are read.

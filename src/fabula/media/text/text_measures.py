@@ -16,11 +16,9 @@ from numpy.typing import NDArray
 
 from fabula.core.arrays import Floats
 from fabula.core.collection import Collection, Item
-from fabula.core.display import name_some
 from fabula.errors import FileError, shown
 from fabula.media.children import shield
 from fabula.media.medium import Cutting, Spec, Stop, Stopped
-from fabula.media.text.documents import Document, cut
 from fabula.media.text.language import (
     LANGUAGES,
     TIMES,
@@ -32,7 +30,8 @@ from fabula.media.text.language import (
     starts_of,
     words_of,
 )
-from fabula.media.text.passages import TEXT, is_packed, read_document, read_text, tell_encoding, text_of
+from fabula.media.text.manuscripts import find_parts, tell_held, title_part
+from fabula.media.text.passages import MANUSCRIPT, TEXT, is_packed, read_document, read_text, tell_encoding, text_of
 
 MEASURES = (
     "words", "word_length", "variety", "commas", "semicolons", "dashes", "questions", "exclamations", "dialogue",
@@ -40,12 +39,6 @@ MEASURES = (
     "reading_ease", "valence", "intensity", "time_words", "past", "places",
 )  # fmt: skip
 
-_CONTENTS = re.compile(  # what a list of the parts is called
-    "(?:table of )?contents|inhalt(?:sverzeichnis)?|table des matières|sommaire|[íi]ndice|contenido|inhoud(?:sopgave)?|"
-    "innehåll|innhold|obsah|spis treści|оглавление|содержание|目录|目錄|目次|차례",
-    re.IGNORECASE,
-)
-_LISTED = 160  # characters of a line in it, at most
 _FIRST = 500  # words whose variety is measured: it falls with the length of a text
 _LONG = 6  # letters beyond which a word is long
 _QUOTED = re.compile(
@@ -183,7 +176,6 @@ def pieces_of(item: Item, count: int) -> Collection | None:
 # One file cut into items, and rows of a table as texts.
 
 _FEW = 6  # words below which most cells of a column are names of things, no texts
-_SHOWN = 48  # characters of a part that stand for its title where it has none
 
 
 def cut_file(path: str, cutting: Cutting) -> Collection | None:
@@ -199,28 +191,21 @@ def cut_file(path: str, cutting: Cutting) -> Collection | None:
 
 def _cut_parts(path: str) -> tuple[Collection | None, list[str]]:
     """The parts, and what is to be told of them."""
-    document, notes = read_document(path), []
-    found = cut(document)
-    parts = [part for part in found if words_of(part.text) and not _lists_parts(part)]
-    if len(parts) < 2:
+    document = read_document(path)
+    parts = find_parts(document)
+    found = [parts.part(number) for number in parts.items]
+    if len(found) < 2:
         return None, []
-    if left := [repr(shown(_title(part))) for part in found if part not in parts]:
-        notes.append(f"left out: {name_some(left, 6)} (a list of parts, or a heading with nothing to read)")
+    notes = tell_held(parts)
     if document.encoding:
         notes.append(tell_encoding(document.encoding, [shown(Path(path).name)]))
     items = [
-        Item(str(number), title=shown(_title(part)), artist=shown(document.author), details={TEXT: part.markup})
-        for number, part in enumerate(parts, start=1)
+        Item(str(number), shown(title_part(part)), "", shown(document.author), {TEXT: part.markup, MANUSCRIPT: path})
+        for number, part in enumerate(found, start=1)
     ]
     title = shown(document.title or document.name or Path(path).stem)
-    features = np.stack([measure_text(part.text) for part in parts])
+    features = np.stack([measure_text(part.text) for part in found])
     return Collection(title, items, features, MEASURES, title=title), notes
-
-
-def _lists_parts(part: Document) -> bool:
-    """Whether a part is the table of contents: called so, and of short lines alone."""
-    lines = part.text.split("\n")
-    return bool(_CONTENTS.fullmatch(part.heading.strip(" .:"))) and max(map(len, lines)) <= _LISTED
 
 
 def measure_texts(collection: Collection) -> Collection | None:
@@ -236,13 +221,6 @@ def measure_texts(collection: Collection) -> Collection | None:
     rows = np.stack([measure_text(text) for text in texts])[:, [MEASURES.index(name) for name in new]]
     features = np.concatenate([collection.features, rows], axis=1)
     return replace(collection, features=features, feature_names=(*collection.feature_names, *new))
-
-
-def _title(part: Document) -> str:
-    if any(block.level > 0 for block in part.blocks):
-        return part.heading
-    start = " ".join(part.text[: 2 * _SHOWN].split())
-    return start if len(start) <= _SHOWN else start[:_SHOWN].rsplit(" ", 1)[0] + "…"
 
 
 # What words feel like: tables of valence for languages that have a freely licensed one (lexicons/NOTICE.md).

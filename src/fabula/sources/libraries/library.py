@@ -127,8 +127,9 @@ def open_songs(
         raise InputError(f"{address.options['music']}: holds none of the songs; the first would be {shown(first)}")
     if fetch is not None and address.options.get("listen", "no").lower() in ("", "yes", "1", "true"):
         return _listen(source, fetch, opening)
-    ways = "?music=FOLDER in the address says where the files are" + ("; ?listen=yes fetches them" if fetch else "")
-    return source.with_notes(f"nothing was listened to: titles and lengths are those of {address.place}; {ways}")
+    ways = "; ?music=FOLDER in the address says where the files are" if address.scheme else ""
+    ways += "; ?listen=yes fetches them" if fetch else ""
+    return source.with_notes(f"nothing was listened to: titles and lengths are those of {address.place}{ways}")
 
 
 def _listen(source: Source, fetch: Fetch, opening: Opening) -> Source:

@@ -23,6 +23,7 @@ from fabula.sources.playlists.entries import (
     Playlist,
     PlaylistFormat,
     check_count,
+    find_name,
     from_uri,
     to_uri,
 )
@@ -71,7 +72,8 @@ class _Deck:
             text |= {"name": said.get("entry.title", ""), "album": said.get("album.title", "")}
             text |= {"genre": said.get("info.genre", ""), "comments": said.get("info.comment", "")}
             tempo, seconds = said.get("tempo.bpm", ""), said.get("info.playtime_float") or said.get("info.playtime", "")
-            tone = _tone(said.get("musical_key.value", "")) or said.get("info.key", "")
+            number = said.get("musical_key.value", "")
+            tone = name_key(int(number) if number.isdecimal() else -1) or said.get("info.key", "")
             volume, folder = said.get("location.volume", ""), said.get("location.dir", "").replace("/:", "/")
             location = (volume if re.fullmatch("[A-Za-z]:", volume) else "") + folder + said.get("location.file", "")
         details: dict[str, Any] = {name: text[name] for name in ("album", "genre", "comments") if text.get(name)}
@@ -85,10 +87,13 @@ _REKORDBOX = _Deck("rekordbox", "DJ_PLAYLISTS", "track", ("track", "key"), "node
 _TRAKTOR = _Deck("traktor", "NML", "entry", ("primarykey", "key"), "subnodes", "a collection of Traktor")
 
 
-def _tone(value: str) -> str:
-    """A key of Traktor, 0 to 11 for C to B major and 12 to 23 for minor, as people write it."""
-    number = int(value) if value.isdecimal() else 24
-    return f"{_NOTES[number % 12]}{'m' if number > 11 else ''}" if number < 24 else ""
+def name_key(number: int) -> str:
+    """A key of Traktor, 0 to 11 for C to B major and 12 to 23 for minor, as people write it; "" for any other number.
+
+    >>> name_key(0), name_key(21), name_key(-1)
+    ('C', 'Am', '')
+    """
+    return f"{_NOTES[number % 12]}{'m' if number > 11 else ''}" if 0 <= number < 24 else ""
 
 
 def _scan(text: str, deck: _Deck) -> tuple[dict[str, dict[str, str]], list[_ListNode]]:
@@ -147,8 +152,7 @@ def _write(deck: _Deck, playlist: Playlist) -> str:
     _, lists = _scan(playlist.text, deck)
     node = next(one for one in lists if one.end == len(playlist.head))
     taken = {one.name for one in lists}
-    names = (f"{node.name} (fabula{number})" for number in ("", *(f" {k}" for k in range(2, len(taken) + 3))))
-    name = quoteattr(next(name for name in names if name not in taken))
+    name = quoteattr(find_name(node.name, taken))
     indent = playlist.text[: node.start].rpartition("\n")[2]
     indent = "\n" + (indent if not indent.strip() else "")
     keys = [quoteattr((entry.raw or ("", "", ""))[0]) for entry in playlist.entries]

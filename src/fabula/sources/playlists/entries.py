@@ -105,12 +105,24 @@ class PlaylistFormat:
     )
     absolute: bool = False  # whether locations must not be relative
     marker: str = ""  # what such files begin with, in their first 4,000 bytes, where others end alike
+    script: Script = field(default=Script())  # how a new file puts text into bytes
 
 
 def check_count(path: str | os.PathLike[str], count: int) -> None:
     """Refuse a playlist of more entries than memory should be taken for, by a FileError."""
     if count > MOST_ENTRIES:
         raise FileError(f"{path}: has more than {MOST_ENTRIES:,} entries, which is more than a playlist may have")
+
+
+def find_name(name: str, taken: Iterable[str]) -> str:
+    """What an order is called that stands beside the playlist it was made of.
+
+    >>> find_name("Night", {"Night", "Night (fabula)"})
+    'Night (fabula 2)'
+    """
+    known = set(taken)
+    names = (f"{name} (fabula{number})" for number in ("", *(f" {k}" for k in range(2, len(known) + 3))))
+    return next(one for one in names if one not in known)
 
 
 # Where the entries of a playlist are: paths of any system, file URIs, addresses on the net.

@@ -16,7 +16,7 @@ from fabula.core.files import Script, open_file, read_text, split_stretch, write
 from fabula.errors import FabulaError, FileError, InputError
 from fabula.media.medium import Medium
 from fabula.media.registry import find_medium, medium_of_file
-from fabula.sources.playlists import cue, decks, jspf, m3u, pls, tracklists, xml_lists, xspf
+from fabula.sources.playlists import crates, cue, decks, jspf, m3u, pls, tracklists, xml_lists, xspf
 from fabula.sources.playlists.entries import (
     Entry,
     Playlist,
@@ -30,7 +30,7 @@ from fabula.sources.registry import Choice, Opening, Reader, Source, choose_coll
 
 FORMATS: tuple[PlaylistFormat, ...] = (
     m3u.FORMAT, pls.FORMAT, xspf.FORMAT, jspf.FORMAT, xml_lists.WPL, xml_lists.ASX, decks.REKORDBOX, xml_lists.ITUNES,
-    decks.TRAKTOR, cue.FORMAT,
+    decks.TRAKTOR, crates.FORMAT, cue.FORMAT,
 )  # fmt: skip
 
 PLAYLIST_ENDINGS = tuple(dict.fromkeys(ending for form in FORMATS for ending in form.endings))
@@ -114,7 +114,7 @@ def write_playlist(
     if playlist.folder is not None:
         entries = tuple(_move_entry(entry, playlist.folder, target.parent, form) for entry in entries)
     text = form.write(replace(playlist, entries=entries), comments)
-    script = playlist.script if playlist.format == form.name else Script()
+    script = playlist.script if playlist.format == form.name else form.script
     if target.suffix.lower() in form.unicode_endings and not script.encoding.startswith("utf"):
         script = Script()
     try:
@@ -264,7 +264,7 @@ def _has_files(playlist: Playlist, collection: Collection, opening: Opening) -> 
         return True
     return (
         any(map(opening.may_read, named))
-        if playlist.format in ("itunes", "rekordbox", "traktor", "cue", "smil")
+        if playlist.format in ("itunes", "rekordbox", "traktor", "serato", "cue", "smil")
         else bool(named)
     )
 

@@ -1,0 +1,629 @@
+"""Manuscripts: a file as its parts, written back in another order with everything else as it was, byte for byte.
+
+Whatever its kind, a manuscript is a body of bytes (the file, or one of the files packed in it) that is cut into pieces:
+lines, paragraphs, pages of a spine, slides. A part is a run of pieces. What is no part stays where it stands.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import posixpath
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import accumulate, pairwise
+from pathlib import Path
+from types import MappingProxyType
+from urllib.parse import unquote
+from xml.etree import ElementTree as ET
+from xml.parsers import expat
+from xml.sax.saxutils import escape
+
+from fabula.core.collection import Collection
+from fabula.core.display import name_some
+from fabula.core.files import find_mark, guess_encoding, open_file, try_decode, write_whole
+from fabula.errors import FileError, InputError, shown
+from fabula.media.children import Limits, call
+from fabula.media.text.documents import (
+    BROKEN,
+    PARAGRAPH,
+    SEPARATOR,
+    Archive,
+    Document,
+    TextBlock,
+    bare,
+    find_book,
+    find_inside,
+    part_bounds,
+    read_bytes,
+    spine_of,
+)
+from fabula.media.text.passages import MANUSCRIPT, TEXT, document_of, parse, read_document
+
+_CONTENTS = re.compile(  # what a list of the parts is called
+    "(?:table of )?contents|inhalt(?:sverzeichnis)?|table des matières|sommaire|[íi]ndice|contenido|inhoud(?:sopgave)?|"
+    "innehåll|innhold|obsah|spis treści|оглавление|содержание|目录|目錄|目次|차례",
+    re.IGNORECASE,
+)
+_LISTED = 160  # characters of a line in it, at most
+_BLANK = b" \t\r\n\x0c\0"
+_LINE = re.compile("([^\n\r\u2028\x85]*)(\r\n|[\n\r\u2028\x85]|$)")
+_SHARED = "share lines, paragraphs or pages, and cannot be moved in it"
+_SHORT = 120  # words before the first heading up to which they are a title page, a motto, a name: no part
+_MOST = 1 << 29  # bytes of all that is packed in a file that is written
+_LIMITS = Limits(seconds=60.0, memory=1 << 31)
+
+
+@dataclass(frozen=True)
+class TextParts:
+    """The parts of a document: which blocks each is of, and which of them are items."""
+
+    document: Document
+    bounds: tuple[tuple[int, int], ...]  # first block, and the one behind the last
+    items: tuple[int, ...]  # parts that are ordered; the others stay where they stand
+
+    def part(self, number: int) -> Document:
+        """One of them."""
+        a, b = self.bounds[number]
+        return Document(self.document.blocks[a:b], name=f"Part {number + 1}", author=self.document.author)
+
+
+def find_parts(document: Document) -> TextParts:
+    """The parts of a document. No items are a list of its parts, headings with nothing to read, and a title page.
+
+    >>> from fabula.media.text.documents import markdown_document
+    >>> found = find_parts(markdown_document("# Sea\\n\\nBy Ann\\n\\n## Contents\\n\\nOne\\n\\n## One\\n\\nRain."))
+    >>> [found.part(k).heading for k in found.items], len(found.bounds)
+    (['One'], 3)
+    """
+    bounds = tuple(part_bounds(document))
+    found = TextParts(document, bounds, ())
+    headed = [any(block.level > PARAGRAPH for block in document.blocks[a:b]) for a, b in bounds]
+    items = []
+    for number in range(len(bounds)):
+        part = found.part(number)
+        words = len(part.text.split())
+        above = number == 0 and not headed[0] and any(headed) and words <= _SHORT
+        if any(map(str.isalnum, part.text)) and not above and not _lists_parts(part):
+            items.append(number)
+    return replace(found, items=tuple(items))
+
+
+def _lists_parts(part: Document) -> bool:
+    """Whether a part is the table of contents: called so, and of short lines alone."""
+    lines = part.text.split("\n")
+    return bool(_CONTENTS.fullmatch(part.heading.strip(" .:"))) and max(map(len, lines)) <= _LISTED
+
+
+_SHOWN = 48  # characters of a part that stand for its title where it has none
+
+
+def title_part(part: Document) -> str:
+    """What to call a part: its heading, else its first words."""
+    if any(block.level > 0 for block in part.blocks):
+        return part.heading
+    start = " ".join(part.text[: 2 * _SHOWN].split())
+    return start if len(start) <= _SHOWN else start[:_SHOWN].rsplit(" ", 1)[0] + "…"
+
+
+def tell_held(parts: TextParts) -> list[str]:
+    """A line on the parts that are not ordered."""
+    held = [repr(shown(title_part(parts.part(k)))) for k in range(len(parts.bounds)) if k not in parts.items]
+    why = "a title page, a list of parts, or a heading with nothing to read"
+    return [f"not ordered, and kept where it stands: {name_some(held, 6)} ({why})"] if held else []
+
+
+@dataclass(frozen=True)
+class Body:
+    """What is cut into pieces."""
+
+    pieces: tuple[bytes, ...]  # one after the other all of it; blocks of the document know theirs
+    ends: tuple[bytes, ...] = ()  # of lines, what ends each: behind a part it stays where it is
+    codec: str = "utf-8"  # of what is added
+    idle: frozenset[int] = frozenset()  # pieces that say nothing: behind a part they stay where they are
+    member: str = ""  # the packed file that it is; "" for the file itself
+    before: Mapping[int, bytes] = field(default_factory=dict)  # what a piece needs before it where another was
+    mend: Callable[[bytes], Mapping[str, bytes]] = lambda content: {}  # packed files that change with it
+
+
+def rejoin(path: str, order: Sequence[int], sums: Sequence[int], sides: Sequence[int]) -> bytes:
+    """The bytes of a file with its items in another order; check sums of their texts tell whether it has changed."""
+    parts = find_parts(parse(path))
+    known = [_sum(parts.part(k).markup) for k in parts.items]
+    if any(k >= len(known) or known[k] != one for k, one in zip(order, sums, strict=True)):
+        raise FileError(f"{shown(path)}: has changed since it was opened; order it again")
+    ending = Path(path).suffix.lower()
+    body = _BODIES.get(ending, cut_lines)(path)
+    spans = [_find_span(parts, number, body) for number in parts.items]
+    if any(a[1] > b[0] for a, b in pairwise(spans)) or not all(a < b for a, b in spans):
+        raise FileError(f"{shown(path)}: its parts {_SHARED}; write .md or .docx")
+    starts = {start: number for number, start in enumerate(accumulate(sides[:-1], initial=0), 1)} if sides else {}
+    marks = {at: _SIDES[ending].format(number).encode(body.codec) for at, number in starts.items() if ending in _SIDES}
+    content = b"".join(_move(body, spans, order, marks))
+    if not body.member:
+        return content
+    return _repack(path, {body.member: content, **body.mend(content)})
+
+
+def _find_span(parts: TextParts, number: int, body: Body) -> tuple[int, int]:
+    """The first piece of a part, and the one behind the last that says something."""
+    blocks, (a, b) = parts.document.blocks, parts.bounds[number]
+    start, end = blocks[a].at, blocks[b].at if b < len(blocks) else len(body.pieces)
+    if a and blocks[a - 1].level == SEPARATOR:  # a picture, perhaps, stands before its first words
+        start = min(start, blocks[a - 1].at + 1)
+    while start < blocks[a].at and (start in body.idle or not body.pieces[start].strip(_BLANK)):
+        start += 1
+    while end > start and (end - 1 in body.idle or not body.pieces[end - 1].strip(_BLANK)):
+        end -= 1
+    return start, end
+
+
+def _move(
+    body: Body, spans: Sequence[tuple[int, int]], order: Sequence[int], marks: Mapping[int, bytes]
+) -> Iterator[bytes]:
+    """The pieces with each span holding another; those of spans that hold none any more are left out."""
+    last = -1
+
+    def take(a: int, b: int, end: int) -> Iterator[bytes]:
+        nonlocal last
+        for k in range(a, b):
+            yield (b"" if last == k - 1 else body.before.get(k, b"")) + body.pieces[k]
+            yield body.ends[k if k < b - 1 else end] if body.ends else b""
+            last = k
+
+    at = 0
+    for slot, (start, end) in enumerate(spans):
+        yield from take(at, start, start - 1)
+        yield marks.get(slot, b"")
+        if slot < len(order):
+            yield from take(*spans[order[slot]], end - 1)
+        at = end
+    yield from take(at, len(body.pieces), -1)
+
+
+def _repack(path: str, changed: Mapping[str, bytes]) -> bytes:
+    """A packed file with some of the files in it changed, and all others as they were."""
+    out = io.BytesIO()
+    with open_file(path) as file, zipfile.ZipFile(file) as old, zipfile.ZipFile(out, "w") as new:
+        if sum(info.file_size for info in old.infolist()) > _MOST:
+            raise FileError(f"{shown(path)}: unpacks to more than {_MOST >> 20} MB, too much to be written again")
+        for info in old.infolist():
+            new.writestr(info, changed[info.filename] if info.filename in changed else old.read(info))
+    return out.getvalue()
+
+
+# Bodies, by the kind of file.
+
+
+def cut_lines(path: str) -> Body:
+    """A file of plain lines, whatever they are in; all of it one piece where its encoding is not known for sure."""
+    data = read_bytes(path)
+    mark, encoding = find_mark(data)
+    for codec in [encoding] if encoding else ["utf-8", guess_encoding(data)]:
+        text = try_decode(data[len(mark) :], codec)
+        if text is not None and text.encode(codec) == data[len(mark) :]:
+            lines = [(line.encode(codec), end.encode(codec)) for line, end in _LINE.findall(text)]
+            pieces, ends = zip(*lines, strict=True)
+            return Body((mark + pieces[0], *pieces[1:]), ends, codec)
+    return Body((data,))
+
+
+def cut_elements(data: bytes, name: str, which: int = 0) -> tuple[bytes, ...]:
+    """XML as what stands before the elements within one, each of these, and what follows.
+
+    The one is the ``which``-th of a name, whatever its prefix.
+
+    >>> cut_elements(b"<x><p:a><b/> <c>d</c></p:a></x>", "a")
+    (b'<x><p:a>', b'<b/> ', b'<c>d</c>', b'</p:a></x>')
+    """
+    parser, starts, depth, seen, inside = expat.ParserCreate(), [0], 0, -1, 0
+
+    def start(tag: str, _: object) -> None:
+        nonlocal depth, seen, inside
+        depth += 1
+        seen += tag.rpartition(":")[2] == name
+        if inside and depth == inside + 1:
+            starts.append(parser.CurrentByteIndex)
+        if not inside and seen == which and tag.rpartition(":")[2] == name:
+            inside = depth
+
+    def end(_: str) -> None:
+        nonlocal depth, inside
+        if depth == inside:
+            starts.append(parser.CurrentByteIndex)
+            inside = -1
+        depth -= 1
+
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.Parse(data, True)  # noqa: FBT003 - all of it
+    return tuple(data[a:b] for a, b in zip(starts, [*starts[1:], len(data)], strict=True))
+
+
+def _open_archive(read: Callable[[Archive], Body]) -> Callable[[str], Body]:
+    """What cuts a packed file."""
+
+    def cut(path: str) -> Body:
+        try:
+            with open_file(path) as file, zipfile.ZipFile(file) as archive:
+                return read(Archive(archive, path))
+        except BROKEN as error:
+            raise FileError(f"{shown(path)}: is broken or locked ({shown(str(error))})") from error
+
+    return cut
+
+
+# What stands for something to see, in the XML of Word and of Open Document, beside letters.
+_SEEN = re.compile(
+    "t|drawing|pict|object|tbl|footnoteReference|endnoteReference|sym|instrText|oMath|frame|image|table|note|list|"
+    "custom-shape|section"
+)
+
+
+def _cut_xml(archive: Archive, member: str, *names: str) -> Body:
+    """The elements of a packed XML file within the one that names lead to."""
+    data = archive.read(member)
+    root = archive.parse(data, member)
+    if root is None:
+        raise FileError(f"{shown(archive.where)}: its text is missing")
+    within = find_inside(root, *names)
+    same = [one for one in root.iter() if one.tag.rpartition("}")[2] == names[-1]]
+    idle = {len(within) + 1} | {
+        at
+        for at, element in enumerate(within, start=1)
+        if not any(_SEEN.fullmatch(one.tag.rpartition("}")[2]) or (one.text or "").strip() for one in element.iter())
+    }
+    return Body(cut_elements(data, names[-1], same.index(within)), idle=frozenset(idle), member=member)
+
+
+def _cut_docx(archive: Archive) -> Body:
+    return _cut_xml(archive, "word/document.xml", "body")
+
+
+def _cut_odt(archive: Archive) -> Body:
+    return _cut_xml(archive, "content.xml", "body", "text")
+
+
+def _cut_epub(archive: Archive) -> Body:
+    where = find_book(archive)
+    book = archive.xml(where)
+    if book is None:
+        raise FileError(f"{shown(archive.where)}: its spine is missing")
+    folder = posixpath.dirname(where)
+    listed = [
+        e.get("href", "") for e in book.iter() if e.get("properties") == "nav" or "dtbncx" in e.get("media-type", "")
+    ]
+    names = [posixpath.normpath(posixpath.join(folder, unquote(href))) for href in listed]
+    lists = {name: archive.read(name) for name in names if name in archive.names}
+    pieces = cut_elements(archive.read(where), "spine")
+    idle = frozenset((len(pieces) - 1,))
+    return Body(pieces, idle=idle, member=where, mend=partial(_sort_lists, lists, folder))
+
+
+def _sort_lists(lists: Mapping[str, bytes], folder: str, book: bytes) -> dict[str, bytes]:
+    """The tables of contents of a book in the order of its pages; one that cannot be read stays as it is."""
+    page = {name: at for at, name in enumerate(spine_of(ET.fromstring(book), folder))}
+    found = {}
+    for name, data in lists.items():
+        with contextlib.suppress(expat.ExpatError):
+            head, *entries, tail = cut_elements(data, "navMap" if name.lower().endswith(".ncx") else "ol")
+            at, places = -1, []
+            for entry in entries:
+                link = re.search(rb"(?:src|href)=[\"']([^\"'#]+)", entry)
+                target = unquote(link[1].decode("utf-8", "replace")) if link else ""
+                at = page.get(posixpath.normpath(posixpath.join(posixpath.dirname(name), target)), at)
+                places.append(at)
+            order = sorted(range(len(entries)), key=lambda k: places[k])
+            found[name] = b"".join([head, *(entries[k] for k in order), tail])
+    return found
+
+
+_BODIES: dict[str, Callable[[str], Body]] = {
+    ".docx": _open_archive(_cut_docx),
+    ".odt": _open_archive(_cut_odt),
+    ".epub": _open_archive(_cut_epub),
+}
+_SIDES = {
+    **dict.fromkeys((".md", ".markdown", ".fountain"), "# Part {}\n\n"),
+    **dict.fromkeys((".txt", ".text"), "Part {}\n\n"),
+    ".docx": '<w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr><w:r><w:t>Part {}</w:t></w:r></w:p>',
+    ".odt": '<text:h text:outline-level="1">Part {}</text:h>',
+    ".tex": "\\part{{Part {}}}\n",
+}
+
+
+# From a collection in its new order to a file: the one it came from with its parts moved, or one that is made anew.
+
+
+def write_text(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
+    """Write the texts of a collection as one file, in its order.
+
+    Where they are parts of a file of that kind it is this file with its parts moved and all else as it was; else a
+    Markdown, .docx or .epub file is made anew.
+    """
+    path, ending = _source_of(collection), target.suffix.lower()
+    anew = _ANEW.get(ending)
+    if Path(path).suffix.lower() == ending:
+        order = [int(item.id) - 1 for item in collection.items]
+        sums = [_sum(str(item.details[TEXT])) for item in collection.items]
+        try:
+            return write_whole(target, call(rejoin, path, order, sums, list(sides), limits=_LIMITS))
+        except FileError as error:
+            if anew is not write_markdown or _SHARED not in str(error):
+                raise
+    if anew is None:
+        raise InputError(f"{target}: is written of a file of that kind with its parts moved; write .md, .docx or .epub")
+    return anew(join(collection, sides), target)
+
+
+def _source_of(collection: Collection) -> str:
+    """The manuscript whose parts all items of a collection are; "" where there is none."""
+    found = {str(item.details.get(MANUSCRIPT, "")) for item in collection.items}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _sum(text: str) -> int:
+    return zlib.crc32(text.encode("utf-8", "replace"))
+
+
+# A document as the bytes of a .docx file: headings, paragraphs with bold and italic, breaks. No macros, no links.
+
+_WORDS = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+_PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+_OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006"
+_MIME = "application/vnd.openxmlformats-officedocument.wordprocessingml"
+_HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")  # what XML cannot hold
+_EMPHASIS = re.compile(r"(?<!\w)(\*{1,3}|_{1,3})(?=\S)(.+?)(?<=\S)\1(?!\w)", re.DOTALL)
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
+_WRAPPED = 50  # letters a line has on average, from which it is taken to be wrapped
+_SIZES = (36, 30, 26, 24, 22, 22)  # of headings, in half points
+
+
+def docx_bytes(blocks: Iterable[TextBlock], *, title: str = "", author: str = "") -> bytes:
+    """The bytes of a .docx file with these blocks, and a title and author that it says of itself."""
+    body = "".join(_paragraph(block) for block in blocks)
+    page = (
+        '<w:sectPr><w:pgSz w:w="11906" w:h="16838"/><w:pgMar w:top="1440" w:right="1440" w:bottom="1440" w:left="1440"'
+    )
+    page += ' w:header="708" w:footer="708" w:gutter="0"/></w:sectPr>'
+    files = {
+        "[Content_Types].xml": _types(),
+        "_rels/.rels": _relations(
+            (f"{_OFFICE}/relationships/officeDocument", "word/document.xml"),
+            (f"{_PACKAGE}/relationships/metadata/core-properties", "docProps/core.xml"),
+        ),
+        "word/_rels/document.xml.rels": _relations((f"{_OFFICE}/relationships/styles", "styles.xml")),
+        "word/document.xml": f'<w:document xmlns:w="{_WORDS}"><w:body>{body}{page}</w:body></w:document>',
+        "word/styles.xml": _styles(),
+        "docProps/core.xml": _core(title, author),
+    }
+    return _pack(files)
+
+
+def _paragraph(block: TextBlock) -> str:
+    if block.level == SEPARATOR:
+        return '<w:p><w:pPr><w:jc w:val="center"/></w:pPr><w:r><w:t>* * *</w:t></w:r></w:p>'
+    style = f'<w:pStyle w:val="Heading{block.level}"/>' if block.level > PARAGRAPH else ""
+    direction = "<w:bidi/>" if _RIGHT_TO_LEFT.search(block.text[:40]) else ""
+    runs = "".join(_run(words, look, bool(direction)) for words, look in _runs(block))
+    return f"<w:p><w:pPr>{style}{direction}</w:pPr>{runs}</w:p>"
+
+
+def _runs(block: TextBlock) -> Iterator[tuple[str, str]]:
+    """Text with how it looks: the marks of Markdown as bold and italic, where it came as Markdown."""
+    if block.level > PARAGRAPH or not block.raw:
+        yield _unwrap(block.text), ""
+        return
+    at, raw = 0, _unwrap(block.raw)
+    for mark in _EMPHASIS.finditer(raw):
+        yield _plain(raw[at : mark.start()]), ""
+        look = {1: "<w:i/>", 2: "<w:b/>"}.get(len(mark[1]), "<w:b/><w:i/>")
+        yield _plain(mark[2]), look
+        at = mark.end()
+    yield _plain(raw[at:]), ""
+
+
+def _unwrap(text: str) -> str:
+    """A paragraph in one line where its lines are long, as they are wrapped in files; verse keeps its lines."""
+    lines = text.split("\n")
+    wrapped = len(lines) > 1 and sum(map(len, lines[:-1])) >= _WRAPPED * (len(lines) - 1)
+    return " ".join(line.strip() for line in lines) if wrapped else text
+
+
+def _plain(markdown: str) -> str:
+    """Markdown without its marks, the spaces at its ends kept."""
+    inner = bare(markdown)
+    lead = markdown[: len(markdown) - len(markdown.lstrip())]
+    return lead + inner + markdown[len(markdown.rstrip()) :] if inner else " " * bool(markdown)
+
+
+def _run(words: str, look: str, right_to_left: bool) -> str:  # noqa: FBT001
+    if not words:
+        return ""
+    look += "<w:rtl/>" if right_to_left else ""
+    lines = escape(_CONTROLS.sub("", words)).replace("\t", "</w:t><w:tab/><w:t>").split("\n")
+    text = '</w:t><w:br/><w:t xml:space="preserve">'.join(lines)
+    return f'<w:r>{f"<w:rPr>{look}</w:rPr>" if look else ""}<w:t xml:space="preserve">{text}</w:t></w:r>'
+
+
+def _types() -> str:
+    parts = {"word/document.xml": "document.main", "word/styles.xml": "styles"}
+    rows = "".join(f'<Override PartName="/{name}" ContentType="{_MIME}.{kind}+xml"/>' for name, kind in parts.items())
+    core = "application/vnd.openxmlformats-package.core-properties+xml"
+    return (
+        f'<Types xmlns="{_PACKAGE}/content-types"><Default Extension="rels" '
+        'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        f'<Default Extension="xml" ContentType="application/xml"/>{rows}'
+        f'<Override PartName="/docProps/core.xml" ContentType="{core}"/></Types>'
+    )
+
+
+def _relations(*pairs: tuple[str, str]) -> str:
+    rows = "".join(
+        f'<Relationship Id="r{number}" Type="{kind}" Target="{target}"/>'
+        for number, (kind, target) in enumerate(pairs, start=1)
+    )
+    return f'<Relationships xmlns="{_PACKAGE}/relationships">{rows}</Relationships>'
+
+
+def _styles() -> str:
+    headings = "".join(
+        f'<w:style w:type="paragraph" w:styleId="Heading{level}"><w:name w:val="heading {level}"/>'
+        f'<w:basedOn w:val="Normal"/><w:next w:val="Normal"/><w:qFormat/><w:pPr><w:keepNext/>'
+        f'<w:spacing w:before="360" w:after="160"/><w:outlineLvl w:val="{level - 1}"/></w:pPr>'
+        f'<w:rPr><w:b/><w:sz w:val="{size}"/></w:rPr></w:style>'
+        for level, size in enumerate(_SIZES, start=1)
+    )
+    return (
+        f'<w:styles xmlns:w="{_WORDS}"><w:style w:type="paragraph" w:default="1" w:styleId="Normal">'
+        '<w:name w:val="Normal"/><w:qFormat/><w:pPr><w:spacing w:after="160" w:line="276" w:lineRule="auto"/></w:pPr>'
+        f'<w:rPr><w:sz w:val="22"/></w:rPr></w:style>{headings}</w:styles>'
+    )
+
+
+def _core(title: str, author: str) -> str:
+    said = "".join(
+        f"<dc:{name}>{escape(_CONTROLS.sub('', text))}</dc:{name}>"
+        for name, text in (("title", title), ("creator", author))
+        if text
+    )
+    return (
+        f'<cp:coreProperties xmlns:cp="{_PACKAGE}/metadata/core-properties" '
+        f'xmlns:dc="http://purl.org/dc/elements/1.1/">{said}</cp:coreProperties>'
+    )
+
+
+BREAK = "\n\n* * *\n\n"  # between parts that have no headings
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Texts to be written one after the other."""
+
+    parts: tuple[Document, ...]  # each with its heading, where it has one
+    breaks: bool  # whether a mark stands between them: none of them has a heading
+    # Of the whole, where one is known.
+    title: str = ""
+    author: str = ""
+
+
+def join(collection: Collection, sides: Sequence[int]) -> Joined:
+    """The texts of a collection in its order; each side begins with a heading of its own.
+
+    What stands around them in the file they were cut from, such as its title page, stays where it stands.
+    """
+    starts = {start: number for number, start in enumerate(accumulate(sides[:-1], initial=0), start=1)} if sides else {}
+    held = _held_around(_source_of(collection))
+    parts, bare = held[:1], not starts
+    for position, item in enumerate(collection.items):
+        document = document_of(item)
+        if document is None:
+            raise FileError(f"{item.label!r} has no text that could be written")
+        headed = any(block.level > 0 for block in document.blocks)
+        bare = bare and not headed and TEXT in item.details
+        blocks = document.blocks if headed or TEXT in item.details else (TextBlock(1, item.label), *document.blocks)
+        if position in starts:
+            blocks = (TextBlock(1, f"Part {starts[position]}"), *blocks)
+        parts += [Document(blocks), *held[position + 1 : position + 2]]
+    authors = {item.creator for item in collection.items}
+    kept = tuple(part for part in parts if part.blocks)
+    return Joined(kept, bare, collection.title, authors.pop() if len(authors) == 1 else "")
+
+
+def _held_around(path: str) -> list[Document]:
+    """What stands before each item of a manuscript, and behind the last; nothing where it cannot be read again."""
+    try:
+        found = find_parts(read_document(path)) if path else None
+    except FileError:
+        found = None
+    if found is None:
+        return []
+    blocks, bounds = found.document.blocks, [found.bounds[number] for number in found.items]
+    gaps = zip([0, *(b for _, b in bounds)], [*(a for a, _ in bounds), len(blocks)], strict=True)
+    return [Document(tuple(block for block in blocks[a:b] if block.level != SEPARATOR)) for a, b in gaps]
+
+
+def write_markdown(found: Joined, target: Path) -> Path:
+    """Write texts as one Markdown file."""
+    return write_whole(target, (BREAK if found.breaks else "\n\n").join(part.markup for part in found.parts) + "\n")
+
+
+def write_docx(found: Joined, target: Path) -> Path:
+    """Write texts as one .docx file."""
+    blocks: list[TextBlock] = []
+    for part in found.parts:
+        blocks += [TextBlock(SEPARATOR, ""), *part.blocks] if found.breaks and blocks else part.blocks
+    return write_whole(target, docx_bytes(blocks, title=found.title, author=found.author))
+
+
+_CONTAINER = "urn:oasis:names:tc:opendocument:xmlns:container"
+_PAGE = (
+    '<html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="http://www.idpf.org/2007/ops"><head><title>{}</title></head>'
+    "<body>{}</body></html>"
+)
+
+
+def write_epub(found: Joined, target: Path) -> Path:
+    """Write texts as an EPUB 3 book: a page for each, and a table of contents."""
+    title, files = escape(_CONTROLS.sub("", found.title or target.stem)), {}
+    names = [(f"{number}.xhtml", escape(title_part(part))) for number, part in enumerate(found.parts, start=1)]
+    for (name, called), part in zip(names, found.parts, strict=True):
+        files[f"OEBPS/{name}"] = _PAGE.format(called, "".join(map(_html_of, part.blocks)))
+    links = "".join(f'<li><a href="{name}">{called}</a></li>' for name, called in names)
+    files["OEBPS/nav.xhtml"] = _PAGE.format(title, f'<nav epub:type="toc"><ol>{links}</ol></nav>')
+    pages = [("nav.xhtml", ' properties="nav"'), *((name, "") for name, _ in names)]
+    items = "".join(
+        f'<item id="p{k}" href="{name}" media-type="application/xhtml+xml"{more}/>'
+        for k, (name, more) in enumerate(pages)
+    )
+    spine = "".join(f'<itemref idref="p{k}"/>' for k in range(1, len(pages)))
+    author = f"<dc:creator>{escape(found.author)}</dc:creator>" if found.author else ""
+    about = (
+        f'<dc:identifier id="b">fabula-{_sum("".join(files.values())):08x}</dc:identifier><dc:title>{title}</dc:title>'
+    )
+    files["OEBPS/book.opf"] = (
+        '<package xmlns="http://www.idpf.org/2007/opf" version="3.0" unique-identifier="b"><metadata '
+        f'xmlns:dc="http://purl.org/dc/elements/1.1/">{about}<dc:language>und</dc:language>{author}'
+        '<meta property="dcterms:modified">2000-01-01T00:00:00Z</meta></metadata>'
+        f"<manifest>{items}</manifest><spine>{spine}</spine></package>"
+    )
+    files["META-INF/container.xml"] = (
+        f'<container version="1.0" xmlns="{_CONTAINER}"><rootfiles><rootfile full-path="OEBPS/book.opf" '
+        'media-type="application/oebps-package+xml"/></rootfiles></container>'
+    )
+    return write_whole(target, _pack(files, {"mimetype": "application/epub+zip"}))
+
+
+def _html_of(block: TextBlock) -> str:
+    """A block as XHTML, with bold and italic where it came as Markdown."""
+    if block.level == SEPARATOR:
+        return "<hr/>"
+    text = "".join(_html_run(words, look) for words, look in _runs(block))
+    return f"<h{block.level}>{text}</h{block.level}>" if block.level > PARAGRAPH else f"<p>{text}</p>"
+
+
+def _html_run(words: str, look: str) -> str:
+    text = escape(_CONTROLS.sub("", words)).replace("\n", "<br/>")
+    for mark in ("b", "i"):
+        text = f"<{mark}>{text}</{mark}>" if f"<w:{mark}/>" in look else text
+    return text
+
+
+_ANEW: dict[str, Callable[[Joined, Path], Path]] = {
+    ".md": write_markdown, ".markdown": write_markdown, ".docx": write_docx, ".epub": write_epub,
+}  # fmt: skip
+
+
+def _pack(files: Mapping[str, str], first: Mapping[str, str] = MappingProxyType({})) -> bytes:
+    """XML files as a zip file, without times: the same again; what comes first is not packed, as EPUB has it."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in first.items():
+            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_STORED)
+        for name, content in files.items():
+            archive.writestr(zipfile.ZipInfo(name), _HEAD + content, zipfile.ZIP_DEFLATED)
+    return out.getvalue()

@@ -1,0 +1,131 @@
+"""Manuscripts come back with nothing but the order of their parts changed, whatever kind of file they are."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import fabula
+from fabula.errors import FileError, InputError
+from fabula.media.text.manuscripts import cut_elements
+from fabula.media.text.passages import parse
+from tests.media.text.make_manuscripts import MANUSCRIPTS
+
+MEMBERS = {".docx": {"word/document.xml"}, ".odt": {"content.xml"}}
+MEMBERS[".epub"] = {"EPUB/content.opf", "EPUB/toc.ncx", "EPUB/nav.xhtml"}
+
+
+@pytest.fixture
+def written(tmp_path):
+    """From a name to the manuscript, its order turned round, and what was written."""
+
+    def write(name: str):
+        source = tmp_path / name
+        MANUSCRIPTS[name](source)
+        ordered = fabula.order(source, by="words", template="steady-rise", matter=False)
+        return source, ordered, ordered.save(tmp_path / f"new{source.suffix}")
+
+    return write
+
+
+def _content(path: Path) -> dict[str, bytes]:
+    if not zipfile.is_zipfile(path):
+        return {"": path.read_bytes()}
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+@pytest.mark.parametrize("name", MANUSCRIPTS)
+def test_it_comes_back_with_its_parts_moved_and_nothing_else(name, written, tmp_path):
+    source, ordered, new = written(name)
+    was, now = _content(source), _content(new)
+    assert list(was) == list(now)
+    changed = {member for member in was if was[member] != now[member]}
+    assert changed <= MEMBERS.get(source.suffix, {""})
+    assert changed
+    for member in changed:  # the same bytes in another order, but for the end of the last line
+        assert abs(len(was[member]) - len(now[member])) <= 2
+        assert sorted(was[member].replace(b"\n", b"")) == sorted(now[member].replace(b"\n", b""))
+    again = fabula.open(new)
+    assert [item.title for item in again.collection.items] == ordered.titles
+    assert [item.details["text"] for item in again.collection.items] == [
+        item.details["text"] for item in ordered.collection.items
+    ]
+    assert ordered.ordering.tolist() == sorted(range(len(ordered.titles)), reverse=True)
+    held = [note for note in ordered.notes if "not ordered" in note]
+    assert len(held) == (
+        name in ("pictures.docx", "contents.docx", "deep.docx", "pictures.odt", "pictures.epub") or name.endswith(".md")
+    )
+    back = again.order(ordering=sorted(range(len(ordered.titles)), reverse=True))
+    assert _content(back.save(tmp_path / f"back{source.suffix}")) == was
+
+
+def test_elements_are_found_by_their_bytes_in_every_encoding():
+    text = '<?xml version="1.0" encoding="{}"?><w:a xmlns:w="u"><w:b>é<w:b/></w:b>\n<w:c/></w:a>'
+    for encoding in ("utf-8", "utf-16", "iso-8859-1"):
+        data = text.format(encoding).encode(encoding)
+        pieces = cut_elements(data, "a")
+        assert b"".join(pieces) == data
+        assert [piece.decode(encoding.replace("16", "16-le")) for piece in pieces[1:]] == [
+            "<w:b>é<w:b/></w:b>\n", "<w:c/>", "</w:a>",
+        ]  # fmt: skip
+
+
+def test_what_changed_meanwhile_is_not_written(tmp_path):
+    source = tmp_path / "sea.md"
+    MANUSCRIPTS["plain.md"](source)
+    ordered = fabula.order(source, by="words", template="steady-rise")
+    source.write_text(source.read_text().replace("number 3", "number three"))
+    with pytest.raises(FileError, match=r"sea\.md: has changed since it was opened"):
+        ordered.save(tmp_path / "new.md")
+    assert not (tmp_path / "new.md").exists()
+    with pytest.raises(InputError, match=r"write \.md, \.docx or \.epub"):
+        ordered.save(tmp_path / "new.odt")
+
+
+def test_sides_and_limits_hold_in_the_document_itself(written, tmp_path):
+    source, _, _ = written("plain.docx")
+    halved = fabula.order(source, by="words", template="steady-rise", sides=2)
+    halves = halved.save(tmp_path / "sides.docx")
+    headings = [block.text for block in parse(str(halves)).blocks if block.level == 1]
+    assert (headings[0], headings.count("Part 2")) == ("Part 1", 1)
+    assert [text for text in headings if "Chapter" in text] == halved.titles
+    source, _, _ = written("contents.docx")
+    few = fabula.order(source, by="words", template="steady-rise", limit="200").save(tmp_path / "few.docx")
+    texts = [block.text for block in parse(str(few)).blocks]
+    assert texts[:2] == ["The Sea", "by Ann Lee"]
+    assert sum(text.startswith("Chapter") and "\t" not in text for text in texts) < 6
+
+
+def test_chapters_that_share_a_page_are_told_and_not_torn(tmp_path):
+    import ebooklib.epub
+
+    book = ebooklib.epub.EpubBook()
+    page = ebooklib.epub.EpubHtml(title="All", file_name="all.xhtml")
+    page.content = "".join(f"<h1>Chapter {k}</h1><p>It rained {'again ' * k}.</p>" for k in range(1, 5))
+    book.add_item(page)
+    book.spine = [page]
+    ebooklib.epub.write_epub(str(tmp_path / "a.epub"), book)
+    ordered = fabula.order(tmp_path / "a.epub", by="words", template="steady-fall")
+    with pytest.raises(FileError, match="share lines, paragraphs or pages"):
+        ordered.save(tmp_path / "b.epub")
+    anew = ordered.save(tmp_path / "b.md").read_text()
+    assert [line for line in anew.splitlines() if line.startswith("#")] == [f"# Chapter {k}" for k in (4, 3, 2, 1)]
+
+
+def test_an_epub_made_anew_is_one_that_others_read(tmp_path):
+    from ebooklib import epub
+
+    MANUSCRIPTS["plain.md"](tmp_path / "sea.md")
+    ordered = fabula.order(tmp_path / "sea.md", by="words", template="steady-rise")
+    made = ordered.save(tmp_path / "new.epub")
+    book = epub.read_epub(str(made))
+    assert book.get_metadata("DC", "title")[0][0] == "The Sea"
+    pages = [book.get_item_with_id(name).get_content().decode() for name, _ in book.spine]
+    assert "<h1>The Sea</h1>" in pages[0]
+    assert "<i>italic 5</i>" in pages[1]
+    assert [item.title for item in fabula.open(made).collection.items] == ordered.titles
+    assert zipfile.ZipFile(made).infolist()[0].filename == "mimetype"
