@@ -33,7 +33,7 @@ from fabula.core.collection import Collection, Item
 from fabula.errors import import_extra
 from fabula.models.encoders.set import SetSpec
 from fabula.models.model import save_model
-from fabula.models.titles import Vocabulary, fold_artist
+from fabula.models.titles import Vocabulary, fold_creator
 from fabula.training.data import ItemPool
 from fabula.training.loop import optimise
 from fabula.training.nets.set_net import Dropout, SetNet, artist_of, as_inputs, as_model, learn_inputs
@@ -116,14 +116,14 @@ def as_albums(arrays: dict[str, np.ndarray]) -> Albums:
     starts = np.flatnonzero(np.r_[True, arrays["id"][1:] != arrays["id"][:-1]])
     ends = np.r_[starts[1:], len(arrays["id"])]
     validated = starts[arrays["validation"][starts]]
-    held = {fold_artist(arrays["artist"][start]) for start in validated} - {fold_artist(MANY)}
+    held = {fold_creator(arrays["artist"][start]) for start in validated} - {fold_creator(MANY)}
     seen = {
-        (fold_artist(arrays["artist"][i]), fold_artist(arrays["album"][i])): -1 for i in validated
+        (fold_creator(arrays["artist"][i]), fold_creator(arrays["album"][i])): -1 for i in validated
     }  # album -> table
     rank = [PREFERRED.index(name) for name in TABLES]
     for start, end in sorted(zip(starts, ends, strict=True), key=lambda rows: rank[arrays["table"][rows[0]]]):
-        table, artist = int(arrays["table"][start]), fold_artist(arrays["artist"][start])
-        named = artist, fold_artist(arrays["album"][start])
+        table, artist = int(arrays["table"][start]), fold_creator(arrays["artist"][start])
+        named = artist, fold_creator(arrays["album"][start])
         if not arrays["validation"][start] and (artist in held or seen.setdefault(named, table) != table):
             continue
         items = [Item(str(row), arrays["title"][row], artist=arrays["artist"][row]) for row in range(start, end)]

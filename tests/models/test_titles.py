@@ -5,7 +5,7 @@ from fabula.models.titles import (
     clean_titles,
     find_closers,
     find_series,
-    fold_artist,
+    fold_creator,
     grams_of,
     numbers,
     read_titles,
@@ -150,7 +150,7 @@ def test_ends_that_titles_say():
     ],
 )
 def test_spellings_of_one_artist_fall_together(one, other):
-    assert fold_artist(one) == fold_artist(other)
+    assert fold_creator(one) == fold_creator(other)
 
 
 @pytest.mark.parametrize(
@@ -158,4 +158,4 @@ def test_spellings_of_one_artist_fall_together(one, other):
     [("And One", "One"), ("Generation Y", "Generation"), ("Simon", "Simon & Garfunkel"), ("Feat", ""), ("Y", "And")],
 )
 def test_other_artists_stay_apart(one, other):
-    assert fold_artist(one) != fold_artist(other)
+    assert fold_creator(one) != fold_creator(other)

@@ -403,8 +403,9 @@ class Medium:
         What it is called in the registry.
     words
         What people call things.
-    endings, companions
-        Endings of files that are items; and of what lies beside them and is passed over in silence.
+    endings, bundles, companions
+        Endings of files that are items; of folders that people take for one file; and of what lies beside items and is
+        passed over in silence.
     read_item, number, title
         From a file to its item, with what its tags say; from an item to what it is sorted by within its folder, None
         where its file does not say; and from items to what they are called together, or "".
@@ -486,6 +487,7 @@ class Medium:
     name: str
     words: Words = Words()
     endings: frozenset[str] = frozenset()
+    bundles: frozenset[str] = frozenset()
     companions: frozenset[str] = frozenset()
     read_item: Callable[[str], Item] = lambda path: Item(path, title=Path(path).stem, path=path)
     number: Callable[[Item], tuple[float, ...] | None] = lambda item: None

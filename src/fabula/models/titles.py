@@ -56,14 +56,14 @@ def fold(text: str) -> str:
     return " ".join("".join(c for c in decomposed if not unicodedata.combining(c)).lower().split())
 
 
-def fold_artist(name: str) -> str:
+def fold_creator(name: str) -> str:
     """A name such that spellings of one artist are one: no case, accents, marks or spaces, no "The" before it.
 
     "and" is "&", and who is featured is left out.
 
-    >>> fold_artist("The Jay-Z Band"), fold_artist("JAY Z band"), fold_artist("The The"), fold_artist("!!!")
+    >>> fold_creator("The Jay-Z Band"), fold_creator("JAY Z band"), fold_creator("The The"), fold_creator("!!!")
     ('jayzband', 'jayzband', 'the', '!!!')
-    >>> fold_artist("Simon and Garfunkel") == fold_artist("Simon & Garfunkel (feat. A Choir)")
+    >>> fold_creator("Simon and Garfunkel") == fold_creator("Simon & Garfunkel (feat. A Choir)")
     True
     """
     folded = fold(name)

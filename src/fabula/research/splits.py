@@ -20,6 +20,7 @@ from fabula.evaluation.controls import Parts, divide, share_of
 from fabula.evaluation.leaks import find_leaks
 from fabula.media.extraction import Extraction, Measuring, extract
 from fabula.media.registry import item_endings
+from fabula.models.titles import fold_creator
 from fabula.sources.folders import files_of
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS
 from fabula.sources.registry import Opening, Source, open_source
@@ -356,8 +357,8 @@ def overlap(training: Sequence[Collection], held_out: Sequence[Collection]) -> t
     twice = sum(find_shared(training, held_out))
     if twice:
         notes.append(f"LEAK: {twice:,} of {len(held_out):,} held-out collections are also among those trained on")
-    known = {c.creators[0].casefold() for c in training} - {""}
-    makers = [c.creators[0].casefold() for c in held_out]
+    known = {fold_creator(c.creators[0]) for c in training} - {""}
+    makers = [fold_creator(c.creators[0]) for c in held_out]
     both = [maker for maker in makers if maker in known]
     if both:
         who = f"by {len(set(both)):,} who also made some that are trained on"

@@ -274,8 +274,11 @@ _BESIDE = 0.25  # of a file, is what one counts that may lie beside the items of
 
 def open_files(paths: Sequence[str], opening: Opening) -> Source:
     """Open folders and files: those of the medium that has most of them. One file alone may hold several items."""
-    medium = medium_of(paths, opening)
-    alone = len(paths) == 1 and Path(paths[0]).is_file() and Path(paths[0]).suffix.lower() in medium.endings
+    ending = Path(paths[0]).suffix.lower() if len(paths) == 1 and Path(paths[0]).is_dir() else ""
+    bundle = next((medium for medium in media().values() if ending in medium.bundles), None)
+    medium = bundle or medium_of(paths, opening)
+    one = len(paths) == 1 and Path(paths[0]).is_file() and Path(paths[0]).suffix.lower() in medium.endings
+    alone = one or bundle is not None
     cutting = Cutting(opening.progress or Cutting().tell, opening.stop)
     parts = _cut(paths[0], medium, cutting) if alone else None
     if parts is not None:
