@@ -320,15 +320,11 @@ def _score(score: Score, sequences: Floats) -> Floats:
     return scores
 
 
-def information_gain(
-    new: Tabled, old: Tabled, collections: Sequence[Collection], *, negatives: int = 31, draws: int = 16, seed: int = 0
-) -> Interval:
+def information_gain(new: Tabled, old: Tabled, collections: Sequence[Collection]) -> Interval:
     """Bits of one model with tables less those of another, with the 95 % interval of the difference.
 
     Both are asked about the same permutations of collections in true order, so that chance falls on both alike.
     """
-    found = [
-        table_bits(m.tables_all(collections), negatives=negatives, draws=draws, rng=np.random.default_rng(seed))
-        for m in (new, old)
-    ]
+    tables = (model.tables_all(collections) for model in (new, old))
+    found = [table_bits(own, negatives=31, draws=16, rng=np.random.default_rng(0)) for own in tables]
     return mean_interval((found[0] - found[1]).mean(axis=1), makers(collections))

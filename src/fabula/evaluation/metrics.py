@@ -66,15 +66,8 @@ class Evaluation:
 
 
 def evaluate(orderings: Iterable[ArrayLike]) -> Evaluation:
-    """Every metric, averaged over orderings.
+    """Every metric, averaged over orderings, one per collection, each against the identity.
 
-    Parameters
-    ----------
-    orderings
-        One per collection, each against the identity.
-
-    Examples
-    --------
     >>> result = evaluate([[0, 1, 2], [0, 2, 1]])
     >>> result.first, result["perfect"], result.n
     (1.0, 0.5, 2)

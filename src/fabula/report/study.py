@@ -161,13 +161,12 @@ def _recovery(results: Reproduced) -> StudyTable:
 
 
 def _plain(name: str, columns: tuple[str, ...], rows: Sequence[dict[str, Any]]) -> StudyTable:
-    return StudyTable(name, columns, [tuple(_clean(column, row[column]) for column in columns) for row in rows])
-
-
-def _clean(column: str, value: Any) -> Any:
-    """Bits that differ from zero by rounding alone are zero."""
-    tiny = column in ("bits", "low", "high") and isinstance(value, float) and abs(value) < 1e-9
-    return 0.0 if tiny else value
+    """Rows by their columns; bits that differ from zero by rounding alone are zero."""
+    tiny = [
+        {c for c in ("bits", "low", "high") if isinstance(row.get(c), float) and abs(row[c]) < 1e-9} for row in rows
+    ]
+    cells = [tuple(0.0 if c in zero else row[c] for c in columns) for row, zero in zip(rows, tiny, strict=True)]
+    return StudyTable(name, columns, cells)
 
 
 def _table1_figure(results: Reproduced, *, standalone: bool) -> str:
@@ -260,7 +259,10 @@ def _recovery_bars(results: Reproduced, *, standalone: bool) -> str:
         bars = []
         for row in chosen:
             cell = row["metrics"][metric]
-            bars.append(_bar(_brief(row["method"]), cell["mean"], cell["low"], cell["high"]))
+            name = row["method"].replace("squared-error templates", "squared error")
+            bars.append(
+                _bar(name.replace("direct transformer", "transformer"), *(cell[e] for e in ("mean", "low", "high")))
+            )
         panels.append((title, bars))
     return charts.bars_figure(panels, standalone=standalone)
 
@@ -268,10 +270,6 @@ def _recovery_bars(results: Reproduced, *, standalone: bool) -> str:
 def _bar(name: str, value: float, low: float | None = None, high: float | None = None) -> charts.Bar:
     """A bar whose label does not say -0.00."""
     return charts.Bar(name, 0.0 if abs(value) < 0.005 else value, low, high)
-
-
-def _brief(method: str) -> str:
-    return method.replace("squared-error templates", "squared error").replace("direct transformer", "transformer")
 
 
 def _learning(results: Reproduced, *, standalone: bool) -> str:

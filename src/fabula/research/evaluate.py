@@ -23,7 +23,7 @@ from fabula.research import recovery
 from fabula.research.splits import Side, Split, leak_notes, read_split
 
 if TYPE_CHECKING:
-    from fabula.training.sequencer import Sequencer
+    pass
 
 TESTED = ("spearman", "edit", "last")  # metrics the methods are tested by, as one family
 _DRAWS = 16  # random orderings of each collection that make up chance
@@ -101,7 +101,12 @@ def evaluate_table(request: EvaluationRequest, *, progress: recovery.Report | No
     """Order recovery on the held-out collections of a table; ``progress`` is told each method before its turn."""
     model = _load_model(request)
     templates = TemplateSet.load(request.templates) if request.templates is not None else None
-    sequencer = None if request.sequencer is None else _load_sequencer(request.sequencer)
+    sequencer = None
+    if request.sequencer is not None:
+        import_extra("torch", extra="train", purpose="the direct sequencer")
+        from fabula.training.sequencer import load_sequencer
+
+        sequencer = load_sequencer(request.sequencer)
     methods = recovery.Methods(model, request.by, templates, sequencer, request.search, request.k)
     split = read_split(request.table, where=request.where, held_out=request.held_out, side=request.split)
     if model is not None and PAIRS in model.reads:
@@ -226,10 +231,3 @@ def _row(method: str, scores: Mapping[str, Floats], groups: Sequence[Hashable] |
             continue
         intervals[metric] = mean_interval(values[known], by, within=RANGES[metric])
     return MethodRow(method, intervals["first"].n, intervals)
-
-
-def _load_sequencer(path: str | Path) -> "Sequencer":
-    import_extra("torch", extra="train", purpose="the direct sequencer")
-    from fabula.training.sequencer import load_sequencer
-
-    return load_sequencer(path)

@@ -93,7 +93,11 @@ def _by_essence(
     """What a model's essence, or a column, makes of each held-out collection."""
     found: dict[str, Orderings] = {}
     learned_from = [split.training[i] for i in evenly_spaced(len(split.training), _MOST)]
-    essences, known = (_essences(part, methods) for part in (split.held_out, learned_from))
+    model = methods.model
+    essences, known = (
+        [column_essence(c, str(methods.by)) for c in part] if model is None else scalar_essences(model, part)
+        for part in (split.held_out, learned_from)
+    )
     count = min(methods.k, len(known))
     apart = split.training is not split.held_out  # else what is learned here would be measured on the same
     if known[0].ndim == 1:
@@ -103,11 +107,9 @@ def _by_essence(
         fitted = methods.templates or (learn_templates(known, k=count, seed=seed) if apart else None)
         if fitted is not None:
             found[PAPER] = order_blind(essences, rng, closest_fits(fitted))
-    model = methods.model
-    if model is not None:
-        arcs = model.arcs
-    else:
-        arcs = learn_arcs(known, k=count, rng=np.random.default_rng(seed)) if apart else None
+    arcs = None if model is None else model.arcs
+    if model is None and apart:
+        arcs = learn_arcs(known, k=count, rng=np.random.default_rng(seed))
     if arcs is not None:
         report(ARCS)
         found[ARCS] = order_blind(essences, rng, lambda rows, offsets: arcs.order_many(rows, offsets)[0])
@@ -254,12 +256,6 @@ def column_essence(collection: Collection, column: str) -> Floats:
 def scalar_essences(model: Model, collections: Sequence[Collection]) -> list[Floats]:
     """The essence of each collection, (n,) where the model has one dimension, else (n, d)."""
     return [e[:, 0] if e.shape[1] == 1 else e for e in model.encode_all(collections)]
-
-
-def _essences(collections: Sequence[Collection], methods: Methods) -> list[Floats]:
-    if methods.model is not None:
-        return scalar_essences(methods.model, collections)
-    return [column_essence(c, str(methods.by)) for c in collections]
 
 
 def fill_missing(values: ArrayLike) -> Floats:
