@@ -1,11 +1,12 @@
 # make demo   order the album that comes with the package (base install only)
-# make test   lint, types, layers, all tests, and a leg with nothing but the base install
+# make test   all tests, and beside them lint, types, layers, and a leg with nothing but the base install
 # make bench  the benchmarks, as ratios
 # make lint   format check, lint, types, layers, bandit; the page's scripts, where there is npm
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP_FLAGS := --quiet --disable-pip-version-check
+unexport PYTHONDONTWRITEBYTECODE  # each process would compile all of it anew
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint lint-js tests tests-base bench docs clean
@@ -42,7 +43,9 @@ demo: $(VENV)/.demo
 	@mkdir -p out
 	@$(BIN)/fabula demo --to out
 
-test: lint tests tests-base
+# What is installed first; then side by side: tests in a browser wait more than they compute.
+test: $(VENV)/.dev $(VENV)/.tools $(VENV)/base/.installed
+	@$(MAKE) --no-print-directory -j 2 --output-sync=line tests lint tests-base
 
 lint: $(VENV)/.dev lint-js
 	$(BIN)/ruff format --check .
@@ -60,7 +63,7 @@ lint-js: $(VENV)/page/.installed
 	@[ ! -e $< ] || { rm -rf $(VENV)/page/scripts && cp -r src/fabula/web/static $(VENV)/page/scripts && cp tests/web/lint/*.js* $(VENV)/page/ && cd $(VENV)/page && node_modules/.bin/eslint scripts && node_modules/.bin/tsc -p .; }
 
 tests: $(VENV)/.dev $(VENV)/.tools
-	$(BIN)/python -m pytest -q -m "" -n 2 --doctest-modules src/fabula tests
+	$(BIN)/python -m pytest -q -m "" -n 3 --doctest-modules src/fabula tests
 
 tests-base: $(VENV)/base/.installed
 	$(VENV)/base/bin/python -m pytest -q --confcutdir=tests/base tests/base

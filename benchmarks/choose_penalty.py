@@ -36,7 +36,7 @@ def learned_bits(learn: Sequence[Example], aside: Sequence[Example], how: StepRe
     for name, (low, high) in SIZES.items():
         some = [one for one in aside if low <= len(one) <= high]
         bits = bits_of(some, weights.score, negatives=1023, rng=np.random.default_rng(0))
-        found[name] = mean_interval(bits, np.random.default_rng(0), [one.group for one in some])
+        found[name] = mean_interval(bits, [one.group for one in some])
     return found
 
 

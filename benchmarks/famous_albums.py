@@ -309,7 +309,7 @@ def bits_of_titles(table: Path) -> tuple[int, int, Interval]:
         by_titles = np.array([[ask_titles(wishes, one) for one in some] for some in order])
         both = [log_softmax(scores, axis=1)[:, 0].mean() for scores in (by_model + by_titles, by_model)]
         gains[number] = (both[0] - both[1]) / np.log(2)
-    return len(found), asking, mean_interval(gains, rng, [c.items[0].artist for c in found])
+    return len(found), asking, mean_interval(gains, [c.items[0].artist for c in found])
 
 
 def ask_titles(wishes: TitleWishes, ordering: Ints) -> float:

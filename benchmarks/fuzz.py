@@ -2,15 +2,22 @@
 
     PYTHONPATH=src python -m benchmarks.fuzz [--each 2000] [--seconds 60] [FORMAT...]
 
+Formats are endings, and what programs export (``tests/sources/make_exports.py``) by the names of their files. What lies
+in an archive is changed there, and packed again. A playlist that was read is written, and read again.
+
 Seeded: the same number gives the same files. A format ends after so many mutations, or seconds. Prints per format how
 many were read, refused, and anything else, which is shown and makes it fail; and the longest time and the most memory.
 """
 
+# ruff: noqa: E501 - files as they are
+
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
 import json
+import os
 import struct
 import sys
 import tempfile
@@ -23,8 +30,18 @@ import numpy as np
 from fabula.errors import FabulaError
 from fabula.media.children import _pool
 from fabula.session.session import open_session
+from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS, read_playlist, write_playlist
 from tests.hostile.open_all import most_megabytes
+from tests.sources.make_exports import make_exports
 
+NAMED = (
+    "a.mp3",
+    "b.mp3",
+    "a.wav",
+    *(f"{n}.mp3" for n in range(4)),
+    "Music/01 Can.mp3",
+    "Music/03 Neu!.mp3",
+)  # by lists
 STORY = "The old king slept. Nobody dared to wake him. Rain fell on the hills, and Ann went home.\n\n" * 6
 
 
@@ -98,7 +115,30 @@ def lists() -> dict[str, bytes]:
 
     out = io.BytesIO()
     pq.write_table(pa.Table.from_pylist(rows), out)
-    return {**found, "parquet": out.getvalue()}
+    return {**found, **decks(), "parquet": out.getvalue()}
+
+
+def decks() -> dict[str, bytes]:
+    """Collections of Traktor and rekordbox, with a playlist in each."""
+    entry = '<ENTRY TITLE="T{0}" ARTIST="A"><LOCATION DIR="/:m/:" FILE="{0}.mp3" VOLUME="d"></LOCATION><TEMPO BPM="12{0}.5"></TEMPO></ENTRY>'
+    key = '<ENTRY><PRIMARYKEY TYPE="TRACK" KEY="d/:m/:{}.mp3"></PRIMARYKEY></ENTRY>'
+    track = '<TRACK TrackID="{0}" Name="T{0}" Artist="A" TotalTime="20{0}" AverageBpm="12{0}.00" Location="file://localhost/m/{0}.mp3"/>'
+    node = '<PLAYLISTS><NODE TYPE="FOLDER" NAME="$ROOT"><SUBNODES COUNT="1"><NODE TYPE="PLAYLIST" NAME="P"><PLAYLIST ENTRIES="4" TYPE="LIST">{}</PLAYLIST></NODE></SUBNODES></NODE></PLAYLISTS>'
+    listed = '<PLAYLISTS><NODE Type="0" Name="ROOT" Count="1"><NODE Name="P" Type="1" KeyType="0" Entries="4">{}</NODE></NODE></PLAYLISTS>'
+
+    def repeat(text: str) -> str:
+        return "".join(text.format(n) for n in range(4))
+
+    traktor = f'<NML VERSION="19"><COLLECTION ENTRIES="4">{repeat(entry)}</COLLECTION>{node.format(repeat(key))}</NML>'
+    keys = repeat('<TRACK Key="{}"/>')
+    rekordbox = f'<DJ_PLAYLISTS Version="1.0.0"><COLLECTION Entries="4">{repeat(track)}</COLLECTION>{listed.format(keys)}</DJ_PLAYLISTS>'
+    head = '<?xml version="1.0" encoding="UTF-8"?>\n'
+    return {"nml": f"{head}{traktor}".encode(), "rekordbox.xml": f"{head}{rekordbox}".encode()}
+
+
+def exports() -> dict[str, bytes]:
+    """What programs export: tables, sheets, playlists, libraries, lists as people type them."""
+    return {export.name: export.data for export in make_exports()}
 
 
 def mutate(data: bytes, rng: np.random.Generator) -> bytes:
@@ -127,18 +167,46 @@ def mutate(data: bytes, rng: np.random.Generator) -> bytes:
     return bytes(out)
 
 
+def mutate_packed(data: bytes, rng: np.random.Generator) -> bytes:
+    """An archive of which one file is mutated, and whose sums are right again; of one in five the bytes themselves."""
+    if not data.startswith(b"PK") or rng.random() < 0.2:
+        return mutate(data, rng)
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
+        names = old.namelist()
+        changed = names[int(rng.integers(len(names)))]
+        for name in names:
+            new.writestr(name, mutate(old.read(name), rng) if name == changed else old.read(name))
+    return out.getvalue()
+
+
+def write_again(path: Path) -> None:
+    """Write a playlist that can be read in another order, over a copy of it, and read that."""
+    copy = path.with_name(f"b{path.suffix}")
+    copy.write_bytes(path.read_bytes())  # a collection of decks gets a playlist more
+    with contextlib.suppress(FabulaError):
+        playlist = read_playlist(path)
+        read_playlist(write_playlist(copy, playlist, range(len(playlist.entries))[::-1]))
+
+
 def fuzz(ending: str, valid: bytes, each: int, seconds: float) -> tuple[dict[str, int], float]:
     """How many mutations were read, refused, and anything else; and the longest time of one."""
+    sound = sounds()["wav"]
     rng, counts, longest = np.random.default_rng(list(ending.encode())), {"read": 0, "refused": 0, "else": 0}, 0.0
     until = time.monotonic() + seconds
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"a.{ending}"
+        for name in NAMED:
+            (path.parent / name).parent.mkdir(exist_ok=True)
+            (path.parent / name).write_bytes(sound)
         for number in range(each):
             if time.monotonic() > until:
                 break
-            path.write_bytes(valid if not number else mutate(valid, rng))
+            path.write_bytes(valid if not number else mutate_packed(valid, rng))
             start = time.process_time()
             try:
+                if path.suffix in PLAYLIST_ENDINGS:
+                    write_again(path)
                 open_session(str(path))
                 counts["read"] += 1
             except FabulaError as error:
@@ -156,13 +224,16 @@ def main() -> None:
     parser.add_argument("--each", type=int, default=2000)
     parser.add_argument("--seconds", type=float, default=60.0)
     options = parser.parse_args()
-    valid, wrong = sounds() | pictures() | texts() | lists(), 0
+    cache = tempfile.TemporaryDirectory()
+    os.environ["FABULA_CACHE_DIR"] = cache.name
+    valid, wrong = sounds() | pictures() | texts() | lists() | exports(), 0
     print("| format | read | refused | anything else | longest, s |\n|---|---|---|---|---|")
     for ending in options.formats or valid:
         counts, longest = fuzz(ending, valid[ending], options.each, options.seconds)
         wrong += counts["else"]
         print(f"| {ending} | {counts['read']} | {counts['refused']} | {counts['else']} | {longest:.2f} |", flush=True)
     _pool.close()
+    cache.cleanup()
     print(f"most memory: {most_megabytes()} MB")
     sys.exit(1 if wrong else 0)
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from fabula.errors import import_extra
-from fabula.models.titles import fold_artist
+from fabula.models.titles import fold_creator
 
 TARGETS = ("energy", "acousticness", "valence", "danceability", "speechiness", "instrumentalness")
 LOGGED = ("acousticness", "speechiness", "instrumentalness")
@@ -41,7 +41,7 @@ def read(path: Path) -> tuple[Array, Array, Array, Array]:
     values = np.stack([column[name].astype(float) for name in TARGETS], axis=1)
     logged = [TARGETS.index(name) for name in LOGGED]
     values[:, logged] = np.log(values[:, logged] + OFFSET)
-    artists = np.unique([fold_artist(name) for name in column["artist"]], return_inverse=True)[1]
+    artists = np.unique([fold_creator(name) for name in column["artist"]], return_inverse=True)[1]
     return given, values, column["loudness"].astype(float), artists
 
 

@@ -21,13 +21,14 @@ import numpy as np
 
 from benchmarks.recover_texts import books, windows
 from fabula.core.collection import Collection, Item
+from fabula.evaluation.information import summarise_bits
 from fabula.media.registry import measure_if_held
 from fabula.models.encoders.measures import as_measures
 from fabula.models.model import Model, load_model
 from fabula.training.step_models import LONGEST, Example, Weights, bits_of
 
 FEWEST = 6
-RESAMPLES = 2000
+DRAWS = 4  # of the negatives
 LENGTHS = ((6, 15), (16, 30), (31, LONGEST))
 
 
@@ -70,18 +71,16 @@ def weights_of(model: Model, part: str, factor: float = 1.0) -> Weights:
 
 
 def measured(found: Sequence[Measured], weights: Weights, negatives: int) -> dict[str, float]:
-    """The mean of some bits, with its interval: authors drawn again.
-
-    Bits near their ceiling have hardly any spread, so that an interval in units of it would have no bound.
-    """
+    """The mean of some bits, with its interval over authors."""
     examples = [one.example for one in found]
-    bits = bits_of(examples, weights.score, negatives=negatives, rng=np.random.default_rng(0))
-    authors = np.unique([example.group for example in examples], return_inverse=True)[1]
-    sums, counts = np.bincount(authors, bits), np.bincount(authors)
-    drawn = np.random.default_rng(0).integers(0, len(sums), (RESAMPLES, len(sums)))
-    low, high = np.quantile(sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1), [0.025, 0.975])
-    about = {"worst": float(bits.min()), "collections": len(bits)}
-    return {"bits": float(bits.mean()), "low": float(low), "high": float(high), **about}
+    drawn = np.stack(
+        [bits_of(examples, weights.score, negatives=negatives, rng=np.random.default_rng(k)) for k in range(DRAWS)],
+        axis=1,
+    )
+    groups, lengths = [one.group for one in examples], np.array([len(one) for one in examples])
+    info = summarise_bits(drawn, lengths, groups, negatives)
+    about = {"noise": info.noise, "worst": float(drawn.mean(axis=1).min()), "collections": len(drawn)}
+    return {"bits": info.bits, "low": info.low, "high": info.high, **about}
 
 
 def groups_of(found: Sequence[Measured], sizes: Sequence[int]) -> dict[str, list[Measured]]:
@@ -125,10 +124,8 @@ def main() -> None:
                 one = measured(groups[name], weights_of(model, part, factor), negatives)
                 label = f"{name}, N = {negatives + 1}" + ("" if part == "all" else f", {part} alone")
                 label += "" if factor == 1 else f", times {factor:g}"
-                kept[label], worst = one, f", the worst {one['worst']:.2f}"
-                print(
-                    f"{label}: {one['bits']:.2f} ({one['low']:.2f} to {one['high']:.2f}{worst}), {one['collections']}"
-                )
+                kept[label], more = one, f"; by the draw {one['noise']:.2f}, the worst {one['worst']:.2f}"
+                print(f"{label}: {one['bits']:.2f} ({one['low']:.2f} to {one['high']:.2f}{more}), {one['collections']}")
     if asked.out is not None:
         asked.out.write_text(json.dumps(kept, indent=1) + "\n")
 

@@ -93,7 +93,7 @@ def _title(rng: Generator, j: int, n: int) -> str:
 Plant = Callable[[Sides, Generator], Sides]
 
 
-def _with_column(make: Callable[[Collection, Generator], np.ndarray]) -> Plant:
+def with_column(make: Callable[[Collection, Generator], np.ndarray]) -> Plant:
     """A column more, in all collections."""
 
     def plant(sides: Sides, rng: Generator) -> Sides:
@@ -108,7 +108,7 @@ def _more(c: Collection, column: np.ndarray) -> Collection:
     return Collection(c.id, c.items, values, names, title=c.title)
 
 
-def _with_titles(make: Callable[[int, Item], Item]) -> Plant:
+def with_titles(make: Callable[[int, Item], Item]) -> Plant:
     """Items called otherwise, in all collections."""
 
     def plant(sides: Sides, rng: Generator) -> Sides:
@@ -179,25 +179,25 @@ def _artists(sides: Sides, rng: Generator) -> Sides:
 
 
 PLANTS: dict[str, Plant] = {
-    "position copied": _with_column(lambda c, rng: 3.0 * np.arange(len(c)) - 7),
-    "cumulative, a value missing": _with_column(_cumulative),
-    "restarting per side": _with_column(lambda c, rng: np.arange(len(c)) % -(-len(c) // 2) + 1.0),
-    "in a title": _with_titles(lambda j, item: replace(item, title=f"Track {j + 1}")),
-    "in a file name": _with_titles(
+    "position copied": with_column(lambda c, rng: 3.0 * np.arange(len(c)) - 7),
+    "cumulative, a value missing": with_column(_cumulative),
+    "restarting per side": with_column(lambda c, rng: np.arange(len(c)) % -(-len(c) // 2) + 1.0),
+    "in a title": with_titles(lambda j, item: replace(item, title=f"Track {j + 1}")),
+    "in a file name": with_titles(
         lambda j, item: replace(item, title=f"{j + 1:02d} {item.title}", path=f"{j + 1:02d} {item.title}.flac")
     ),
-    "by missing values": _with_column(_gaps),
+    "by missing values": with_column(_gaps),
     "by sort order": _sorted_by_title,
     "by duplicates across splits": _duplicates,
     "by artist": _artists,
-    "by rounding": _with_column(_rounded),
+    "by rounding": with_column(_rounded),
 }
 MORE_PLANTS: dict[str, Plant] = {
-    "a monotone change of the position": _with_column(lambda c, rng: np.exp(np.arange(len(c)) / 3.0)),
-    "two columns that add up to it": _with_column(_sum),
-    "a running sum, and what it sums": _with_column(_running),
-    "the next item's value": _with_column(_next_value),
-    "the position behind the third decimal": _with_column(
+    "a monotone change of the position": with_column(lambda c, rng: np.exp(np.arange(len(c)) / 3.0)),
+    "two columns that add up to it": with_column(_sum),
+    "a running sum, and what it sums": with_column(_running),
+    "the next item's value": with_column(_next_value),
+    "the position behind the third decimal": with_column(
         lambda c, rng: np.round(rng.normal(size=len(c)), 3) + 1e-5 * np.arange(len(c))
     ),
 }

@@ -225,7 +225,7 @@ def summarise(rows: list[dict[str, float]], groups: list[str]) -> dict[str, str]
         values = np.array([float(rows[k][name]) for k in there])
         if not len(values):
             continue
-        one = mean_interval(values, np.random.default_rng(0), [groups[k] for k in there])
+        one = mean_interval(values, [groups[k] for k in there], within=(0, 1))
         told[name] = f"{one.mean:.3f} ({one.low:.3f} to {one.high:.3f}; {len(values)})"
     return told
 

@@ -74,8 +74,13 @@ def put_back(rows: Part, model: str, seed: int) -> tuple[Ints, float]:
 def told(orders: Sequence[Ints], authors: Sequence[str]) -> dict[str, Any]:
     """What the orderings have in common with the truth, with intervals by author."""
     rows = scores_of(orders)
-    intervals = {name: mean_interval(row, np.random.default_rng(0), list(authors)) for name, row in rows.items()}
+    intervals = {name: mean_interval(row, list(authors), within=within(name)) for name, row in rows.items()}
     return {name: {"mean": one.mean, "low": one.low, "high": one.high} for name, one in intervals.items()}
+
+
+def within(name: str) -> tuple[float, float]:
+    """The least and the largest value of a score."""
+    return (-1.0, 1.0) if name in ("spearman", "tau") else (0.0, 1.0)
 
 
 def scores_of(orders: Sequence[Ints]) -> dict[str, Floats]:

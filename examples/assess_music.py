@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from fabula.core.collection import Collection
+from fabula.evaluation.intervals import mean_interval
 from fabula.models.titles import TITLE_PAIRS, words_of
 from fabula.training.data import ItemPool
 from fabula.training.sets import Tables, collection_bits
@@ -47,22 +48,16 @@ def fingerprints_of(features: Sequence[str]) -> dict[str, Fingerprints]:
     }
 
 
-def interval(
-    values: NDArray[np.float64], groups: NDArray[Any], seed: int = 0, resamples: int = 2000
-) -> dict[str, float]:
-    """Mean with its 95 % interval by bootstrap over groups (artists), which are drawn whole.
+def interval(values: NDArray[np.float64], groups: NDArray[Any]) -> dict[str, float]:
+    """Mean with its 95 % interval over groups (artists).
 
     Examples
     --------
     >>> interval(np.array([1.0, 1.0, 1.0]), np.array([0, 0, 1]))
     {'mean': 1.0, 'low': 1.0, 'high': 1.0, 'n': 3}
     """
-    _, number = np.unique(groups, return_inverse=True)
-    sums, counts = np.bincount(number, weights=values), np.bincount(number)
-    drawn = np.random.default_rng(seed).integers(len(sums), size=(resamples, len(sums)))
-    means = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
-    low, high = np.quantile(means, [0.025, 0.975])
-    return {"mean": float(values.mean()), "low": float(low), "high": float(high), "n": len(values)}
+    found = mean_interval(values, groups.tolist())
+    return {"mean": found.mean, "low": found.low, "high": found.high, "n": found.n}
 
 
 def bits_by_inputs(tables: Tables, data: ItemPool, features: Sequence[str], **settings: Any) -> dict[str, Any]:

@@ -1,14 +1,17 @@
 """Draw as many pictures as are asked for: hills, seas, dunes, woods and snow, at any hour, in several formats.
 
     python examples/draw_many_pictures.py FOLDER [COUNT]
+    python examples/draw_many_pictures.py FOLDER COUNT shoot
 
 They fill the light table of docs/images, and a page that is to be looked at with many pictures. Nothing is random but
-by the number of a picture.
+by the number of a picture. With ``shoot`` they are what a photographer brings home: every fourth is a burst of up to
+four frames, a camera's EXIF says when and where each was taken, and sidecars say stars, labels and keywords.
 """
 
 from __future__ import annotations
 
 import sys
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -134,10 +137,54 @@ def _sea(
     return scene
 
 
+def shoot(folder: Path, count: int) -> None:
+    """Draw as many frames with what a camera and a catalogue say of them."""
+    frame, number = 0, 0
+    while frame < count:
+        number += 1
+        rng = np.random.default_rng([number, 1])
+        name, picture = drawn(number)
+        taken = datetime(2024, 5, 1 + number // 40 % 28) + timedelta(minutes=37 * (number % 40))
+        for k in range(min(1 if number % 4 else int(rng.integers(2, 5)), count - frame)):
+            frame += 1
+            file = folder / f"IMG_{frame:04d}.jpg"
+            _frame(picture, k).save(file, quality=84, exif=_exif(taken + timedelta(seconds=k), number))
+            stars = int(np.clip(rng.integers(0, 6) - (k > 0), 0, 5))
+            file.with_suffix(".jpg.xmp").write_text(_sidecar(stars, name.split()[0], number))
+
+
+def _frame(picture: Image.Image, k: int) -> Image.Image:
+    """The same picture a moment later: the camera has moved a little, and shook in the last frames."""
+    width, height = picture.size
+    return picture.crop((3 * k, 2 * k, width - 6 + 3 * k, height - 6 + 2 * k)).filter(ImageFilter.GaussianBlur(0.5 * k))
+
+
+def _exif(taken: datetime, number: int) -> Image.Exif:
+    exif = Image.Exif()
+    exif[0x013B] = "Ada Verne"
+    exif.get_ifd(0x8769)[0x9003] = taken.strftime("%Y:%m:%d %H:%M:%S")
+    north, east = 52 + number % 7, 10 + number % 11
+    exif.get_ifd(0x8825).update({1: "N", 2: (north, 30.0, 0.0), 3: "E", 4: (east, 15.0, 0.0)})
+    return exif
+
+
+def _sidecar(stars: int, kind: str, number: int) -> str:
+    label = ' xmp:Label="Red"' if number % 9 == 0 else ""
+    return (
+        '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+        '<rdf:Description rdf:about="" xmlns:xmp="http://ns.adobe.com/xap/1.0/" xmlns:dc="http://purl.org/dc/elements/1.1/"'
+        f' xmp:Rating="{stars}"{label}><dc:subject><rdf:Bag><rdf:li>{kind.lower()}</rdf:li><rdf:li>landscape</rdf:li>'
+        "</rdf:Bag></dc:subject></rdf:Description></rdf:RDF></x:xmpmeta>\n"
+    )
+
+
 def main() -> None:
     """Draw them all."""
     folder, count = Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 300
     folder.mkdir(parents=True, exist_ok=True)
+    if "shoot" in sys.argv[3:]:
+        shoot(folder, count)
+        return
     for number in range(1, count + 1):
         name, picture = drawn(number)
         picture.save(folder / f"{name}.jpg", quality=84)

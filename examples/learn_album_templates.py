@@ -20,6 +20,7 @@ from fabula.core.arcs import Arcs
 from fabula.core.arrays import Floats
 from fabula.core.files import write_whole
 from fabula.core.template import Template
+from fabula.evaluation.information import makers
 from fabula.evaluation.intervals import compare_scores
 from fabula.evaluation.metrics import spearman
 from fabula.research.splits import read_split
@@ -81,7 +82,7 @@ def main() -> None:
         (f"contrastive {k} {d}", f"refined {k} {d}") for d in ("real", "shuffled") for k in range(1, options.most + 1)
     ]
     print("| k | data | contrastive | refined | difference (95 %) | d_z | n | p | p, Holm |\n" + "|---" * 9 + "|")
-    for row in compare_scores(scores, pairs=pairs):
+    for row in compare_scores(scores, pairs=pairs, groups=makers(split.held_out)):
         _, k, data = row.a.split()
         print(f"| {k} | {data} | {np.nanmean(scores[row.a]):.4f} | {np.nanmean(scores[row.b]):.4f} | "
               f"{row.difference:.4f} ({row.low:.4f} to {row.high:.4f}) | {row.effect:.3f} | {row.n} | {row.p:.2g} | "

@@ -24,6 +24,7 @@ from fabula.core.collection import Collection
 from fabula.core.energy import Energy
 from fabula.core.posterior import agreement, posterior
 from fabula.evaluation.controls import keep_only
+from fabula.evaluation.information import makers
 from fabula.evaluation.intervals import compare_scores
 from fabula.evaluation.metrics import METRICS
 from fabula.models.model import Model
@@ -42,6 +43,7 @@ CASES = {
     "duration and loudness": (FOLDER, False),
     "titles alone": ((), True),
 }
+LENGTHS = ((3, 6), (7, 10), (11, 20))
 SHOWN = ("spearman", "kendall", "first", "last", "neighbours")
 Orders = list[np.ndarray]
 
@@ -53,13 +55,16 @@ def seen(albums: Sequence[Collection], case: str) -> list[Collection]:
 
 
 def bits(music: Model, albums: Sequence[Collection]) -> dict[str, Any]:
-    """Bits by what is known, and by scorer."""
+    """Bits by what is known, by scorer and by length."""
     found = {}
     for case in CASES:
         found[case] = fabula.mutual_information(music, seen(albums, case), draws=16)
     whole = seen(albums, "all inputs")
     for scorer in ("arcs", "flow"):
         found[f"all inputs, {scorer} alone"] = fabula.mutual_information(music, whole, draws=16, scorer=scorer)
+    for low, high in LENGTHS:
+        some = [album for album in whole if low <= len(album) <= high]
+        found |= {f"{low} to {high} items": fabula.mutual_information(music, some, draws=16)} if some else {}
     return {case: {"bits": i.bits, "low": i.low, "high": i.high, "n": i.collections} for case, i in found.items()}
 
 
@@ -148,14 +153,15 @@ def obvious(orders: Orders, albums: Sequence[Collection]) -> dict[str, str]:
     return {name: f"{sum(each)} of {len(each)}" for name, each in kept.items()}
 
 
-def compared(orders: dict[str, Orders]) -> dict[str, Any]:
+def compared(orders: dict[str, Orders], albums: Sequence[Collection]) -> dict[str, Any]:
     """Metrics of each way of ordering, and two ways of `music` against each other one: one family of tests."""
     scores = {f"{m}, {name}": [METRICS[m](order) for order in each] for name, each in orders.items() for m in SHOWN}
     means = {name: {m: round(float(np.mean(scores[f"{m}, {name}"])), 4) for m in SHOWN} for name in orders}
     others = [name for name in orders if not name.startswith("music")]
     ours = ("music, proposed", "music, likeliest")
     pairs = [(f"{m}, {one}", f"{m}, {name}") for one in ours for name in others for m in ("spearman", "first", "last")]
-    return {"means": means, "tests": [vars(each) for each in compare_scores(scores, pairs=pairs)]}
+    tests = compare_scores(scores, pairs=pairs, groups=makers(albums))
+    return {"means": means, "tests": [vars(each) for each in tests]}
 
 
 def ways(music: Model, albums: recipe.Albums, table: str, other: Path | None) -> dict[str, Orders]:
@@ -198,7 +204,7 @@ def main() -> None:
         if options.only != "bits":
             orders = ways(music, albums, table, options.transformer)
             plain = {name: obvious(each, whole) for name, each in orders.items() if name.startswith("music")}
-            report[table] |= {**compared(orders), "the obvious": plain}
+            report[table] |= {**compared(orders, whole), "the obvious": plain}
         options.out.write_text(json.dumps(report, indent=1) + "\n")
         print(table, json.dumps(report[table]), flush=True)
 

@@ -27,24 +27,18 @@ import assess_music as assessing
 import numpy as np
 import simulate_heard as hearing
 import torch
+from learn_from_teachers import Errors, StudentLearner
 
 from fabula.core.collection import Collection, Item
 from fabula.errors import import_extra
 from fabula.models.encoders.set import SetSpec
 from fabula.models.model import save_model
-from fabula.models.titles import Vocabulary, fold_artist
+from fabula.models.titles import Vocabulary, fold_creator
 from fabula.training.data import ItemPool
 from fabula.training.loop import optimise
 from fabula.training.nets.set_net import Dropout, SetNet, artist_of, as_inputs, as_model, learn_inputs
 from fabula.training.recipes import SetRecipe
-from fabula.training.sets import (
-    BOTH,
-    Errors,
-    SetLearner,
-    collection_bits,
-    set_fingerprint,
-    set_pool,
-)
+from fabula.training.sets import BOTH, collection_bits, set_fingerprint, set_pool
 
 TABLES = ("albums", "albums-more", "titles", "features-more2", "features-more", "titles-more")
 PREFERRED = ("albums", "albums-more", "features-more2", "features-more", "titles", "titles-more")  # of one album twice
@@ -122,14 +116,14 @@ def as_albums(arrays: dict[str, np.ndarray]) -> Albums:
     starts = np.flatnonzero(np.r_[True, arrays["id"][1:] != arrays["id"][:-1]])
     ends = np.r_[starts[1:], len(arrays["id"])]
     validated = starts[arrays["validation"][starts]]
-    held = {fold_artist(arrays["artist"][start]) for start in validated} - {fold_artist(MANY)}
+    held = {fold_creator(arrays["artist"][start]) for start in validated} - {fold_creator(MANY)}
     seen = {
-        (fold_artist(arrays["artist"][i]), fold_artist(arrays["album"][i])): -1 for i in validated
+        (fold_creator(arrays["artist"][i]), fold_creator(arrays["album"][i])): -1 for i in validated
     }  # album -> table
     rank = [PREFERRED.index(name) for name in TABLES]
     for start, end in sorted(zip(starts, ends, strict=True), key=lambda rows: rank[arrays["table"][rows[0]]]):
-        table, artist = int(arrays["table"][start]), fold_artist(arrays["artist"][start])
-        named = artist, fold_artist(arrays["album"][start])
+        table, artist = int(arrays["table"][start]), fold_creator(arrays["artist"][start])
+        named = artist, fold_creator(arrays["album"][start])
         if not arrays["validation"][start] and (artist in held or seen.setdefault(named, table) != table):
             continue
         items = [Item(str(row), arrays["title"][row], artist=arrays["artist"][row]) for row in range(start, end)]
@@ -199,7 +193,7 @@ def work(task: dict[str, Any]) -> dict[str, Any]:
     began = time.monotonic()
     errors = errors_of(spec, *(np.array(task[name]) for name in ("mean", "deviation")), device)
     views = [seen.features for name, seen in assessing.fingerprints_of(FEATURES).items() if name in CHOSEN_BY]
-    run = optimise(SetLearner(net, train, aside, recipe, teachers=teachers, errors=errors, views=views))
+    run = optimise(StudentLearner(net, train, aside, recipe, teachers=teachers, errors=errors, views=views))
     torch.save({"spec": json.dumps(spec.to_dict()), "weights": run.best_net().state_dict()}, task["to"])
     bits = [round(epoch.bits[BOTH], 4) for epoch in run.history]
     best, known = run.best_net().eval(), dict(zip(CHOSEN_BY, views, strict=True))

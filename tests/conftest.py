@@ -43,6 +43,11 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def pytest_sessionfinish() -> None:
+    """What libraries hold is let go of as if nothing had been frozen."""
+    gc.unfreeze()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _own_cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """What is measured is kept in a temporary folder, not in the user's own cache; so are desks."""

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("sklearn")
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
@@ -31,7 +31,7 @@ QUICK = {"epochs": 1, "widths": [4], "negatives": 3}
     [
         (TemplateLearner(n_templates=2), ZSCORED),
         (TemplateLearner(n_templates=3, normalised=False), {}),
-        (EssenceEncoder(settings=QUICK), {}),
+        (EssenceEncoder(settings=QUICK, stretch=8), {}),
     ],
     ids=["templates", "templates as they are", "essence"],
 )
@@ -97,14 +97,31 @@ def test_essence_is_that_of_its_model(rng):
     np.testing.assert_array_equal(clone(encoder).fit(X, groups=groups).transform(X), alone)
 
 
+@pytest.mark.slow
+def test_cross_validation_is_by_collections_or_refused(rng):
+    X, groups = falling(rng, 36)
+    encoder = EssenceEncoder(settings={"epochs": 15, "learning_rate": 0.03})
+    cv = GroupKFold(3)
+    scores = cross_val_score(encoder, X, groups, groups=groups, cv=cv)
+    by_hand = [
+        clone(encoder).fit(X[a], groups=groups[a]).score(X[b], groups=groups[b]) for a, b in cv.split(X, groups=groups)
+    ]
+    np.testing.assert_allclose(scores, by_hand)
+    assert min(scores) > 0.5
+    with pytest.raises(ValueError, match="which rows are a collection"):
+        cross_val_score(encoder, X, groups=groups, cv=cv)
+
+
 def test_mistakes_are_one_line(rng):
     X, _ = falling(rng, 4)
     with pytest.raises(InputError, match=r"groups must say the collection of each of the 20 rows; got shape \(3,\)"):
         EssenceEncoder().fit(X, groups=[1, 2, 3])
     with pytest.raises(InputError, match="every group has one row"):
         EssenceEncoder().fit(X, groups=np.arange(20))
+    with pytest.raises(InputError, match="which rows are a collection"):
+        EssenceEncoder().fit(X)
     with pytest.raises(InputError, match="the same value in all rows"):
-        EssenceEncoder().fit(np.ones((20, 2)))
+        EssenceEncoder(stretch=4).fit(np.ones((20, 2)))
     with pytest.raises(InputError, match="n_templates must be a whole number of at least 1; got 0"):
         TemplateLearner(0).fit(X)
 

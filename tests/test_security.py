@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import re
 import time
 import zipfile
@@ -36,6 +37,7 @@ def read_house() -> tuple[dict[str, set[str]], list[tuple[str, ast.Call]]]:
     """The modules that each file imports, and all calls; the trees are not held, each is large."""
     imports: dict[str, set[str]] = {}
     calls = []
+    gc.disable()  # many small nodes, none of them garbage
     for path in HOUSE.rglob("*.py"):
         name = path.relative_to(HOUSE).as_posix()
         names = imports.setdefault(name, set())
@@ -46,6 +48,7 @@ def read_house() -> tuple[dict[str, set[str]], list[tuple[str, ast.Call]]]:
                 names.add(node.module or "")
             elif isinstance(node, ast.Call) and name_of(node) in ASKED:
                 calls.append((name, node))
+    gc.enable()
     return imports, calls
 
 

@@ -25,7 +25,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data  # noqa: E40
 
 __all__ = ["EssenceEncoder", "TemplateLearner"]
 
-STRETCH = 8  # rows that are taken for one collection where nobody says which are
 _ALIKE = 1e-9  # spread, by the size, below which a column is constant
 
 
@@ -139,7 +138,8 @@ class EssenceEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     """The narrative essence of items, learned from collections in their true order. Fitting needs PyTorch.
 
     A row of ``X`` is an item, rows of one collection stand in its true order, and ``groups`` says which collection a
-    row belongs to.
+    row belongs to. Where scikit-learn hands on no groups, as in ``cross_val_score``, they are given as ``y`` too:
+    ``cross_val_score(EssenceEncoder(), X, groups, groups=groups, cv=GroupKFold(3))``.
 
     Parameters
     ----------
@@ -151,6 +151,9 @@ class EssenceEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         More settings of :func:`fabula.training.preset`, by name.
     random_state
         A whole number, for the same result again.
+    stretch
+        How many rows that follow each other are a collection, where there are no groups: the rows of one long
+        sequence. By default they must be given.
 
     Attributes
     ----------
@@ -176,24 +179,25 @@ class EssenceEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         n_components: int = 1,
         settings: dict[str, Any] | None = None,
         random_state: int = 0,
+        stretch: int | None = None,
     ) -> None:
         self.preset = preset
         self.n_components = n_components
         self.settings = settings
         self.random_state = random_state
+        self.stretch = stretch
 
     def fit(self, X: Any, y: Any = None, *, groups: ArrayLike | None = None) -> "EssenceEncoder":
         """Train on ordered rows X, (items, features), NaN where a value is missing.
 
-        Groups (items,) are the collection of each row. Without them the rows are one long sequence, and every 8 that
-        follow each other are a collection.
+        Groups (items,), or y, are the collection of each row; an error without them, unless ``stretch`` says it.
         """
         values = self._rows(X, reset=True)
         spread = np.nanmax(values, axis=0) - np.nanmin(values, axis=0)
         self.used_ = np.flatnonzero(spread > _ALIKE * np.maximum(1.0, np.nanmax(np.abs(values), axis=0)))
         if not len(self.used_):
             raise InputError("every feature has the same value in all rows: there is nothing to learn from")
-        collections = self._collections(values, groups)
+        collections = self._collections(values, y if groups is None else groups)
         config = preset(self.preset, dimensions=int(self.n_components), seed=int(self.random_state or 0),
                         **{"logged": [], **(self.settings or {})}, features=self._names())  # fmt: skip
         held = max(1, len(collections) // 10) if len(collections) > 1 else 0
@@ -231,7 +235,7 @@ class EssenceEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """Bits of information about the order of the collections; give rows it was not fitted on."""
         check_is_fitted(self)
         values = self._rows(X, reset=False)
-        return mutual_information(self.model_, self._collections(values, groups)).bits
+        return mutual_information(self.model_, self._collections(values, y if groups is None else groups)).bits
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -252,7 +256,12 @@ class EssenceEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return self.model_.encode_many(values[:, self.used_], [0, len(values)], raw=True)
 
     def _collections(self, values: Floats, groups: ArrayLike | None) -> list[Collection]:
-        stretches = np.arange(len(values)) // STRETCH if groups is None else groups
+        stretches = groups if self.stretch is None else np.arange(len(values)) // int(self.stretch)
+        if stretches is None:
+            raise InputError(
+                "which rows are a collection? give groups to fit and score; cross_val_score hands them on as y alone: "
+                "cross_val_score(encoder, X, groups, groups=groups, cv=GroupKFold(3)); stretch=8 takes every 8 rows"
+            )
         found = [
             Collection(str(number), [Item(str(row)) for row in rows], values[rows][:, self.used_], self._names())
             for number, rows in enumerate(_rows_by_group(stretches, len(values)))

@@ -123,6 +123,7 @@ def test_audit_and_compare_tell_of_it_too(fabula, tmp_path):
     assert json.loads(compared.out)[0]["name"] == "essence"
 
 
+@pytest.mark.slow
 def test_an_audit_of_too_few_refuses_and_says_how_many_it_takes(fabula, tmp_path):
     table = write(tmp_path / "t.csv", count=24, marks=("train", "train", "validation"))
     done = fabula("audit", table, *TINY, "--controls-only")

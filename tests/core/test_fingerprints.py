@@ -38,8 +38,7 @@ def test_a_collection_is_known_whatever_the_order_of_rows_and_columns_and_its_id
         values = np.concatenate([c.features[:, columns], rng.normal(size=(len(c), 1))], axis=1)
         other = Collection("another", c.items, values, names).reordered(rng.permutation(len(c)))
         assert seen.among([other]) == [True]
-        changed = c.features.copy()
-        changed[0, 0] += 0.01
+        changed = c.features + 0.01
         assert seen.among([Collection(c.id, c.items, changed, NAMES)]) == [False]
 
 
@@ -76,10 +75,11 @@ def test_what_cannot_tell_collections_apart_is_not_digested():
 def test_it_is_small_and_comes_back_from_json():
     seen = Fingerprints.of(made(500), NAMES)
     text = json.dumps(seen.to_dict())
-    assert len(text) < 500 * 6
+    assert len(text) < 500 * 18
     back = fingerprints_of({"seen": json.loads(text)})
     assert back is not None
     assert np.array_equal(back.values, seen.values)
+    assert np.array_equal(back.pairs, seen.pairs)
     assert back.features == NAMES
     assert fingerprints_of({}) is None
     with pytest.raises(InputError, match="damaged"):
@@ -99,3 +99,36 @@ def test_what_all_items_of_a_collection_share_does_not_tell_it():
         for name, row in rows.items()
     }
     assert Fingerprints.of([books["a"], books["c"]], ["year", "parts"]).among([books["b"]]) == [False]
+
+
+def test_a_collection_is_known_when_an_item_is_missing():
+    known = [c for c in made(120, titles="song {words}") if len(c) > 4]
+    less = [c.only(range(len(c) - 1)) for c in known]
+    bare = [Collection("x", c.items) for c in less]  # by their titles alone
+    untitled = [Collection("x", [Item(x.id) for x in c.items], c.features, NAMES) for c in less]
+    seen = Fingerprints.of(known, NAMES)
+    for again in (less, bare, untitled):
+        assert sum(seen.among(again)) > 0.9 * len(known)
+    others = [c for c in made(120, seed=1, titles="other {words}") if len(c) > 4]
+    assert not any(seen.among(c.only(range(len(c) - 1)) for c in others))
+
+
+def test_a_remaster_is_the_same_collection():
+    known = [c for c in made(60, titles="song {words}") if len(c) > 3]
+    for name in ("{} (Remastered 2011)", "{} - 2009 Remaster", "{} [Mono]"):
+        again = [Collection("x", [Item(x.id, name.format(x.title)) for x in c.items]) for c in known]
+        assert all(Fingerprints.of(known, NAMES).among(again))
+    live = [Collection("x", [Item(x.id, f"{x.title} (Live)") for x in c.items]) for c in known]
+    assert not any(Fingerprints.of(known, NAMES).among(live))
+
+
+def test_values_that_were_moved_a_little_are_the_same_collection():
+    known = made(60)
+    moved = [
+        Collection("x", [Item(x.id) for x in c.items], c.features + np.array([0.01, 0, -0.005]), NAMES) for c in known
+    ]
+    assert all(find_shared(known, moved))
+    assert all(find_shared(known, [c.only(range(1, len(c))) for c in moved if len(c) > 3]))
+    assert not any(find_shared(known, made(60, seed=1)))
+    coarse = [Collection(c.id, c.items, c.features[:, :1].round(1), ["energy"]) for c in known]
+    assert not any(find_shared(coarse[:30], coarse[30:]))

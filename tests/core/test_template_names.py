@@ -3,12 +3,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fabula.core.template import _SIMPLE, Template, name_templates, shape_of
+from fabula.core.template import Template, name_templates, shape_of, shapes
 
 
-@pytest.mark.parametrize("name", list(_SIMPLE))
+@pytest.mark.parametrize("name", list(shapes("simple")))
 def test_every_shape_is_called_by_its_name_at_any_scale(name):
-    shape = _SIMPLE[name][1]
+    shape = shapes("simple")[name][1]
     u = np.linspace(0, 1, 21)
     curve = np.interp(u, list(shape), list(shape.values()))
     assert shape_of(Template(u, curve)) == name
@@ -18,7 +18,7 @@ def test_every_shape_is_called_by_its_name_at_any_scale(name):
 def test_opposite_shapes_have_opposite_names():
     opposite = {"rise": "fall", "arch": "valley", "late peak": "late low", "low opening": "high opening"}
     for name, other in opposite.items():
-        shape = _SIMPLE[name][1]
+        shape = shapes("simple")[name][1]
         u = np.linspace(0, 1, 21)
         assert shape_of(Template(u, -np.interp(u, list(shape), list(shape.values())))) == other
 

@@ -196,7 +196,7 @@ def test_a_seed_gives_the_same_and_another_does_not():
 def test_the_interval_is_that_of_a_mean():
     rng = np.random.default_rng(0)
     values = rng.normal(3.0, 2.0, size=2500)
-    found = mean_interval(values, rng)
+    found = mean_interval(values)
     half = 1.96 * values.std() / 50
     assert (found.low, found.high) == pytest.approx((values.mean() - half, values.mean() + half), abs=0.012)
 
@@ -205,7 +205,7 @@ def test_the_interval_holds_the_truth_as_often_as_it_says():
     rng = np.random.default_rng(1)
     hits = 0
     for _ in range(200):
-        found = mean_interval(rng.exponential(size=80), rng)
+        found = mean_interval(rng.exponential(size=80))
         hits += found.low < 1 < found.high
     assert 176 <= hits <= 199
 
@@ -278,16 +278,19 @@ def test_each_half_of_the_tables_can_be_measured_alone():
         mutual_information(model, collections, scorer="bilstm")
 
 
-def test_collections_by_one_artist_are_drawn_together():
+def test_collections_by_one_artist_count_together():
     class Mixed(Tables):
         def tables_all(self, collections):
             signs = [1.0 if c.id < "5" else -0.3 for c in collections]
             return [(s * 2 * np.eye(len(c)), np.zeros((len(c),) * 2)) for s, c in zip(signs, collections, strict=True)]
 
-    alone, together = titled(10, 5), titled(10, 5, "One")
-    assert mutual_information(Mixed(0), alone).high > mutual_information(Mixed(0), alone).low
-    info = mutual_information(Mixed(0), together)
-    assert info.low == info.bits == info.high
+    alone, half = titled(10, 5), [*titled(5, 5, "One"), *titled(10, 5, "Two")[5:]]
+    narrow, wide = (mutual_information(Mixed(0), each) for each in (alone, half))
+    assert (narrow.groups, wide.groups) == (10, 2)
+    assert wide.high - wide.low > 2 * (narrow.high - narrow.low)  # there are two creators, and they differ
+    assert narrow.noise is not None
+    assert 0 < narrow.noise < narrow.high - narrow.low
+    assert mutual_information(Mixed(0), alone, draws=1).noise is None
 
 
 def test_tables_need_collections_and_an_order():

@@ -70,7 +70,7 @@ def test_reproduce_keeps_every_stage(table, tmp_path, monkeypatch):
     small = plans.StudyPlan(
         seeds=1, device="cpu", preset="arcs", changes=tiny, bits_preset="arcs", bits_changes=tiny,
         sequencer={"epochs": 1, "width": 8, "heads": 2, "layers": 1}, dimensions=(1,), counts=(1, 2), searched=2,
-        shares=(1.0,), resamples=20, quick=True,
+        shares=(1.0,), quick=True,
     )  # fmt: skip
     monkeypatch.setattr("fabula.jobs.tasks.reproduce_paper.make_plan", lambda **_: small)
     found = run(tmp_path, "reproduce", table, "study", held_out=0.3)

@@ -5,7 +5,7 @@ from fabula.models.titles import (
     clean_titles,
     find_closers,
     find_series,
-    fold_artist,
+    fold_creator,
     grams_of,
     numbers,
     read_titles,
@@ -76,9 +76,9 @@ def test_parts_and_marks():
     first, second, other = read_titles(["Hope", "Hope II", "HOPE (feat. Rain)"], album="Hope", artists=["Rain"] * 3)
     assert (first.part, second.part, second.base) == (0, 2, "hope")
     marks = dict(zip(MARKS, other.marks, strict=True))
-    assert marks["guest"] == marks["brackets"] == marks["artist"] == marks["album title"] == 1
+    assert marks["guest"] == marks["brackets"] == marks["artist"] == marks["album_title"] == 1
     assert marks["part"] == 0
-    assert first.marks[MARKS.index("album words")] == 1
+    assert first.marks[MARKS.index("album_words")] == 1
 
 
 def test_rare_words_for_beginnings_and_ends_are_read_as_common_ones():
@@ -150,7 +150,7 @@ def test_ends_that_titles_say():
     ],
 )
 def test_spellings_of_one_artist_fall_together(one, other):
-    assert fold_artist(one) == fold_artist(other)
+    assert fold_creator(one) == fold_creator(other)
 
 
 @pytest.mark.parametrize(
@@ -158,4 +158,4 @@ def test_spellings_of_one_artist_fall_together(one, other):
     [("And One", "One"), ("Generation Y", "Generation"), ("Simon", "Simon & Garfunkel"), ("Feat", ""), ("Y", "And")],
 )
 def test_other_artists_stay_apart(one, other):
-    assert fold_artist(one) != fold_artist(other)
+    assert fold_creator(one) != fold_creator(other)

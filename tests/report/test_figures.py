@@ -126,9 +126,9 @@ def test_templates_stand_beside_those_their_collections_come_from():
 
 
 def test_bits_that_are_rounding_are_zero_in_tables():
-    row = {"data": "noise features", "scorer": "arcs", "bits": -1e-12, "low": -1e-12, "high": 0.25}
+    row = {"data": "noise features", "scorer": "arcs", "bits": -1e-12, "low": -1e-12, "high": 0.25, "verdict": "zero"}
     study = SimpleNamespace(
         table1=[], controls=[row], more_data=[], figure1=None, figure2={"rows": [], "gains": []},
         significance={"rows": []}, recovery={"rows": [], "tests": []},
     )  # fmt: skip
-    assert tables(study)["controls"].csv().splitlines()[1] == "noise features,arcs,0,0,0.25"
+    assert tables(study)["controls"].csv().splitlines()[1] == "noise features,arcs,0,0,0.25,zero"

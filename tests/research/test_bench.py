@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from fabula.core.collection import Collection, Item
 from fabula.errors import FileError, InputError
 from fabula.report.boards import board_page
 from fabula.research.bench import (
+    FAMILIES,
     BenchCard,
     BenchTask,
     family_task,
@@ -24,6 +26,7 @@ from fabula.research.bench import (
     make_card,
     score_row,
     table_task,
+    take_half,
     task_chance,
 )
 from fabula.research.bench_programs import Orderings, TimeLimits, command_of, run_program
@@ -192,7 +195,7 @@ def test_from_the_command_line(tmp_path, method, capsys, monkeypatch):
     ("arguments", "words"),
     [
         (["nothing"], "there is no task 'nothing'; there are: plackett-luce"),
-        (["arc", "--titles"], "--titles, --where and --split are for tables"),
+        (["arc", "--titles"], "--titles, --texts, --where and --split are for tables"),
         (["fma"], "say where the dataset lies: --fma FOLDER"),
         (["arc", "--orderings", "a.jsonl"], "--orderings goes with --key"),
         (["arc", "--orderings", "a", "--method", "b", "--key", "c"], "give --method or --orderings, not both"),
@@ -243,3 +246,53 @@ def test_fma_is_ordered_by_its_own_split(tmp_path):
     assert len(task.features) == 75
     assert task.test[0].features.shape == (4, 75)
     assert all(np.isfinite(c.features).all() for c in task.test)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_who_knows_the_truth_wins(name):
+    """No row of a drawn task, measured here or stored, is above that of the oracle."""
+    card = make_card(family_task(name))
+    oracle = next(row for row in card.rows if row.kind == "known").metrics["spearman"]
+    assert all(row.metrics["spearman"].mean <= oracle.mean + 1e-9 for row in card.rows)
+    assert (card.task["version"], card.task["half"]) == (1, "")
+    assert "CC0" in card.task["source"]
+
+
+def test_the_halves_of_a_test_share_nothing(task):
+    halves = [take_half(family_task("walk"), half) for half in ("open", "sealed")]
+    ids = [{c.id for c in each.test} for each in halves]
+    assert not ids[0] & ids[1]
+    assert len(ids[0] | ids[1]) == 200
+    assert len({each.digest for each in halves} | {family_task("walk").digest}) == 3
+    assert halves[1].to_dict()["half"] == "sealed"
+    alone = replace(task, test=task.test[:1])
+    with pytest.raises(InputError, match=r"no test collection in the (open|sealed) half"):
+        [take_half(alone, half) for half in ("open", "sealed")]
+
+
+def test_texts_are_shown_and_read(tmp_path, method):
+    """A table of texts: what a program is shown, and the models that read texts beside it."""
+    rng = np.random.default_rng(0)
+    words = np.array(
+        ["rain", "wind", "stone", "river", "night", "bread", "candle", "letter", "garden", "window", "Anna", "Peter"]
+    )
+    rows = ["collection_id,position,author,split,text"]
+    for book in range(6):
+        for part in range(5):
+            text = f"day {part}: " + ". ".join(" ".join(rng.choice(words, 8)) for _ in range(12))
+            rows.append(f"b{book},{part},author {book},{'train' if book < 4 else 'validation'},{text}.")
+    path = tmp_path / "books.csv"
+    path.write_text("\n".join(rows) + "\n")
+    posed = table_task(path, texts=True)
+    assert posed.digest != table_task(path, texts=False, titles=True).digest
+    found = run_program(posed, method(GOOD.replace('i["features"]["a"]', 'i["text"]')))
+    assert [list(each) for each in found.found] == [[0, 1, 2, 3, 4]] * 2
+    card = make_card(posed, found)
+    assert card.task["texts"] is True
+    assert {"prose", "yours"} <= {row.method for row in card.rows}
+    assert card.rows[0].method == "yours"
+    (tmp_path / "plain.csv").write_text(
+        "collection_id,position,x,split\na,0,1,train\na,1,3,train\nb,0,2,validation\nb,1,5,validation\n"
+    )
+    with pytest.raises(InputError, match="has no column text to show"):
+        table_task(tmp_path / "plain.csv", texts=True)

@@ -83,7 +83,7 @@ def test_a_rise_is_found_by_those_that_know_it():
 def test_the_tests_are_paired_t_tests_of_one_family():
     albums = collections(30)
     found = recover(Split(albums, list(albums), ""), NAMES, Methods(rise_model()))
-    result = tabulate(found, [len(c) for c in albums], resamples=200)
+    result = tabulate(found, [len(c) for c in albums])
     methods = len(found)
     assert len(result.tests) == 3 * (methods + 3)  # against chance, and those that learn against each other
     [one] = [
@@ -102,7 +102,7 @@ def test_a_method_asked_about_some_is_paired_on_those_alone():
     lengths = [6] * 20
     whole = [np.arange(6)] * 20
     part = [np.arange(6)[::-1] if i % 4 == 0 else None for i in range(20)]
-    result = tabulate({recovering.ARCS: list(whole), SEARCH: part}, lengths, resamples=50)
+    result = tabulate({recovering.ARCS: list(whole), SEARCH: part}, lengths)
     rows = by_method(result)
     assert (rows[recovering.ARCS].n, rows[SEARCH].n) == (20, 5)
     [one] = [t.comparison for t in result.tests if t.metric == "spearman" and t.comparison.b == SEARCH]
@@ -169,7 +169,7 @@ def test_a_falling_essence_is_sorted_down():
 
 def test_features_come_from_the_best_down():
     names = {"worse": [np.array([1, 0, 3, 2])] * 6, "best": [np.arange(4)] * 6, "worst": [np.arange(4)[::-1]] * 6}
-    assert [row.method for row in tabulate(names, [4] * 6, resamples=20).rows] == ["chance", "best", "worse", "worst"]
+    assert [row.method for row in tabulate(names, [4] * 6).rows] == ["chance", "best", "worse", "worst"]
 
 
 @pytest.mark.slow
@@ -183,7 +183,7 @@ def test_false_alarms_on_shuffled_collections_are_as_rare_as_they_should_be():
         albums = collections(40, seed=1000 + number, rise=0.0)
         split = Split(albums[:20], albums[20:], "")
         found = recover(split, ("energy",), Methods(by="energy", k=2), seed=number)
-        tests = tabulate(found, [len(c) for c in split.held_out], seed=number, resamples=10).tests
+        tests = tabulate(found, [len(c) for c in split.held_out], seed=number).tests
         p = {t.comparison.a: t.comparison.p for t in tests if t.metric == "spearman" and t.comparison.b == "chance"}
         alarms["arcs"] += p[recovering.ARCS] < 0.05
         alarms["squared error"] += p[recovering.PAPER] < 0.05

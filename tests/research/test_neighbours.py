@@ -50,7 +50,7 @@ def test_what_was_planted_is_found(tmp_path: Path) -> None:
 
 
 def test_the_file_says_what_it_was_trained_on(tmp_path: Path) -> None:
-    own = series(12)
+    own = series(6)
     train_recipe(recipe(own), tmp_path / "m.safetensors")
     seen = fingerprints_of(load_model(tmp_path / "m.safetensors").training)
     assert seen is not None

@@ -3,16 +3,19 @@ import multiprocessing
 import zlib
 from dataclasses import replace
 from html.parser import HTMLParser
+from types import SimpleNamespace
 from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from scipy import stats
 
 pytest.importorskip("torch")
 
+from fabula.core.collection import Collection, Item
 from fabula.errors import InputError
 from fabula.report.study import report_page, write_report
-from fabula.research.reproduce import reproduce
+from fabula.research.reproduce import NAMES, RANDOM, baseline_name, judge, reproduce, significance
 from fabula.research.workspace import StudyPlan, Workspace, make_plan, plain, read_study_data
 
 TINY = {"epochs": 2, "draws": 1, "widths": (8,), "negatives": 7}
@@ -29,7 +32,6 @@ PLAN = StudyPlan(
     counts=(1, 2),
     searched=2,
     shares=(0.5, 1.0),
-    resamples=20,
     quick=True,
 )
 
@@ -88,9 +90,35 @@ def test_few_collections_get_as_many_steps_as_many(done):
 
 def test_a_control_that_is_not_zero_is_said_on_the_page(done):
     study = done[2]
-    for bits, words in ((0.0, "both controls are zero"), (0.3, "a control is NOT zero: trust no figure")):
-        rows = [{**row, "bits": bits} for row in study.controls]
-        assert words in report_page(replace(study, controls=rows))
+    for bits, words in (
+        (0.0, "beside them: both are zero, as they must be"),
+        (0.3, "beside them: one is above zero: a LEAK, trust no figure"),
+        (-0.03, "learned noise by heart, which is no leak"),
+    ):
+        plain = [{key: value for key, value in row.items() if key != "verdict"} for row in study.controls]
+        rows = [{**row, "bits": bits, "low": bits - 0.005, "high": bits + 0.005, "collections": 40} for row in plain]
+        assert words in report_page(replace(study, controls=judge(rows)))
+    few = judge([{**row, "collections": 5} for row in plain])
+    assert "too few collections were measured" in report_page(replace(study, controls=few))
+
+
+def test_significance_is_over_creators(rng):
+    """Twelve albums of each of four artists who are alike: one by one, the difference would be sure."""
+    albums = [Collection(str(k), [Item("0", artist=f"a{k % 4}"), Item("1")]) for k in range(48)]
+    gains = np.array([0.5, -0.2, 0.3, 0.1])[np.arange(48) % 4] + 0.01 * rng.normal(size=48)
+    named = {RANDOM: 0 * gains, baseline_name("refined"): 0 * gains, NAMES["refined"]: gains}
+    figure = {"k": 4, "scores": [[name, 4, m, values] for name, values in named.items() for m in ("edit", "spearman")]}
+    rows = significance(SimpleNamespace(study=SimpleNamespace(evaluation=albums)), figure)["rows"]
+    assert all(row["low"] < 0 < row["high"] and row["p"] > 0.2 for row in rows)
+    assert stats.ttest_1samp(gains, 0).pvalue < 0.001
+
+
+def test_intervals_go_with_their_tests(done):
+    """An interval holds zero where p is above 0.05."""
+    study = done[2]
+    for row in [*study.significance["rows"], *study.recovery["tests"]]:
+        if row["low"] < row["high"]:
+            assert (row["low"] <= 0 <= row["high"]) == (row["p"] >= 0.05)
 
 
 def test_columns_that_give_the_order_away_are_left_out(done):
@@ -180,7 +208,7 @@ def test_the_report_holds_all_figures_and_loads_nothing(done, tmp_path):
     page = write_report(study, tmp_path / "r").read_text(encoding="utf-8")
     pictures = sorted(path.name for path in (tmp_path / "r" / "figures").iterdir())
     assert pictures == [
-        "figure1.svg", "figure2-gain.svg", "figure2.svg", "figure4.svg", "figure5.svg", "figure6.svg", "learning.svg",
+        "figure1.svg", "figure2-gain.svg", "figure2.svg", "figure3.svg", "figure4.svg", "figure5.svg", "learning.svg",
         "recovery.svg", "table1.svg",
     ]  # fmt: skip
     for picture in pictures:

@@ -29,7 +29,6 @@ PLAN = StudyPlan(
     counts=(1, 2),
     searched=0,
     shares=(1.0,),
-    resamples=10,
 )
 
 

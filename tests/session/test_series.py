@@ -185,13 +185,13 @@ def test_every_reason_by_a_title_is_true_of_made_titles(rng):
     """Works of several forms with gaps, among tracks that have numbers and are none."""
     others = ["7 Rings", "1999", "Song for 3", "Love", "Home, Pt. 9", "Ten", "Hope"]
     told = 0
-    for number in range(24):
+    for number in range(12):
         form, name = MADE[number % len(MADE)], ("Hope", "Sea 5", "La mer")[number % 3]
         kinds = (str, lambda k: ["I", "II", "III", "IV", "V"][k - 1])
         counted = [form.format(name, kinds[number % 2](k)) for k in rng.choice(5, size=4, replace=False) + 1]
         lines = [f"{title} {rng.integers(2, 6)}:10" for title in [*counted, *rng.choice(others, 4, replace=False)]]
         told += walk_reasons(open_shuffled(f"A: made {number}", items_of(lines), number))
-    assert told >= 20
+    assert told >= 10
 
 
 @pytest.mark.slow

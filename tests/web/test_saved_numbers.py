@@ -13,7 +13,7 @@ import pytest
 
 from .test_exports import PAGE_ONLY, export
 
-DEFAULT, ALL = 40, 200  # sessions
+DEFAULT, ALL = 20, 200  # sessions
 BATCH = 20
 GAPS = (0.0, 0.0, 2.0, 0.5, 3.25, -1.5, -20.0)
 

@@ -28,13 +28,14 @@ if TYPE_CHECKING:
 
 _MOST_PASTED = 16 << 20  # bytes
 _SECTIONS = {
-    "What is ordered": ("collection", "every", "columns", "recursive", "jobs", "cache"),
+    "What is ordered": ("collection", "every", "columns", "medium", "only", "one_of", "pick", "recursive", "jobs",
+                        "cache"),
     "The arc": ("template", "like", "flip", "by", "model", "occasion", "embedding", "alternatives", "likeliest",
                 "choose", "seconds"),
     "Wishes": ("first", "last", "at", "together", "together_by", "before", "apart", "sides", "side_limit", "limit",
                "fill", "spreads", "series", "smoothness", "smooth_by", "sort_into_mix", "ramp", "folded", "keys",
-               "mix_bars", "keep", "ask", "matter"),
-    "What comes out": ("output", "as_name", "gap_s", "gain", "report", "plot", "as_json", "show", "why"),
+               "mix_bars", "soft", "keep", "ask", "matter"),
+    "What comes out": ("output", "grid", "as_name", "gap_s", "gain", "report", "plot", "as_json", "show", "why"),
     "Moved to fabula copy and fabula restore": ("copy_to", "link", "tags", "in_place", "restore", "number"),
 }  # fmt: skip
 _FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothness", "output", "as_json")
@@ -55,6 +56,12 @@ _FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothne
               help="Order each collection of a table by itself; -o is then a .csv or .parquet table.")  # fmt: skip
 @click.option("--columns", metavar="ROLE=NAME", multiple=True,
               help="Name a table's column, such as title=Titel; repeatable.")  # fmt: skip
+@click.option("--medium", metavar="NAME", help="What kind of media the files are, where several know their endings.")
+@click.option("--only", metavar="COMPARISON",
+              help='Items that fulfil it, such as "rating >= 3 and keywords ~ sea"; dates as 2024-05-17.')  # fmt: skip
+@click.option("--one-of", metavar="COLUMN", help="Of items that share it, such as burst, the best alone.")
+@click.option("--pick", type=click.IntRange(1), metavar="N",
+              help="So many of them, which tell most: one of what is alike, the best, unlike each other.")  # fmt: skip
 @click.option("--first", metavar="TITLE", multiple=True, help="The item to open with; B=TITLE for that of side B.")
 @click.option("--last", metavar="TITLE", multiple=True, help="The item to close with; B=TITLE for that of side B.")
 @click.option("--at", metavar="POSITION=TITLE", multiple=True,
@@ -73,6 +80,10 @@ _FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothne
 @click.option(
     "--side-limit", metavar="LENGTH", help="The longest a side may be, such as 22:00; alone: as many sides as it takes."
 )
+@click.option("--grid", type=click.IntRange(0), default=0, metavar="N",
+              help="So many in a row on a sheet or in a gallery of pictures.")  # fmt: skip
+@click.option("--soft", metavar="COLUMNS",
+              help="What is to rise as far as all else allows, such as captured; NAME:2 counts twice.")  # fmt: skip
 @click.option("--keep", type=float, metavar="SHARE",
               help="Leave this share of the items in their order, such as 0.8, and move the others.")  # fmt: skip
 @click.option("--ask", is_flag=True, help="On a terminal: choose opener and close among the likeliest.")
@@ -190,12 +201,15 @@ def _open(paths: tuple[str, ...], asked: Options) -> tuple[Session, Request]:
         raise InputError("--tempo: goes with --sort-into-mix")
     tempi = as_range(asked.folded)
     folder = Path.cwd() if paths == ("-",) else None
-    opening = Opening(asked.collection, as_columns(asked.columns), asked.recursive, tempo_range=tempi, folder=folder)
+    opening = Opening(asked.collection, as_columns(asked.columns), asked.recursive, tempo_range=tempi, folder=folder,
+                      medium=asked.medium)  # fmt: skip
     how = {name: getattr(asked, name) for name in ("by", "model", "embedding", "occasion")}
     with counting_bar("measuring") as progress, read_pasted(paths) as paths:
         measuring = Measuring(asked.jobs, asked.cache, progress)
         try:
-            session = open_session(paths, opening=opening, measuring=measuring, **how)
+            session = open_session(
+                paths, opening=opening, measuring=measuring, selection=_select(asked, request), **how
+            )
         except SeveralCollectionsError as error:
             whole = Path(paths[0]).suffix.lower() in TABLE_ENDINGS or Path(paths[0]).is_dir()
             each = ", or order each with --all" if whole else ""
@@ -203,6 +217,20 @@ def _open(paths: tuple[str, ...], asked: Options) -> tuple[Session, Request]:
         if asked.sort_into_mix:
             session, request = session.preset(asked.ramp or "mix", request, measuring)
     return session, request
+
+
+def _select(asked: Options, request: Request) -> Any:
+    """Which items are wanted, those that are named among them; None where all are."""
+    whole = asked.limit is None and asked.fill is None  # else it is not known how many are written
+    output = asked.output if whole and asked.output and not is_library(asked.output) else None
+    if not (asked.only or asked.one_of or asked.pick or output):
+        return None
+    from fabula.session.selection import Selection
+
+    ends: list[Any] = [request.first, request.last]
+    named = [one for end in ends for one in (end.values() if isinstance(end, dict) else [end]) if one is not None]
+    named += [*request.at.values(), *(one for run in (*request.together, *request.before) for one in run)]
+    return Selection(asked.only, asked.one_of, asked.pick, tuple(named), output)
 
 
 @contextmanager
@@ -359,10 +387,11 @@ def _as_request(asked: Options) -> Request:
     from fabula.media.music.tracks import LONGEST_MIX
     from fabula.session.request import Request
 
-    wishes = {name: value for name, value in vars(asked).items() if name in Request.__dataclass_fields__}
+    wishes = {n: value for n, value in vars(asked).items() if n in Request.__dataclass_fields__ and n != "only"}
     wishes |= _as_apart(asked.apart) | {"spreads": asked.spreads or ""}
     wishes |= {name: _as_ends(name, wishes[name]) for name in ("first", "last")}
     wishes |= {"at": _as_positions(asked.at), "smooth_by": _as_weights(asked.smooth_by)}
+    wishes |= {"soft": _as_weights(asked.soft, "soft")}
     limits = {"key": 1.0} if asked.keys == "strict" else {}
     limits |= {} if asked.mix_bars is None else {"mix": LONGEST_MIX - float(asked.mix_bars)}
     wishes |= {"step_limits": limits}
@@ -383,7 +412,7 @@ def _as_names(text: str | None) -> tuple[str, ...]:
     return tuple(name.strip() for name in (text or "").split(",") if name.strip())
 
 
-def _as_weights(text: str | None) -> dict[str, float]:
+def _as_weights(text: str | None, field: str = "smooth_by") -> dict[str, float]:
     """From ``tempo:2,key`` to names and weights."""
     weights: dict[str, float] = {}
     for part in _as_names(text):
@@ -391,7 +420,7 @@ def _as_weights(text: str | None) -> dict[str, float]:
         try:
             weights[name.strip()] = float(weight) if weight else 1.0
         except ValueError:
-            raise InputError(f"takes NAME or NAME:WEIGHT; got {part!r}", field="smooth_by") from None
+            raise InputError(f"takes NAME or NAME:WEIGHT; got {part!r}", field=field) from None
     return weights
 
 

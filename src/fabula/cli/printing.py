@@ -98,7 +98,7 @@ def _table(ordered: Ordered, width: int, show: tuple[str, ...]) -> Table:
     timed = any(row.length for row in rows)
     widths = {"#": max(len(row.label) for row in rows)}
     if creator:
-        widths[creator] = min(24, max(6, *(len(row.item.creator) for row in rows)))
+        widths[creator] = min(24, max(len(creator), *(len(row.item.creator) for row in rows)))
     if timed:
         widths["length"] = max(6, *(len(row.length) for row in rows))
     widths |= {fact.name: max(len(fact.name), *map(len, fact.texts)) for fact in facts}

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fabula.core.arrays import Floats, Ints, as_essence, as_offsets, by_length, inverse
-from fabula.core.fit import Fit, Ties, as_fixed, lay, match_sorted, mixing
+from fabula.core.fit import Fit, Ties, as_fixed, assign_least, lay, match_sorted, mixing
 from fabula.core.template import CUBIC, Template, TemplateSet, replace_values
 from fabula.errors import InputError
 
@@ -44,8 +44,7 @@ class Arcs:
             raise InputError(f"arcs need one finite weight per template: {len(templates)}; got {checked.tolist()}")
         if len({t.dimensions for t in templates}) != 1:
             raise InputError("the templates of a mixture of arcs must have the same number of dimensions")
-        object.__setattr__(self, "templates", templates)
-        object.__setattr__(self, "weights", checked)
+        self.__dict__.update(templates=templates, weights=checked)
 
     @property
     def dimensions(self) -> int:
@@ -200,8 +199,9 @@ def _likeliest(arcs: Arcs, rows: Floats) -> tuple[Ints, Floats]:
 
 def _best(rows: Floats, which: Ints, goals: Floats) -> Ints:
     """The best ordering of collection ``which[a]`` under the targets ``goals[a]`` (n, d), for each a: (a, n)."""
-    if rows.shape[2] > 1:
-        return _assign(rows, which, goals)
+    if rows.shape[2] > 1:  # items of several dimensions: an assignment each
+        gains = goals @ rows[which].transpose(0, 2, 1)  # (a, positions, items)
+        return np.array([assign_least(-gain)[1] for gain in gains], dtype=np.intp).reshape(goals.shape[:2])
     values = rows[..., 0]
     items = np.argsort(values, axis=1, kind="stable")  # (B, n)
     positions = np.argsort(goals[..., 0], axis=1, kind="stable")  # (a, n)
@@ -214,14 +214,6 @@ def _best(rows: Floats, which: Ints, goals: Floats) -> Ints:
     found = np.empty_like(positions)
     np.put_along_axis(found, positions, items[which], axis=1)
     return found
-
-
-def _assign(rows: Floats, which: Ints, goals: Floats) -> Ints:
-    """The same for items of several dimensions: an assignment each."""
-    from scipy.optimize import linear_sum_assignment
-
-    gains = goals @ rows[which].transpose(0, 2, 1)  # (a, positions, items)
-    return np.array([linear_sum_assignment(gain, maximize=True)[1] for gain in gains]).reshape(goals.shape[:2])
 
 
 def _logits(arcs: Arcs, rows: Floats, which: Ints, orderings: Ints, targets: Floats) -> Floats:
@@ -285,14 +277,12 @@ def _rank_scalar(values: Floats, goals: Floats) -> Iterator[Ints]:
 
 def _rank_vector(gain: Floats) -> Iterator[Ints]:
     """Orderings by falling ``sum_j gain[ordering[j], j]``, exactly (Murty's algorithm)."""
-    from scipy.optimize import linear_sum_assignment
-
     n = len(gain)
     heap: list[tuple[float, tuple[int, ...], int, Floats]] = []
 
     def push(cost: Floats, kept: int) -> None:
         try:
-            positions, items = linear_sum_assignment(cost)
+            positions, items = assign_least(cost)
         except ValueError:  # every continuation is taken
             return
         heapq.heappush(heap, (float(cost[positions, items].sum()), tuple(items.tolist()), kept, cost))

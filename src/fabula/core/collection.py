@@ -117,15 +117,7 @@ class Collection:
         if len(set(names)) != len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise InputError(f"collection {id!r}: feature {twice!r} is named twice")
-        for attribute, value in (
-            ("id", id),
-            ("items", given),
-            ("features", array),
-            ("feature_names", names),
-            ("ordered", ordered),
-            ("title", title),
-        ):
-            object.__setattr__(self, attribute, value)
+        self.__dict__.update(id=id, items=given, features=array, feature_names=names, ordered=ordered, title=title)
 
     @classmethod
     def view(

@@ -262,8 +262,12 @@ class Collections(Sequence[Collection]):
         items: ItemColumns | Mapping[str, Sequence[str] | Cells] | None = None,
         ordered: bool = True,
     ) -> None:
-        array = _as_numbers(features)
-        self.features = array
+        try:
+            array = np.asarray(features)
+            self.features = array if np.issubdtype(array.dtype, np.floating) else array.astype(np.float64)
+        except (TypeError, ValueError):
+            message = "features must be an array of numbers, one row per item, NaN where one is missing"
+            raise InputError(message) from None
         self.offsets = as_offsets(offsets, len(self.features))
         self.feature_names = tuple(feature_names)
         number = len(self.offsets) - 1
@@ -287,8 +291,12 @@ class Collections(Sequence[Collection]):
         """
         if isinstance(collections, Collections):
             return collections
-        if feature_names is None:
-            _check_same(collections)
+        if feature_names is None and not collections:
+            raise InputError("there must be one collection or more")
+        for other in collections if feature_names is None else ():
+            first = collections[0]
+            if other.feature_names != first.feature_names or other.features.shape[1:] != first.features.shape[1:]:
+                raise InputError(f"collections {first.id!r} and {other.id!r} must have the same features")
         names = collections[0].feature_names if feature_names is None else tuple(feature_names)
         blocks = [pick_features(c.features, c.feature_names, names) for c in collections]
         return cls(
@@ -444,15 +452,6 @@ def _check(made: Collections, number: int) -> None:
             raise InputError(f"{what}: there must be {wanted}; got {given}")
 
 
-def _check_same(collections: Sequence[Collection]) -> None:
-    if not collections:
-        raise InputError("there must be one collection or more")
-    first = collections[0]
-    for other in collections:
-        if other.feature_names != first.feature_names or other.features.shape[1:] != first.features.shape[1:]:
-            raise InputError(f"collections {first.id!r} and {other.id!r} must have the same features")
-
-
 def pick_features(features: NDArray[Any], there: Sequence[str], wanted: Sequence[str]) -> NDArray[np.floating[Any]]:
     """Columns of features (rows, f, ...) by name, NaN for a name that is not there."""
     if tuple(there) == tuple(wanted):
@@ -474,11 +473,3 @@ def _as_columns(words: Mapping[str, Sequence[str] | Cells], rows: int) -> ItemCo
         got = f"{wrong!r}" if wrong not in WORDS else f"{len(cells[wrong])} of {wrong!r}"
         raise InputError(f"items must give one text per row, {rows}, of {', '.join(WORDS)}; got {got}")
     return ItemColumns(**({"id": Numbered(np.arange(1, rows + 1))} | cells))
-
-
-def _as_numbers(features: ArrayLike) -> NDArray[np.floating[Any]]:
-    try:
-        found = np.asarray(features)
-        return found if np.issubdtype(found.dtype, np.floating) else found.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError("features must be an array of numbers, one row per item, NaN where one is missing") from error

@@ -9,6 +9,7 @@ import math
 import os
 import re
 import secrets
+import shutil
 import stat
 import sys
 import time
@@ -144,6 +145,21 @@ def sweep_folder(folder: Path, start: str = "") -> int:
     return sweep(file for file in folder.glob(f"{glob.escape(start)}*.part") if named.fullmatch(file.name))
 
 
+@contextlib.contextmanager
+def whole_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A new folder to write into, under a temporary name until all is written; nothing is left where that fails."""
+    target = check_target(path)
+    part = target.parent / f".{target.name[:40]}.{secrets.token_hex(4)}.part"
+    try:
+        part.mkdir()
+        yield part
+        part.rename(target)
+    except OSError as error:
+        raise FileError(f"{target}: cannot be written ({error.strerror or error})") from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
 def check_target(path: str | os.PathLike[str]) -> Path:
     """Refuse a place where no file can be written, before any work is done for it."""
     check_kind(path, (str, os.PathLike), "the name of a file", "path")
@@ -248,6 +264,7 @@ def _is_same(file: int, path: str | os.PathLike[str]) -> bool:
 # Reading files: whatever a person names; but where a guard stands, as on the page, what that opens and nothing else.
 
 Opener = Callable[[str], BinaryIO]
+_AT_ONCE = getattr(os, "O_NONBLOCK", 0)  # a pipe is not waited for
 _guard: ContextVar[Opener | None] = ContextVar("guard", default=None)
 
 
@@ -256,7 +273,7 @@ def open_file(path: str | os.PathLike[str]) -> BinaryIO:
     guard = _guard.get()
     if guard is not None:
         return guard(os.fspath(path))
-    return open(path, "rb", opener=_open_at_once)
+    return open(path, "rb", opener=lambda name, flags: os.open(name, flags | _AT_ONCE))
 
 
 @contextlib.contextmanager
@@ -272,10 +289,6 @@ def guard_files(guard: Opener) -> Iterator[None]:
 def is_guarded() -> bool:
     """Whether a guard stands before files."""
     return _guard.get() is not None
-
-
-def _open_at_once(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # a pipe is not waited for
 
 
 # A stretch of a file, in seconds: its name and ``#t=12.5,200``, as media fragments have it.
@@ -480,12 +493,9 @@ def _likeness(data: bytes, encoding: str, *, final: bool) -> float:
     """How much bytes look like running text in an encoding: 1 where every letter is a common one."""
     text = codecs.getincrementaldecoder(encoding)("replace").decode(data, final)
     odd = {c: n for c, n in Counter(text).items() if c > "\x7f"}
-    likely = sum(n * (_LIKELY[c] if c in _LIKELY else _weigh(ord(c))) for c, n in odd.items())
+    others = {c: next((w for low, high, w in _RANGES if low <= ord(c) <= high), _UNLIKELY) for c in odd}
+    likely = sum(n * _LIKELY.get(c, others[c]) for c, n in odd.items())
     return (likely - 2 * len(_TORN.findall(text))) / max(1, sum(odd.values()))
-
-
-def _weigh(code: int) -> float:
-    return next((weight for low, high, weight in _RANGES if low <= code <= high), _UNLIKELY)
 
 
 def find_mark(data: bytes) -> tuple[bytes, str]:

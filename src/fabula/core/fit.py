@@ -179,30 +179,14 @@ def _tied(rows: Floats) -> bool:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fit:
-    """An essence laid on a template.
+    """An essence laid on a template."""
 
-    Attributes
-    ----------
-    ordering
-        Shape (n,), ``ordering[position] = item index``.
-    template
-        What it was laid on.
-    targets
-        Shape (n,) or (n, d): the template at each position.
-    deviations
-        Shape (n,): distance of each position's item from its target.
-    exact
-        Whether no other ordering does better under the same constraints.
-    score
-        How likely a model finds the ordering; None where no model was asked.
-    """
-
-    ordering: Ints
-    template: Template
-    targets: Floats = field(repr=False)
-    deviations: Floats = field(repr=False)
-    exact: bool = True
-    score: float | None = None
+    ordering: Ints  # (n,): ``ordering[position] = item index``
+    template: Template  # what it was laid on
+    targets: Floats = field(repr=False)  # (n,) or (n, d): the template at each position
+    deviations: Floats = field(repr=False)  # (n,): distance of each position's item from its target
+    exact: bool = True  # whether no other ordering does better under the same constraints
+    score: float | None = None  # how likely a model finds the ordering; None where no model was asked
 
     def __repr__(self) -> str:
         score = "" if self.score is None else f", score {self.score:.3f}"
@@ -280,7 +264,10 @@ def fit(
         dimensions = 1 if values.ndim == 1 else values.shape[1]
         raise InputError(f"essence has {dimensions} dimension(s), template has {template.dimensions}: they must agree")
     pinned = as_fixed(fixed or {}, n)
-    banned = as_forbidden(forbidden, n)
+    try:
+        banned = {(as_item(item, n), as_position(position, n) % n) for item, position in forbidden}
+    except TypeError as error:
+        raise InputError(f"forbidden must be pairs (item, position); got {forbidden!r}") from error
     for item, position in banned:
         if pinned.get(position) == item:
             raise InputError(f"item {item} is fixed at position {position} and forbidden there")
@@ -357,11 +344,3 @@ def as_fixed(fixed: Mapping[int, int], n: int) -> dict[int, int]:
                 raise InputError(f"item {what} is fixed twice: at position {other} and position {position}")
         pinned[position] = what
     return pinned
-
-
-def as_forbidden(forbidden: Iterable[tuple[int, int]], n: int) -> set[tuple[int, int]]:
-    """Check pairs (item, position) and count their positions from the start."""
-    try:
-        return {(as_item(item, n), as_position(position, n) % n) for item, position in forbidden}
-    except TypeError as error:
-        raise InputError(f"forbidden must be pairs (item, position); got {forbidden!r}") from error

@@ -13,14 +13,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import cache, lru_cache
 from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fabula.core.arrays import Floats, Ints, as_essence, normalise, positions as even_positions
 from fabula.core.display import caption_html, curve_svg, name_some
@@ -72,19 +72,14 @@ class Template:
         self, knots: ArrayLike, values: ArrayLike, name: str = "", description: str = "", interpolation: str = CUBIC
     ) -> None:
         checked = _as_knots(knots)
-        curve = _as_values(values, len(checked))
+        curve = np.array(as_essence(values, name="template values"))
+        if len(curve) != len(checked):
+            raise InputError(f"a template needs one value per knot; got {len(curve)} values for {len(checked)} knots")
         pieces = _pieces_of(checked, curve, interpolation)
         for array in (checked, curve, pieces):
             array.setflags(write=False)
-        for attribute, value in (
-            ("knots", checked),
-            ("values", curve),
-            ("name", name),
-            ("description", description),
-            ("interpolation", interpolation),
-            ("_pieces", pieces),
-        ):
-            object.__setattr__(self, attribute, value)
+        given = {"name": name, "description": description, "interpolation": interpolation}
+        self.__dict__.update(given, knots=checked, values=curve, _pieces=pieces)
 
     @property
     def dimensions(self) -> int:
@@ -136,13 +131,9 @@ class Template:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Template):
             return NotImplemented
-        return (
-            self.name == other.name
-            and self.description == other.description
-            and self.interpolation == other.interpolation
-            and np.array_equal(self.knots, other.knots)
-            and np.array_equal(self.values, other.values)
-        )
+        words = ("name", "description", "interpolation")
+        same = all(getattr(self, word) == getattr(other, word) for word in words)
+        return same and all(np.array_equal(getattr(self, of), getattr(other, of)) for of in ("knots", "values"))
 
     def __hash__(self) -> int:
         return hash((self.name, self.knots.tobytes(), self.values.tobytes()))
@@ -191,13 +182,6 @@ def as_positions(positions: ArrayLike) -> Floats:
     if not inside.all():
         raise InputError(f"positions must lie in [0, 1]; got {u[~inside].flat[0]}")
     return u
-
-
-def _monotone_pieces(x: Floats, y: Floats) -> Floats:
-    """The polynomials (q - 1, 4[, d]), from power 0 up, of a curve that stays between neighbouring knots (q,)."""
-    dx = np.diff(x).reshape(-1, *(1,) * (y.ndim - 1))
-    slope = np.diff(y, axis=0) / dx
-    return _hermite(y, dx, slope, _monotone_slopes(dx, slope))
 
 
 @lru_cache(maxsize=64)
@@ -258,25 +242,6 @@ def _derivative_operator(dx: Floats, slope: Floats) -> Floats:
     return np.asarray(np.linalg.solve(A, R), dtype=np.float64)
 
 
-def _banded_pieces(x: Floats, y: Floats) -> Floats:
-    """The same polynomials (q - 1, 4[, d]) of many knots, in time and room that grow with their number alone."""
-    from scipy.linalg import solve_banded
-
-    dx = np.diff(x)
-    wide = dx.reshape(-1, *(1,) * (y.ndim - 1))
-    slope = np.diff(y, axis=0) / wide
-    first, last = dx[0] + dx[1], dx[-2] + dx[-1]
-    bands = np.zeros((3, len(x)))  # above, on and below the diagonal, as _derivative_operator has them
-    bands[0, 1:] = first, *dx[:-1]
-    bands[1] = dx[1], *(2 * (dx[:-1] + dx[1:])), dx[-2]
-    bands[2, :-1] = *dx[1:], last
-    right = np.empty_like(y)
-    right[1:-1] = 3 * (wide[1:] * slope[:-1] + wide[:-1] * slope[1:])
-    right[0] = ((dx[0] + 2 * first) * dx[1] * slope[0] + dx[0] ** 2 * slope[1]) / first
-    right[-1] = (dx[-1] ** 2 * slope[-2] + (2 * last + dx[-1]) * dx[-2] * slope[-1]) / last
-    return _hermite(y, wide, slope, solve_banded((1, 1), bands, right))
-
-
 def _polynomial(coefficients: Floats, step: Floats) -> Floats:
     """Cubics (m, 4[, e]), or one (1, 4[, e]) for all, at steps (m,): shape (m[, e])."""
     c0, c1, c2, c3 = np.moveaxis(coefficients, step.ndim, 0)
@@ -289,9 +254,13 @@ def _pieces_of(knots: Floats, values: Floats, interpolation: str) -> Floats:
     if interpolation not in INTERPOLATIONS:
         raise InputError(f"interpolation must be {' or '.join(map(repr, INTERPOLATIONS))}; got {interpolation!r}")
     if interpolation == MONOTONE:
-        return _monotone_pieces(knots, values)
+        dx = np.diff(knots).reshape(-1, *(1,) * (values.ndim - 1))
+        slope = np.diff(values, axis=0) / dx
+        return _hermite(values, dx, slope, _monotone_slopes(dx, slope))
     if len(knots) > _MANY:
-        return _banded_pieces(knots, values)
+        from scipy.interpolate import CubicSpline
+
+        return np.ascontiguousarray(np.moveaxis(CubicSpline(knots, values).c[::-1], 0, 1))
     return np.tensordot(_piece_operator(knots.tobytes()), values, axes=(2, 0))
 
 
@@ -311,13 +280,6 @@ def _as_knots(knots: ArrayLike) -> Floats:
     return x
 
 
-def _as_values(values: ArrayLike, knots: int) -> NDArray[np.float64]:
-    curve = np.array(as_essence(values, name="template values"))
-    if len(curve) != knots:
-        raise InputError(f"a template needs one value per knot; got {len(curve)} values for {knots} knots")
-    return curve
-
-
 # Sets of templates, and the file they are kept in.
 
 FORMAT = "fabula-templates"
@@ -326,17 +288,8 @@ VERSION = 1
 
 @dataclass(frozen=True, repr=False)
 class TemplateSet:
-    """Templates that together describe a set of collections.
+    """Templates that together describe a set of collections: one or more.
 
-    Parameters
-    ----------
-    templates
-        One or more.
-    seen
-        The digests of the collections they were learned from; None where that was not recorded.
-
-    Examples
-    --------
     >>> rise, fall = Template([0, 1], [-1, 1]), Template([0, 1], [1, -1])
     >>> ts = TemplateSet([rise, fall])
     >>> ts.values
@@ -347,6 +300,7 @@ class TemplateSet:
     """
 
     templates: list[Template]
+    # of the collections they were learned from; None where that was not recorded
     seen: Fingerprints | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -383,7 +337,12 @@ class TemplateSet:
 
     def save(self, path: str | Path) -> Path:
         """Write the set as JSON, whole or not at all."""
-        lines = ",\n  ".join(json.dumps(_row(t), ensure_ascii=False) for t in self.templates)
+        rows = [
+            {"name": t.name, "description": t.description, "knots": t.knots.tolist(), "values": t.values.tolist()}
+            | ({} if t.interpolation == CUBIC else {"interpolation": t.interpolation})
+            for t in self.templates
+        ]
+        lines = ",\n  ".join(json.dumps(row, ensure_ascii=False) for row in rows)
         seen = "" if self.seen is None else f', "seen":\n {json.dumps(self.seen.to_dict(), ensure_ascii=False)}'
         text = f'{{"format": "{FORMAT}", "version": {VERSION}, "templates": [\n  {lines}\n]{seen}}}\n'
         return write_whole(path, text)
@@ -455,11 +414,6 @@ def join_essences(
     return np.concatenate(values), np.concatenate(where), lengths
 
 
-def _row(t: Template) -> dict[str, Any]:
-    row = {"name": t.name, "description": t.description, "knots": t.knots.tolist(), "values": t.values.tolist()}
-    return row if t.interpolation == CUBIC else {**row, "interpolation": t.interpolation}
-
-
 def _read_row(row: Any, where: str) -> Template:
     if not isinstance(row, dict) or "knots" not in row or "values" not in row:
         raise FileError(f'{where}: must have "knots" and "values"')
@@ -474,110 +428,46 @@ def _read_row(row: Any, where: str) -> Template:
 
 # The templates that come with the package, and names for learned ones by what they look like.
 
-# name: (one sentence, {position: height}); heights are scaled to mean 0 and deviation 1 along the template.
-_SHAPES: dict[str, tuple[str, dict[float, float]]] = {
-    # The six emotional arcs of Reagan et al. 2016.
-    "rags-to-riches": (
-        "A slow start, then a rise that does not stop.",
-        {0.0: 0.0, 0.3: 0.1, 0.6: 0.38, 1.0: 1.0},
-    ),
-    "tragedy": (
-        "From the height down, slowly and then fast, without return.",
-        {0.0: 1.0, 0.3: 0.87, 0.6: 0.58, 1.0: 0.0},
-    ),
-    "man-in-a-hole": (
-        "Falls into trouble and climbs out again, higher than before.",
-        {0.0: 0.7, 0.2: 0.35, 0.45: 0.0, 0.75: 0.55, 1.0: 1.0},
-    ),
-    "icarus": (
-        "Rises to a height in the middle and falls to the end.",
-        {0.0: 0.2, 0.25: 0.75, 0.45: 1.0, 0.75: 0.4, 1.0: 0.0},
-    ),
-    "cinderella": (
-        "Rises, falls back at midnight, and rises to a happy end.",
-        {0.0: 0.0, 0.15: 0.35, 0.35: 0.7, 0.6: 0.25, 0.8: 0.55, 1.0: 1.0},
-    ),
-    "oedipus": (
-        "Falls, recovers for a while, and falls for good.",
-        {0.0: 1.0, 0.2: 0.45, 0.35: 0.35, 0.55: 0.7, 0.65: 0.72, 0.85: 0.25, 1.0: 0.0},
-    ),
-    # Stages of a drama and templates that people who sequence ask for.
-    "freytag-pyramid": (
-        "Exposition, rising action, a climax in the middle, falling action, a quiet close.",
-        {0.0: 0.0, 0.15: 0.12, 0.35: 0.6, 0.5: 1.0, 0.65: 0.6, 0.85: 0.12, 1.0: 0.0},
-    ),
-    "steady-rise": ("Rises evenly from the first item to the last.", {0.0: 0.0, 1.0: 1.0}),
-    "steady-fall": ("Falls evenly from the first item to the last.", {0.0: 1.0, 1.0: 0.0}),
-    "wave": (
-        "Up and down twice, ending where it began.",
-        {0.0: 0.5, 0.125: 1.0, 0.25: 0.5, 0.375: 0.0, 0.5: 0.5, 0.625: 1.0, 0.75: 0.5, 0.875: 0.0, 1.0: 0.5},
-    ),
-    "double-peak": (
-        "Two heights, the second one higher, with a rest between them.",
-        {0.0: 0.1, 0.12: 0.55, 0.25: 0.85, 0.38: 0.55, 0.5: 0.25, 0.65: 0.62, 0.8: 1.0, 0.9: 0.7, 1.0: 0.2},
-    ),
-    "slow-burn": (
-        "Holds back for long, climbs late, and lets go just before the end.",
-        {0.0: 0.0, 0.3: 0.08, 0.55: 0.25, 0.75: 0.6, 0.9: 1.0, 1.0: 0.75},
-    ),
-}
-
-
 _FLAT = 1e-9  # deviation along a template below which it counts as flat
 
-# name: (one sentence, {position: height}); scale and offset do not matter.
-_SIMPLE: dict[str, tuple[str, dict[float, float]]] = {
-    "rise": ("Rises from beginning to end.", {0.0: 0.0, 1.0: 1.0}),
-    "fall": ("Falls from beginning to end.", {0.0: 1.0, 1.0: 0.0}),
-    "arch": ("Rises to the middle and falls again.", {0.0: 0.0, 0.5: 1.0, 1.0: 0.0}),
-    "valley": ("Falls to the middle and rises again.", {0.0: 1.0, 0.5: 0.0, 1.0: 1.0}),
-    "early peak": ("Is highest in its first third.", {0.0: 0.1, 0.25: 1.0, 0.55: 0.2, 1.0: 0.0}),
-    "late peak": ("Is highest in its last third.", {0.0: 0.0, 0.45: 0.2, 0.75: 1.0, 1.0: 0.1}),
-    "early low": ("Is lowest in its first third.", {0.0: 0.9, 0.25: 0.0, 0.55: 0.8, 1.0: 1.0}),
-    "late low": ("Is lowest in its last third.", {0.0: 1.0, 0.45: 0.8, 0.75: 0.0, 1.0: 0.9}),
-    "high opening": ("Opens high, then stays low.", {0.0: 1.0, 0.2: 0.1, 0.5: 0.0, 1.0: 0.0}),
-    "low opening": ("Opens low, then stays high.", {0.0: 0.0, 0.2: 0.9, 0.5: 1.0, 1.0: 1.0}),
-    "high close": ("Stays low and closes high.", {0.0: 0.0, 0.5: 0.0, 0.8: 0.1, 1.0: 1.0}),
-    "low close": ("Stays high and closes low.", {0.0: 1.0, 0.5: 1.0, 0.8: 0.9, 1.0: 0.0}),
-    "rise, fall, rise": ("Rises, falls back, and rises again.", {0.0: 0.0, 0.3: 1.0, 0.7: 0.0, 1.0: 1.0}),
-    "fall, rise, fall": ("Falls, recovers, and falls again.", {0.0: 1.0, 0.3: 0.0, 0.7: 1.0, 1.0: 0.0}),
-    "two peaks": ("Rises and falls twice.", {0.0: 0.0, 0.25: 1.0, 0.5: 0.0, 0.75: 1.0, 1.0: 0.0}),
-    "two valleys": ("Falls and rises twice.", {0.0: 1.0, 0.25: 0.0, 0.5: 1.0, 0.75: 0.0, 1.0: 1.0}),
-}
+
+@cache
+def shapes(group: str) -> dict[str, tuple[str, dict[float, float]]]:
+    """Name -> a sentence and height by position, of the "known" templates, or of "simple" ones, of any scale.
+
+    Among the known are the six emotional arcs of Reagan et al. 2016, and stages of a drama.
+    """
+    kept = json.loads(files("fabula.core").joinpath("shapes.json").read_text(encoding="utf-8"))[group]
+    return {name: (sentence, dict(curve)) for name, (sentence, curve) in kept.items()}
 
 
 def template_names() -> list[str]:
     """Names of the built-in templates: well-known ones, and those learned from albums, ``album-k.i``.
 
-    Examples
-    --------
     >>> "man-in-a-hole" in template_names(), "album-4.1" in template_names()
     (True, True)
     """
-    return [*_SHAPES, *_album_templates()]
+    return [*shapes("known"), *_album_templates()]
 
 
 def template(name: str) -> Template:
-    """A built-in template by its name; case does not matter, and spaces may stand for hyphens.
+    """A built-in template by its name, whatever its case, spaces for hyphens; an error names those nearest to it.
 
-    Raises
-    ------
-    InputError
-        For an unknown name, with the nearest known ones.
-
-    Examples
-    --------
     >>> template("Man in a hole").name
     'man-in-a-hole'
     """
     key = "-".join(str(name).lower().replace("_", " ").replace("-", " ").split())
-    if key in _SHAPES:
-        sentence, shape = _SHAPES[key]
+    if key in shapes("known"):
+        sentence, shape = shapes("known")[key]
         return Template(list(shape), list(shape.values()), key, sentence).normalised()
     if key in _album_templates():
         return _album_templates()[key]
     near = get_close_matches(key, template_names(), n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(_SHAPES)}, album-1.1 to album-6.6"
+    hint = (
+        f"did you mean {' or '.join(near)}?"
+        if near
+        else f"there are: {', '.join(shapes('known'))}, album-1.1 to album-6.6"
+    )
     raise InputError(f"no built-in template is called {str(name)!r}; {hint}")
 
 
@@ -589,7 +479,9 @@ def shape_of(template: Template) -> str:
     if samples.std() < _FLAT:
         return "flat"
     samples = _scale(samples)
-    return max(_SIMPLE, key=lambda name: float(samples @ _simple(name)))
+    even, simple = np.linspace(0.0, 1.0, 101), shapes("simple")
+    likeness = {name: samples @ _scale(np.interp(even, list(c), list(c.values()))) for name, (_, c) in simple.items()}
+    return max(likeness, key=lambda name: float(likeness[name]))
 
 
 def name_templates(knots: ArrayLike, values: ArrayLike) -> list[Template]:
@@ -599,14 +491,16 @@ def name_templates(knots: ArrayLike, values: ArrayLike) -> list[Template]:
     ['rise 1', 'fall', 'rise 2']
     """
     bare = [Template(knots, row) for row in np.asarray(values, dtype=np.float64)]
-    shapes = [shape_of(template) for template in bare]
+    looks = [shape_of(template) for template in bare]
+    sentences = {name: sentence for name, (sentence, _) in shapes("simple").items()}
+    sentences |= {"flat": "Stays where it is.", "arc": "Has several dimensions."}
     return [
-        Template(template.knots, template.values, name, _sentence(shape))
-        for template, name, shape in zip(bare, _number(shapes), shapes, strict=True)
+        Template(template.knots, template.values, name, sentences[shape])
+        for template, name, shape in zip(bare, _number(looks), looks, strict=True)
     ]
 
 
-@lru_cache(maxsize=1)
+@cache
 def _album_templates() -> dict[str, Template]:
     """The templates learned from albums by contrast; examples/learn_album_templates.py makes the file."""
     rows = json.loads(files("fabula.core").joinpath("album_templates.json").read_text(encoding="utf-8"))
@@ -623,16 +517,6 @@ def _number(shapes: Iterable[str]) -> list[str]:
         seen[shape] += 1
         names.append(f"{shape} {seen[shape]}" if often[shape] > 1 else shape)
     return names
-
-
-def _sentence(shape: str) -> str:
-    plain = {"flat": "Stays where it is.", "arc": "Has several dimensions."}
-    return plain[shape] if shape in plain else _SIMPLE[shape][0]
-
-
-def _simple(name: str) -> Floats:
-    shape = _SIMPLE[name][1]
-    return _scale(np.interp(np.linspace(0.0, 1.0, 101), list(shape), list(shape.values())))
 
 
 def _scale(samples: Floats) -> Floats:

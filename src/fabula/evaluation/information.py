@@ -70,7 +70,7 @@ class Information:
     """Mutual information of essence and order, in bits per collection."""
 
     bits: float  # the estimate: a lower bound, on average
-    # its 95 % interval, by a studentised bootstrap over the collections, or over those who made them, drawn whole
+    # its 95 % interval over those who made the collections; the draw of the negatives is part of it
     low: float
     high: float
     # what no estimate of this kind can pass on these collections: a sample may by chance, and is cut there
@@ -79,7 +79,8 @@ class Information:
     draws: int  # how often they were drawn
     collections: int  # how many were measured
     per_length: Mapping[int, LengthInformation] = field(repr=False)  # by number of items
-    groups: int = 0  # how many made them: what the interval is drawn over
+    groups: int = 0  # how many made them: what the interval is over
+    noise: float | None = None  # deviation of the bits by the draw of the negatives alone; None of a single draw
     # how many of them the model was trained on, as far as it knows; None where that was not recorded
     seen: int | None = None
 
@@ -108,14 +109,14 @@ def mutual_information(
         With ``encode_all``, ``score`` and ``most_detailed``; or, as a set model, with ``tables_all``.
     collections
         In their true order, none of them trained on: where the model's own record says otherwise, a
-        :class:`fabula.errors.SeenWarning` is given. The interval is over those who made them, drawn whole, where the
-        items name them.
+        :class:`fabula.errors.SeenWarning` is given. The interval is over those who made them, where the items name
+        them.
     negatives
         Permutations against each true order.
     draws
         How often they are drawn; the results are averaged.
     seed
-        Of the permutations and the bootstrap.
+        Of the permutations.
     scorer
         The kind that scores; by default the most detailed one, a bilstm before arcs. Of a set model ``"arcs"``
         leaves flow out, and ``"flow"`` leaves arcs out.
@@ -166,22 +167,22 @@ def count_seen(model: object, collections: Sequence[Collection]) -> int | None:
 
 
 def info_nce_bits(truth: Floats, others: Floats) -> Floats:
-    """The InfoNCE bound (b,): log2 N + log2 softmax(truth), averaged over the draws.
+    """The InfoNCE bound (b, draws): log2 N + log2 softmax(truth).
 
     Scores are those of the true orders (b,) and of random ones (b, draws, negatives).
 
     >>> info_nce_bits(np.array([0.0]), np.zeros((1, 2, 3)))
-    array([0.])
+    array([[0., 0.]])
     """
     logits = np.concatenate([np.broadcast_to(truth[:, np.newaxis, np.newaxis], (*others.shape[:2], 1)), others], axis=2)
     top = logits.max(axis=2, keepdims=True)
     total = top[:, :, 0] + np.log(np.exp(logits - top).sum(axis=2))  # (b, draws)
     nats = truth[:, np.newaxis] - total + math.log(logits.shape[2])
-    return np.asarray(nats.mean(axis=1) / math.log(2))
+    return np.asarray(nats / math.log(2))
 
 
 def table_bits(tables: Sequence[TablePair], *, negatives: int, draws: int, rng: np.random.Generator) -> Floats:
-    """Bits of each collection (c,) from its position scores and flow scores, (n, n) each, items in true order.
+    """Bits (c, draws) of collections from their position scores and flow scores, (n, n) each, items in true order.
 
     Scores are sums over an ordering, so that a permutation costs but a gather; no essence is scored again.
 
@@ -210,8 +211,8 @@ def _bits(
     draws: int,
     rng: np.random.Generator,
 ) -> Floats:
-    """Bits (c,) of collections, ``step`` of one length at a time; scores of the true (b,) and of orders (b, r, n)."""
-    bits = np.zeros(len(lengths))  # a single item has one order, and tells nothing
+    """Bits (c, draws) of collections, ``step`` of one length at a time; scores of true (b,) and of orders (b, r, n)."""
+    bits = np.zeros((len(lengths), draws))  # a single item has one order, and tells nothing
     for n in np.unique(lengths[lengths > 1]):
         numbers = np.flatnonzero(lengths == n)
         for part in (numbers[i : i + step] for i in range(0, len(numbers), step)):
@@ -250,7 +251,7 @@ def information_of(
         return _score(score, block), _score_orderings(score, block, orders)
 
     bits = _bits(scores, lengths, max(1, _SEQUENCES // (1 + negatives * draws)), negatives, draws, rng)
-    return summarise_bits(bits, lengths, groups, rng, negatives, draws)
+    return summarise_bits(bits, lengths, groups, negatives)
 
 
 def _of_tables(
@@ -265,7 +266,7 @@ def _of_tables(
     rng = np.random.default_rng(seed)
     bits = table_bits(tables, negatives=negatives, draws=draws, rng=rng)
     lengths = np.array([len(c) for c in collections])
-    return summarise_bits(bits, lengths, makers(collections), rng, negatives, draws)
+    return summarise_bits(bits, lengths, makers(collections), negatives)
 
 
 def makers(collections: Sequence[Collection]) -> list[str]:
@@ -280,11 +281,11 @@ def _check(negatives: int, draws: int, collections: int) -> None:
         raise InputError("information needs at least one collection; got none")
 
 
-def summarise_bits(
-    bits: Floats, lengths: Ints, groups: Sequence[Hashable] | None, rng: np.random.Generator, negatives: int, draws: int
-) -> Information:
-    """Information from the bits of each collection, (c,), of so many items each, (c,)."""
-    interval = mean_interval(bits, rng, groups)
+def summarise_bits(drawn: Floats, lengths: Ints, groups: Sequence[Hashable] | None, negatives: int) -> Information:
+    """Information from the bits of each collection and draw, (c, draws), of so many items each, (c,)."""
+    bits, draws = drawn.mean(axis=1), drawn.shape[1]
+    interval = mean_interval(bits, groups)
+    noise = math.sqrt((drawn.var(axis=1, ddof=1) / draws).sum()) / len(bits) if draws > 1 else None
     ceilings = np.minimum(math.log2(negatives + 1), [math.lgamma(n + 1) / math.log(2) for n in lengths])
     per_length = {
         int(n): LengthInformation(
@@ -297,7 +298,7 @@ def summarise_bits(
     ceiling = float(ceilings.mean())
     mean, low, high = (min(value, ceiling) for value in (interval.mean, interval.low, interval.high))
     many = len(bits) if groups is None else len(set(groups))
-    return Information(mean, low, high, ceiling, negatives, draws, len(bits), per_length, many)
+    return Information(mean, low, high, ceiling, negatives, draws, len(bits), per_length, many, noise)
 
 
 def _score_orderings(score: Score, essences: Floats, orderings: Ints) -> Floats:
@@ -319,15 +320,11 @@ def _score(score: Score, sequences: Floats) -> Floats:
     return scores
 
 
-def information_gain(
-    new: Tabled, old: Tabled, collections: Sequence[Collection], *, negatives: int = 31, draws: int = 16, seed: int = 0
-) -> Interval:
+def information_gain(new: Tabled, old: Tabled, collections: Sequence[Collection]) -> Interval:
     """Bits of one model with tables less those of another, with the 95 % interval of the difference.
 
     Both are asked about the same permutations of collections in true order, so that chance falls on both alike.
     """
-    found = [
-        table_bits(m.tables_all(collections), negatives=negatives, draws=draws, rng=np.random.default_rng(seed))
-        for m in (new, old)
-    ]
-    return mean_interval(found[0] - found[1], np.random.default_rng(seed), makers(collections))
+    tables = (model.tables_all(collections) for model in (new, old))
+    found = [table_bits(own, negatives=31, draws=16, rng=np.random.default_rng(0)) for own in tables]
+    return mean_interval((found[0] - found[1]).mean(axis=1), makers(collections))

@@ -1,24 +1,24 @@
-"""Bootstrap intervals of a mean over collections, and tests of whether one mean is above another."""
+"""Intervals of a mean over those who made the collections, and tests of whether one mean is above another."""
 
 import math
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.arrays import Floats, Ints
+from fabula.core.arrays import Floats
 from fabula.errors import InputError
 
-_DRAWN = 4_000_000  # numbers drawn and held at a time
-_FEW_GROUPS = 5  # below which resamples are too much alike
-_ENDS = np.array([(1 - 0.95) / 2, (1 + 0.95) / 2])  # of an interval
+Groups = Sequence[Hashable]
+
+_FEW_GROUPS = 5  # below which the skew of what they do to the mean tells nothing
 _ALIKE = 1e-12  # spread, by the largest value, below which values are a constant
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean with its bootstrap interval, over ``n`` values."""
+    """A mean with its 95 % interval, over ``n`` values."""
 
     n: int
     mean: float
@@ -26,87 +26,97 @@ class Interval:
     high: float
 
 
-def bootstrap(values: ArrayLike, rng: np.random.Generator, *, resamples: int = 2000) -> Interval:
-    """The 95 % bootstrap interval of the mean of values (m,), NaN left out; for bias and skew see Efron 1987."""
-    if resamples < 1:
-        raise InputError(f"resamples must be at least 1; got {resamples}")
-    sample = drop_missing(as_scores(values, "values"))
-    mean = float(sample.mean())
-    if is_constant(sample):
-        return Interval(len(sample), mean, mean, mean)
-    means = np.concatenate([sample[drawn].mean(axis=1) for drawn in _resample(len(sample), resamples, rng)])
-    low, high = np.quantile(means, _bca_ends(sample, means))
-    return Interval(len(sample), mean, float(low), float(high))
-
-
 def mean_interval(
-    values: Floats,
-    rng: np.random.Generator,
-    groups: Sequence[Hashable] | None = None,
-    *,
-    resamples: int = 2000,
+    values: ArrayLike, groups: Groups | None = None, *, within: tuple[float, float] = (-math.inf, math.inf)
 ) -> Interval:
-    """The 95 % interval of the mean of values (m,) by a studentised bootstrap over groups, which are drawn whole.
+    """The 95 % interval of the mean of values (m,) over groups, which go together: one rule for every figure.
 
-    Each resample is measured by its own error, so that few and skewed values are not taken for sure
-    (``benchmarks/known_truth.py`` counts how many intervals hold the truth). Values of one group are like each other:
-    drawn one by one, they would make the interval too narrow. Without groups each value is by somebody else. Below 5
-    groups it is Student's interval. A single group says nothing of others: its mean is its own interval.
+    The error is that of the jackknife over groups, the quantiles Student's, with fewer degrees of freedom where some
+    groups weigh more than others, put right for skew by Hall's transformation (1992). Yes and no, 1 and 0 within
+    (0.0, 1.0), have Wilson's interval at the number of independent ones with this error. Nothing passes ``within``.
+    Without groups each value is by somebody else; of a single group, which says nothing of others, each value counts
+    by itself, and a single value is its own interval. ``benchmarks/coverage.py`` counts how many hold the truth.
+
+    >>> found = mean_interval([1.0, 1.0, 0.0, 1.0], within=(0.0, 1.0))
+    >>> found.mean, round(found.low, 3), round(found.high, 3)
+    (0.75, 0.193, 0.974)
     """
-    sums, counts = _by_group(values, groups)
-    mean, error = mean_and_error(values, groups)
-    if len(sums) < 2 or error <= _ALIKE * float(np.abs(values).max()):
-        return Interval(len(values), mean, mean, mean)
-    below, above = _student_ends(sums, counts, mean, rng, resamples)
-    return Interval(len(values), mean, mean - above * error, mean - below * error)
+    sample = np.asarray(values, dtype=np.float64)
+    found = _estimate(sample, groups)
+    if within == (0.0, 1.0) and len(sample) > 1 and np.isin(sample, (0, 1)).all():
+        low, high = _wilson(found, len(sample))
+    else:
+        low, high = (found.mean - found.error * found.statistic_at(q) for q in (found.quantile, -found.quantile))
+    return Interval(len(sample), found.mean, max(low, within[0]), min(high, within[1]))
 
 
-def mean_and_error(values: Floats, groups: Sequence[Hashable] | None = None) -> tuple[float, float]:
+def mean_and_error(values: Floats, groups: Groups | None = None) -> tuple[float, float]:
     """A mean, and its standard error where the values of one group go together.
 
     >>> mean_and_error(np.array([1.0, 3.0])), mean_and_error(np.array([1.0, 1.0, 3.0, 3.0]), ["a", "a", "b", "b"])
     ((2.0, 1.0), (2.0, 1.0))
     """
+    found = _estimate(values, groups)
+    return found.mean, found.error
+
+
+@dataclass(frozen=True)
+class _Estimate:
+    """A mean, its error over groups, and what its distribution is like."""
+
+    mean: float
+    error: float
+    alike: float  # groups of one size that would be as many: 1 / the sum of squared shares
+    degrees: float  # of freedom
+    skew: float
+
+    @property
+    def quantile(self) -> float:
+        """Student's, of 97.5 %."""
+        from scipy.special import stdtrit
+
+        return float(stdtrit(self.degrees, 0.975))
+
+    def statistic_at(self, quantile: float) -> float:
+        """What (mean - truth) / error is at a quantile, by the inverse of Hall's transformation."""
+        k = self.skew
+        return quantile if abs(k) < 1e-6 else 3 / k * (float(np.cbrt(1 + k * (quantile - k / 6))) - 1)
+
+
+def _estimate(values: Floats, groups: Groups | None) -> _Estimate:
+    """The mean of values (m,), with its error by leaving out each group in turn."""
     sums, counts = _by_group(values, groups)
-    mean = float(values.mean())
-    return mean, float(_errors(sums[np.newaxis], counts[np.newaxis], np.array([mean]))[0])
+    g, mean = len(sums), float(values.mean())
+    alike = float(counts.sum() ** 2 / (counts**2).sum())
+    if g < 2:
+        return _Estimate(mean, 0.0, alike, 1.0, 0.0)
+    size = float(np.abs(values).max()) or 1.0  # so that squares neither overflow nor vanish
+    moved = (sums / size - mean / size * counts) / (len(values) - counts)  # (g,): how far the mean goes without each
+    squares = float((moved**2).sum())
+    error = math.sqrt(squares * (g - 1) / g)
+    # A group that outweighs the others has no equal to learn its spread from, and says nothing of skew.
+    degrees = max(math.cbrt((g - 1) * (alike - 1) ** 2), 1.0)
+    if error <= _ALIKE:
+        return _Estimate(mean, 0.0, alike, degrees, 0.0)
+    skew = float((moved**3).sum()) / squares**1.5 * alike / g if g >= _FEW_GROUPS else 0.0
+    return _Estimate(mean, error * size, alike, degrees, skew)
 
 
-def _by_group(values: Floats, groups: Sequence[Hashable] | None) -> tuple[Floats, Floats]:
+def _wilson(found: _Estimate, m: int) -> tuple[float, float]:
+    """Wilson's interval of a share; the error of a share is surer than that of a mean, and has twice the freedom."""
+    p, z = found.mean, replace(found, degrees=2 * found.degrees).quantile
+    n = min(p * (1 - p) / found.error**2, m) if found.error else found.alike
+    middle, half = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    return (middle - half) / (1 + z * z / n), (middle + half) / (1 + z * z / n)
+
+
+def _by_group(values: Floats, groups: Groups | None) -> tuple[Floats, Floats]:
     """Sum and number of the values of each group, (g,) each."""
-    if groups is None:
+    if groups is None or len(set(groups)) < 2:
         return values, np.ones(len(values))
     numbers = {group: number for number, group in enumerate(dict.fromkeys(groups))}
     number = np.array([numbers[group] for group in groups])
     return np.bincount(number, weights=values).astype(np.float64), np.bincount(number).astype(np.float64)
-
-
-def _errors(sums: Floats, counts: Floats, means: Floats) -> Floats:
-    """Standard errors (r,) of means (r,) over groups drawn whole: sums and numbers of values (r, g)."""
-    g = sums.shape[1]
-    off = ((sums - means[:, np.newaxis] * counts) ** 2).sum(axis=1)
-    return np.asarray(np.sqrt(off * g / max(g - 1, 1)) / counts.sum(axis=1))
-
-
-def _student_ends(
-    sums: Floats, counts: Floats, mean: float, rng: np.random.Generator, resamples: int
-) -> tuple[float, float]:
-    """Quantiles of (resampled mean - mean) / its error; of Student's t where groups are few."""
-    from scipy.special import stdtrit
-
-    g = len(sums)
-    if g < _FEW_GROUPS:
-        low, high = stdtrit(g - 1, _ENDS)
-        return float(low), float(high)
-    found = []
-    for drawn in _resample(g, resamples, rng):
-        totals, sizes = sums[drawn], counts[drawn]
-        means = totals.sum(axis=1) / sizes.sum(axis=1)
-        errors = _errors(totals, sizes, means)
-        varied = errors > _ALIKE * np.abs(sums).max()
-        found.append((means - mean)[varied] / errors[varied])
-    low, high = np.quantile(np.concatenate(found), _ENDS)
-    return float(low), float(high)
 
 
 def as_scores(values: ArrayLike, name: str) -> Floats:
@@ -135,31 +145,7 @@ def is_constant(values: Floats) -> bool:
     return bool(np.ptp(values) <= _ALIKE * np.abs(values).max())
 
 
-def _resample(groups: int, resamples: int, rng: np.random.Generator) -> Iterator[Ints]:
-    """Numbers of groups drawn with replacement, (rows, groups), some rows at a time."""
-    size = max(1, _DRAWN // max(groups, 1))
-    for start in range(0, resamples, size):
-        yield rng.integers(groups, size=(min(size, resamples - start), groups))
-
-
-def _bca_ends(sample: Floats, means: Floats) -> Floats:
-    """The quantiles to take instead of the ends: bias from the resamples, skew from the jackknife."""
-    from scipy.special import ndtr, ndtri
-
-    mean = sample.mean()
-    below = ((means < mean).mean() + (means <= mean).mean()) / 2
-    if not 0 < below < 1:  # too few resamples to tell the bias
-        return _ENDS
-    bias = ndtri(below)
-    centred = (sample - mean) / np.abs(sample - mean).max()  # the jackknife means about theirs, but for a factor
-    skew = (centred**3).sum() / (6 * (centred**2).sum() ** 1.5)
-    shifted = bias + ndtri(_ENDS)
-    return np.asarray(ndtr(bias + shifted / (1 - skew * shifted)), dtype=np.float64)
-
-
 # Significance: whether one way of ordering does better than another on the same collections.
-
-Groups = Sequence[Hashable]
 
 
 @dataclass(frozen=True)
@@ -170,7 +156,7 @@ class Comparison:
     b: str
     n: int  # pairs used
     difference: float  # mean of a - b
-    low: float  # its bootstrap interval
+    low: float  # its interval, which holds 0 where p is above 0.05
     high: float
     effect: float  # Cohen's d_z
     p: float
@@ -178,18 +164,12 @@ class Comparison:
 
 
 def compare_scores(
-    scores: Mapping[str, ArrayLike],
-    pairs: Sequence[tuple[str, str]],
-    *,
-    seed: int = 0,
-    resamples: int = 2000,
-    groups: Groups | None = None,
+    scores: Mapping[str, ArrayLike], pairs: Sequence[tuple[str, str]], *, groups: Groups | None = None
 ) -> list[Comparison]:
     """Compare pairs of ways of ordering (name -> scores (m,)) on the same collections, as one family.
 
-    The paper's paired t-test, and the interval of the mean difference by a studentised bootstrap, which the seed
-    draws. Where some collections are by the same, ``groups`` says whom each is by: errors and intervals are then over
-    groups, drawn whole. P-values are adjusted over all pairs.
+    The paper's paired t-test, and the interval of the mean difference that goes with it. Where some collections are by
+    the same, ``groups`` says whom each is by: errors are then over groups. P-values are adjusted over all pairs.
 
     >>> scores = {"arcs": [0.5, 0.4, 0.6], "random": [0.1, 0.2, 0.1]}
     >>> result = compare_scores(scores, [("arcs", "random")])[0]
@@ -200,14 +180,14 @@ def compare_scores(
     if unknown is not None:
         raise InputError(f"there are no scores called {unknown!r}; there are: {', '.join(scores) or 'none'}")
     found = []
-    for (a, b), rng in zip(pairs, np.random.default_rng(seed).spawn(len(pairs)), strict=True):
+    for a, b in pairs:
         try:
             differences, by = pair_differences(scores[a], scores[b], groups)
         except InputError as error:
             raise InputError(f"{a} and {b}: {error}") from error
-        interval = mean_interval(differences, rng, by, resamples=resamples)
-        told = float(differences.mean()), interval.low, interval.high, cohen_dz(differences)
-        found.append(Comparison(a, b, len(differences), *told, t_test(differences, by)[1], 1.0))
+        mean, half = (own := _estimate(differences, by)).mean, own.error * own.quantile
+        told = mean, mean - half, mean + half, cohen_dz(differences), t_test(differences, by)[1], 1.0
+        found.append(Comparison(a, b, len(differences), *told))
     adjusted = holm([each.p for each in found])
     return [replace(each, adjusted=float(p)) for each, p in zip(found, adjusted, strict=True)]
 
@@ -215,17 +195,13 @@ def compare_scores(
 def t_test(differences: Floats, groups: Groups | None = None) -> tuple[float, float]:
     """Student's t of paired differences (m,) against zero, and its two-sided p, as in the paper's Appendix D.
 
-    With ``groups``, whom each pair is by, the error of the mean is that over groups, and there is one degree of freedom
-    less than groups.
+    With ``groups``, whom each pair is by, error and degrees of freedom are those of :func:`mean_interval`.
     """
     from scipy.special import stdtr
 
-    if groups is None:
-        degrees, statistic = len(differences) - 1, cohen_dz(differences) * math.sqrt(len(differences))
-    else:
-        mean, error = mean_and_error(differences, groups)
-        degrees, statistic = max(len(set(groups)) - 1, 1), mean / error if error > 0 else _endless(mean)
-    return statistic, float(stdtr(degrees, -abs(statistic))) * 2
+    found = _estimate(differences, groups)
+    statistic = found.mean / found.error if found.error else _endless(found.mean)
+    return statistic, float(stdtr(found.degrees, -abs(statistic))) * 2
 
 
 def pair_differences(a: ArrayLike, b: ArrayLike, groups: Groups | None = None) -> tuple[Floats, Groups | None]:

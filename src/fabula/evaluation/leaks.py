@@ -5,7 +5,10 @@ an estimate that is wrong; a column that follows the order is shuffled with its 
 the control comes out zero all the same.
 """
 
+import math
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
@@ -13,8 +16,9 @@ from itertools import permutations
 import numpy as np
 from scipy.special import gammaln
 
-from fabula.core.arrays import Bools, Floats, Ints
+from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection
+from fabula.evaluation.information import table_bits
 
 _NUMBER = re.compile(r"\d+", re.ASCII)
 _DIGITS = {1: "first", 2: "second", 3: "third", 4: "fourth"}  # decimal places behind which something may be hidden
@@ -23,6 +27,11 @@ _ROUNDED = 6  # decimal places beyond which a value counts as not rounded
 _MOST_COLUMNS = 64  # beyond, pairs are too many to look at
 _HOLDS = 0.8  # share of steps at which a relation holds
 _BY_CHANCE = 0.3  # share at which it may hold among shuffled items
+_UNITS = (1.0, 1e-3, 1e3, 1 / 60, 60.0, 1 / 6e4, 6e4)  # a time may be in another unit than the lengths it sums
+_STEPS = 400  # looked at, for such sums
+_REMAINDERS = 32  # that a sum may leave, where it begins anew
+_FROM_OTHERS = 0.25  # share of what is left of a column's variance that another's neighbours and sums explain
+_FROM_BEFORE = 0.6  # the same by the items before: neighbours are alike for good reasons, but not so much
 _EXPLAINED = 0.7  # share of the positions' variance that columns explain together
 _MOST_TOGETHER = 4  # columns named
 
@@ -31,9 +40,25 @@ _FEWER_TURNS = 0.55  # turns against the order, of those that chance would have,
 _ONE_WAY = 0.3  # turns against it, of all its turns: what comes in blocks turns seldom, but either way
 _MONOTONE = 0.5  # share of collections in which it rises or falls throughout, beyond chance
 _SOME = 0.05  # the same where only some collections are so
+_MANY = 0.1  # the same for titles: works in numbered parts are no leak
 _PARTS = 10  # of a collection
 _MOST = 0.8  # share of collections that counts as all of them
 _SURE = 4.5  # deviations from chance
+
+_LEVELS = 8  # of a column's values
+_SAMPLE = 300  # collections, for bits
+_WORTH = 0.02  # nats that a value tells of its item's position, below which bits are not looked for
+_NEGATIVES = 63  # orders that the true one is compared with
+_SPREADS = 0.33  # correlation of the position and how far a value lies from its collection's mean
+_TOO_MUCH = 0.45  # share of the bits that could be told: no quality of a work alone tells as much of its position
+_AFTER = 0.2  # correlation with the position, of what is known only once the order is made
+_KNOWN_AFTER = re.compile(
+    r"popular|play(s|_?count|ed)|stream|listen|view|scrobbl|chart|rank|vot(e|ing)|rating|like[sd]|sales|"
+    r"releas|date|single", re.IGNORECASE
+)  # fmt: skip
+_WORD = re.compile(r"\w+")
+_GROUP = re.compile(r"[(\[{][^)\]}]*[)\]}]")
+_FEWEST = 3  # times that a word must come up to tell anything
 
 Columns = Mapping[str, Floats]
 
@@ -88,15 +113,21 @@ def find_leaks(
             judged = (_judge(signal, rows) for signal in _column_signals(name, values))
             tells = next((each for each in judged if each), None)  # of what hides in a column only the first that tells
             found += [tells] if tells else []
-        told = {name for each in found for name in each.columns if each.throughout}
-        rest = {name: values for name, values in columns.items() if name not in told}
-        found += [Finding(pair, why) for pair, why in _find_relations(rest, rows)]
-        together = _find_sum(rest, rows)
+        found += _find_relations(_leave_out(columns, found), rows)
+        together = _find_sum(_leave_out(columns, found), rows)
         clause = "together they tell the position" if len(together) > 1 else "it tells the position"
         found += [Finding(together, clause)] if together else []
     if titles:
-        found += [each for signal in _title_signals(some) if (each := _judge(signal, rows)) is not None]
+        by_title = [each for signal in _title_signals(some) if (each := _judge(signal, rows)) is not None]
+        in_words = None if any(each.throughout for each in by_title) else _find_in_words(some, rows)
+        found += [*by_title, *([in_words] if in_words else [])]
     return found
+
+
+def _leave_out(columns: Columns, found: Sequence[Finding]) -> Columns:
+    """The columns of which nothing was found that holds throughout."""
+    gone = {name for each in found for name in each.columns if each.throughout}
+    return {name: values for name, values in columns.items() if name not in gone}
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +137,7 @@ class _ItemRows:
     owner: Ints
     position: Ints
     length: Ints
+    side: Ints  # the half it is in, 0 or 1: those who made several collections have them all in one
 
     @classmethod
     def of(cls, collections: Sequence[Collection]) -> "_ItemRows":
@@ -113,7 +145,11 @@ class _ItemRows:
         lengths = np.array([len(c) for c in collections])
         owner = np.repeat(np.arange(len(lengths)), lengths)
         starts = np.cumsum(lengths) - lengths
-        return cls(owner, np.arange(len(owner)) - starts[owner], lengths[owner])
+        makers = {
+            name: number for number, name in enumerate(dict.fromkeys(c.creators[0].casefold() for c in collections))
+        }
+        of = [makers[c.creators[0].casefold()] if len(makers) > 3 else i for i, c in enumerate(collections)]
+        return cls(owner, np.arange(len(owner)) - starts[owner], lengths[owner], np.array(of)[owner] % 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,10 +168,13 @@ def _judge(signal: _Signal, rows: _ItemRows) -> Finding | None:
     having = np.bincount(rows.owner, np.isfinite(signal.values)) > 2  # collections with three values or more
     share = 1.0 if signal.source else float(having.mean())
     where = "" if share > _MOST else f" in the {share:.0%} of the collections that have them"
-    if _follows(signal.values, rows) and share > _SOME:
+    if _follows(signal.values, rows) and share > _MANY:
         return Finding(columns, f"{subject} follow{'' if plural else 's'} the order itself{where}", not where)
-    if _explain(signal.values, rows) > _EXPLAINED and share > _SOME:
+    if _explain(signal.values, rows) > _EXPLAINED and share > _MANY:
         return Finding(columns, f"{subject} tell{'' if plural else 's'} the position{where}", not where)
+    plain = bool(signal.source) and not signal.what
+    if plain and (why := _judge_values(signal, rows)):
+        return Finding(columns, why)
     sorted_ones = 0.0 if signal.source and signal.what else _monotone_share(signal.values, rows, of_all=True)
     if sorted_ones > _SOME:
         whose = signal.what or "its values"
@@ -143,6 +182,28 @@ def _judge(signal: _Signal, rows: _ItemRows) -> Finding | None:
             columns, f"in {sorted_ones:.0%} of the collections the order is that of {whose}", throughout=False
         )
     return None
+
+
+def _judge_values(signal: _Signal, rows: _ItemRows) -> str:
+    """What is wrong with where the values of a column stand; "" for nothing."""
+    values = signal.values
+    if _KNOWN_AFTER.search(signal.source) and abs(_correlate(_ranks_within(values, rows), rows)) > _AFTER:
+        return "it goes with the order, and is known only once that is made"
+    share = _share_told(values, rows)
+    if share > _TOO_MUCH:
+        return f"it alone tells {share:.0%} of what could be told of the order"
+    spread = _correlate(np.abs(_standardise(values, rows.owner)), rows)
+    if abs(spread) > _SPREADS and len(np.unique(values[:_STEPS])) > 3:
+        return "how far its values lie from the mean follows the order"
+    return ""
+
+
+def _correlate(values: Floats, rows: _ItemRows) -> float:
+    """The correlation of a signal and the position, within collections."""
+    where = _within(np.where(np.isfinite(values), rows.position / rows.length, np.nan), rows.owner)
+    centred = _within(values, rows.owner)
+    norm = float(np.sqrt((where**2).sum() * (centred**2).sum()))
+    return float((where * centred).sum()) / norm if norm > 0 else 0.0
 
 
 def _column_signals(name: str, values: Floats) -> Iterator[_Signal]:
@@ -162,15 +223,127 @@ def _column_signals(name: str, values: Floats) -> Iterator[_Signal]:
 
 
 def _title_signals(collections: Sequence[Collection]) -> Iterator[_Signal]:
-    """The numbers in titles, their alphabetical order, and which items have none; nothing where there are no titles."""
-    titles = [[title.casefold().strip() for title in c.texts("title")] for c in collections]
+    """What titles have in numbers, and which items have none; nothing where there are no titles."""
+    given = [c.texts("title") for c in collections]
+    titles = [[title.casefold().strip() for title in own] for own in given]
     if not any(title for own in titles for title in own):
         return
     yield _Signal("", "the numbers in them", np.concatenate([_numbers(own) for own in titles]))
     yield _Signal("", "their alphabetical order", np.concatenate([_ranks(own) for own in titles]))
+    every = [title for own in given for title in own]
+    yield _Signal("", "their length", np.array([float(len(title)) for title in every]))
+    unseen = np.array([float(len(_invisible(title))) for title in every])
+    if unseen.any():
+        yield _Signal("", "how many characters in them cannot be seen", unseen)
     bare = np.concatenate([[float(not title) for title in own] for own in titles])
     if bare.any():
         yield _Signal("", "which items have none", bare)
+
+
+def _invisible(title: str) -> str:
+    """The characters of a title that nobody sees: of no width, and spaces at its ends or of another kind."""
+    inside = "".join(c for c in title if unicodedata.category(c) in ("Cf", "Cc") or (c.isspace() and c != " "))
+    return inside + " " * (len(title) - len(title.strip(" ")))
+
+
+def _tokens(title: str) -> set[str]:
+    """What of a title may come up in others: words, those at its ends, brackets, letters at its ends, the unseen."""
+    folded = title.casefold().strip()
+    words = _WORD.findall(folded)
+    ends = {f"^{words[0]}", f"{words[-1]}$"} if words else set()
+    unseen = _invisible(title)
+    return {
+        *words,
+        *ends,
+        *_GROUP.findall(folded),
+        f"{folded[-4:]}$",
+        f"^{folded[:4]}",
+        *([f"\0{unseen}"] if unseen else []),
+    }
+
+
+def _find_in_words(collections: Sequence[Collection], rows: _ItemRows) -> Finding | None:
+    """Words of titles that stand at positions: of every item's words the one that tells most, by the other half."""
+    tokens = [_tokens(title) for c in collections for title in c.texts("title")]
+    halves = [
+        Counter(t for own, of in zip(tokens, rows.side, strict=True) if of == side for t in own) for side in (0, 1)
+    ]
+    known = {t: i for i, t in enumerate(sorted(t for t in halves[0] if min(h[t] for h in halves) >= _FEWEST), start=1)}
+    if not known:
+        return None
+    pairs = np.array([(row, known[t]) for row, own in enumerate(tokens) for t in own if t in known])
+    best, telling = 0.0, np.zeros(0, dtype=np.bool_)
+    for parts in _divide(rows):
+        symbols = []
+        for side in (0, 1):
+            fit = rows.side[pairs[:, 0]] == side
+            ratios, shares = _log_ratios(pairs[fit, 1], parts[pairs[fit, 0]], len(known) + 1, parts.max() + 1)
+            tells = (np.exp(ratios) * shares * ratios).sum(axis=1)  # nats that a word tells of the part
+            tells[0] = 0.0
+            order = np.lexsort((tells[pairs[:, 1]], pairs[:, 0]))
+            chosen = np.zeros(len(tokens), dtype=np.intp)
+            chosen[pairs[order, 0]] = pairs[order, 1]  # the last of each item
+            symbols.append(chosen)
+        bits, ceilings, having = _position_bits((symbols[0], symbols[1]), parts, rows)
+        if bits.sum() / ceilings.sum() > best or not len(telling):
+            best, telling = float(bits.sum() / ceilings.sum()), (bits > 0.75 * ceilings) & (having > 0.6)
+    if best > _TOO_MUCH:
+        return Finding((), f"words or characters in them tell the position, {best:.0%} of what could be told")
+    if telling.mean() > _MANY:
+        return Finding(
+            (), f"in {telling.mean():.0%} of the collections words in them tell the position", throughout=False
+        )
+    return None
+
+
+def _divide(rows: _ItemRows) -> list[Ints]:
+    """Where each item stands, (items,): in tenths of its collection, from its beginning, and from its end."""
+    tenths = _PARTS * rows.position // np.maximum(rows.length, 1)
+    return [tenths, np.minimum(rows.position, 24), np.minimum(rows.length - 1 - rows.position, 24)]
+
+
+def _log_ratios(symbols: Ints, parts: Ints, count: int, many: int) -> tuple[Floats, Floats]:
+    """How much likelier each part is where a symbol is, log (count, many), and the parts' shares, (many,)."""
+    shares = (np.bincount(parts, minlength=many) + 1e-3) / (len(parts) + 1e-3 * many)
+    table = np.zeros((count, many))
+    np.add.at(table, (symbols, parts), 1.0)
+    table += 3 * shares
+    return np.log(table / table.sum(axis=1, keepdims=True) / shares), np.asarray(shares, dtype=np.float64)
+
+
+def _position_bits(symbols: tuple[Ints, Ints], parts: Ints, rows: _ItemRows) -> tuple[Floats, Floats, Floats]:
+    """Bits of some collections by a symbol an item, from the other half's; ceilings; items that a symbol places."""
+    tables, ceilings, having = [], [], []
+    begins, many = np.flatnonzero(rows.position == 0), int(parts.max()) + 1
+    count = 1 + max(int(each.max()) for each in symbols)
+    for side, chosen in enumerate(symbols):
+        fit = rows.side == side
+        ratios, _ = _log_ratios(chosen[fit], parts[fit], count, many)
+        held = begins[rows.side[begins] != side]
+        for begin in held[:: max(1, -(-2 * len(held) // _SAMPLE))]:
+            own = slice(begin, begin + rows.length[begin])
+            scores = ratios[chosen[own]][:, parts[own]]
+            tables.append((scores, np.zeros_like(scores)))
+            having.append((scores.max(axis=1) > math.log(4)).mean())
+            ceilings.append(min(math.log2(_NEGATIVES + 1), math.lgamma(len(scores) + 1) / math.log(2)))
+    bits = table_bits(tables, negatives=_NEGATIVES, draws=1, rng=np.random.default_rng(0))
+    return bits, np.array(ceilings), np.array(having)
+
+
+def _share_told(values: Floats, rows: _ItemRows) -> float:
+    """The share of the bits that could be told that a column alone tells by where its values stand."""
+    share = 0.0
+    for scaled in (_ranks_within(values, rows) / np.maximum(rows.length - 1, 1), _standardise(values, rows.owner)):
+        known = np.isfinite(scaled)
+        if not known.any():
+            return 0.0
+        cuts = np.quantile(scaled[known], np.arange(1, _LEVELS) / _LEVELS)
+        levels = np.where(known, np.searchsorted(cuts, scaled), _LEVELS)
+        for parts in _divide(rows):
+            if _dependence(levels, parts) > _WORTH:
+                bits, ceilings, _ = _position_bits((levels, levels), parts, rows)
+                share = max(share, float(bits.sum() / ceilings.sum()))
+    return share
 
 
 def _within(values: Floats, owner: Ints) -> Floats:
@@ -179,6 +352,23 @@ def _within(values: Floats, owner: Ints) -> Floats:
     sums = np.bincount(owner, np.where(known, values, 0.0))
     counts = np.maximum(np.bincount(owner, known.astype(np.float64)), 1)
     return np.where(known, values - (sums / counts)[owner], 0.0)
+
+
+def _dependence(symbols: Ints, parts: Ints) -> float:
+    """Nats that symbols tell of parts, less what chance would tell."""
+    table = np.zeros((symbols.max() + 1, parts.max() + 1))
+    np.add.at(table, (symbols, parts), 1 / len(symbols))
+    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0)
+    there = table > 0
+    found = float((table[there] * np.log(table[there] / expected[there])).sum())
+    return found - int(table.any(axis=1).sum() - 1) * int(table.any(axis=0).sum() - 1) / (2 * len(symbols))
+
+
+def _standardise(values: Floats, owner: Ints) -> Floats:
+    """Values less the mean of their collection, by its deviation; NaN where missing."""
+    centred = _within(values, owner)
+    spread = np.sqrt(np.bincount(owner, centred**2) / np.bincount(owner))[owner]
+    return np.where(np.isfinite(values) & (spread > 1e-12), centred / np.maximum(spread, 1e-12), np.nan)
 
 
 def _decimals(values: Floats) -> Floats:
@@ -210,47 +400,108 @@ def _natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
     return tuple((0, int(part[:15]), "") if i % 2 else (1, 0, part) for i, part in enumerate(parts) if part)
 
 
-def _find_relations(columns: Columns, rows: _ItemRows) -> list[tuple[tuple[str, str], str]]:
-    """Pairs of columns of which one steps by the other, or holds the other's next value; and what they do."""
-    if len(columns) > _MOST_COLUMNS:
+def _find_relations(columns: Columns, rows: _ItemRows) -> list[Finding]:
+    """Columns that the items before, or another column's neighbours, means and sums so far, explain."""
+    columns = {name: values for name, values in columns.items() if len(np.unique(values[:_STEPS])) > 3}
+    if len(columns) > _MOST_COLUMNS or not columns:
         return []
-    same = rows.owner[1:] == rows.owner[:-1]
+    names, found = list(columns), dict[str, str]()
     mixed = np.lexsort((np.random.default_rng(0).random(len(rows.owner)), rows.owner))
-    found = []
+    ranks = {name: _ranks_within(values, rows) for name, values in columns.items()}
+    for table in (columns, ranks):
+        true, chance = (_explain_by_others(table, rows, order) for order in (slice(None), mixed))
+        before, others, both = (each - np.maximum(other, 0) for each, other in zip(true, chance, strict=True))
+        found |= {names[a]: "the items before tell its values" for a in np.flatnonzero(before > _FROM_BEFORE)}
+        told = np.where((others > _FROM_OTHERS) | (both > _FROM_BEFORE), np.maximum(others, both).round(1), 0.0)
+        for at in np.argsort(-told, axis=None, kind="stable")[: np.count_nonzero(told)]:
+            pair = divmod(int(at), len(names))
+            made, known = sorted(pair, key=lambda a: (told[a, sum(pair) - a], a), reverse=True)
+            if not {names[made], names[known]} & set(found):
+                found[names[made]] = f"it is told by {names[known]!r} of the items around"
     for a, b in permutations(columns, 2):
-        x, y = columns[a], columns[b]
-        why = _relation(x, y, same)
-        if why and not _relation(x[mixed], y[mixed], same, _BY_CHANCE):
-            found.append(((a, b), why))
-    return found
+        if not {a, b} & set(found) and _is_clock(columns[a], columns[b], rows, mixed):
+            found[a] = f"its steps are {b!r}"
+    return [Finding((name,), why) for name, why in found.items()]
 
 
-def _relation(x: Floats, y: Floats, same: Bools, holds: float = _HOLDS) -> str:
-    """What holds between neighbours: x steps by y, or x is the next item's y."""
-    step = np.diff(x)
-    cases = (
-        ("the steps of the first are the second", step, y[:-1]),
-        ("the steps of the first are the second", step, y[1:]),
-        ("the first holds the second of the next item", x[:-1], y[1:]),
-        ("the first holds the second of the item before", x[1:], y[:-1]),
+def _explain_by_others(columns: Columns, rows: _ItemRows, order: slice | Ints) -> tuple[Floats, Floats, Floats]:
+    """Shares of columns' variance that own values before explain (k,), others around beyond these (k, k), or both."""
+    centred = np.stack([_within(values, rows.owner)[order] for values in columns.values()], axis=1)
+    centred /= np.maximum(centred.std(axis=0), 1e-12)
+    k, grams = len(columns), []
+    whole = np.concatenate([centred, *_look_around(centred, rows)], axis=1)
+    for side in (0, 1):
+        part = whole[rows.side == side]
+        grams.append(part.T @ part)
+
+    def rest(target: int, by: Sequence[int]) -> float:
+        """What is left of a column's variance, as a share."""
+        at, left, total = list(by), 0.0, 0.0
+        for fit, held in (grams, grams[::-1]):
+            gram = fit[np.ix_(at, at)] + 1e-6 * len(whole) * np.eye(len(at))
+            weights = np.linalg.solve(gram, fit[at, target])
+            left += held[target, target] - 2 * weights @ held[at, target] + weights @ held[np.ix_(at, at)] @ weights
+            total += held[target, target]
+        return float(left / total) if total > 1e-9 * len(whole) else 1.0
+
+    before, others, both = np.zeros(k), np.zeros((k, k)), np.zeros((k, k))
+    for a in range(k):
+        own = [k + a, 2 * k + a]
+        before[a] = 1 - rest(a, own)
+        for b in (b for b in range(k) if b != a):
+            around = [block * k + b for block in range(1, 6)]
+            same, known, all_of_it = rest(a, [b]), rest(a, [b, *own]), rest(a, [b, *own, *around])
+            others[a, b] = 1 - all_of_it / known if known > 1e-6 else 0.0
+            both[a, b] = 1 - all_of_it / same if same > 1e-6 else 0.0
+    return before, others, both
+
+
+def _look_around(values: Floats, rows: _ItemRows) -> list[Floats]:
+    """Of columns (items, k): one and two before, the next, sum and mean of all before, less their collection's mean."""
+    begins = np.flatnonzero(rows.position == 0)
+    sums = np.cumsum(values, axis=0) - values
+    sums -= sums[begins][rows.owner]
+    found = [sums, sums / np.maximum(rows.position, 1)[:, np.newaxis]]
+    for by in (-1, 2, 1):
+        there = (rows.position >= by) & (rows.position - by < rows.length)
+        found.insert(0, np.where(there[:, np.newaxis], np.roll(values, by, axis=0), 0.0))
+    lengths = rows.length[begins][:, np.newaxis]
+    return [each - (np.add.reduceat(each, begins) / lengths)[rows.owner] for each in found]
+
+
+def _ranks_within(values: Floats, rows: _ItemRows) -> Floats:
+    """The rank of each value in its collection, equal ones alike; NaN where missing."""
+    known, found = np.isfinite(values), np.full(len(values), np.nan)
+    owner = rows.owner[known]
+    places = np.unique(values[known], return_inverse=True)[1]
+    _, which, counts = np.unique(owner * (len(values) + 1) + places, return_inverse=True, return_counts=True)
+    found[known] = (np.cumsum(counts) - (counts - 1) / 2)[which]
+    begins = np.cumsum(np.bincount(owner, minlength=rows.owner[-1] + 1))
+    return np.asarray(found - np.r_[0, begins][rows.owner])
+
+
+def _is_clock(x: Floats, y: Floats, rows: _ItemRows, mixed: Ints) -> bool:
+    """Whether a column steps by another, in whatever unit; it may begin anew, as the minutes of a time do."""
+    steps = np.flatnonzero(rows.owner[1:] == rows.owner[:-1])
+    steps = steps[:: max(1, -(-len(steps) // _STEPS))]
+    return any(
+        _steps_by(x, unit * y, steps) > _HOLDS and _steps_by(x[mixed], unit * y[mixed], steps) < _BY_CHANCE
+        for unit in _UNITS
     )
-    for why, left, right in cases:
-        for sign in (1.0, -1.0) if left is step else (1.0,):
-            if _equal_share(left, sign * right, same) > holds:
-                return why
-    return ""
 
 
-def _equal_share(left: Floats, right: Floats, same: Bools) -> float:
-    """At how many steps two quantities that vary are equal, to a thousandth of how much they vary."""
-    both = same & np.isfinite(left) & np.isfinite(right)
-    if both.sum() < 20:
+def _steps_by(x: Floats, y: Floats, steps: Ints) -> float:
+    """At how many steps x moves by y, of this item or the next, but for a few remainders."""
+    step = x[steps + 1] - x[steps]
+    scale = 2e-3 * float(np.nanstd(step)) if np.isfinite(step).any() else 0.0
+    if scale <= 1e-15 * (1 + float(np.nanmax(np.abs(x)))):
         return 0.0
-    a, b = left[both], right[both]
-    scale = float(np.std(a))
-    if scale <= 1e-12 * (1 + float(np.abs(a).max())):
-        return 0.0
-    return float((np.abs(a - b) <= 1e-3 * scale).mean())
+    best = 0
+    for by in (y[steps], y[steps + 1], -y[steps], -y[steps + 1]):
+        left = (step - by) / scale
+        _, counts = np.unique(np.round(left[np.isfinite(left)]), return_counts=True)
+        best = max(best, int((np.sort(counts)[-_REMAINDERS:] - 1).sum()))
+    return best / len(steps)
 
 
 def _find_sum(columns: Columns, rows: _ItemRows) -> tuple[str, ...]:
@@ -290,7 +541,7 @@ def _cross_fit(table: Floats, target: Floats, rows: _ItemRows) -> float:
     """R squared of a ridge regression on the half of the collections that it was not fitted on, both ways."""
     rest = 0.0
     for side in (0, 1):
-        fit, held = rows.owner % 2 == side, rows.owner % 2 != side
+        fit, held = rows.side == side, rows.side != side
         gram = table[fit].T @ table[fit] + 1e-6 * len(table) * np.eye(table.shape[1])
         weights = np.linalg.solve(gram, table[fit].T @ target[fit])
         rest += float(((target[held] - table[held] @ weights) ** 2).sum())
@@ -326,6 +577,7 @@ def _follows(values: Floats, rows: _ItemRows) -> bool:
     step = np.diff(signal)[owner[1:] == owner[:-1]]
     fewest, most = sorted(((step < 0).sum(), (step > 0).sum()))
     one_way = fewest < _FEWER_TURNS * total and fewest < _ONE_WAY * (fewest + most)
+    one_way = one_way and most - fewest > 3.3 * np.sqrt(fewest + most)  # what comes in blocks, may by chance in few
     if one_way and (total - fewest) > _SURE * spread:
         return True
     return _monotone_share(values, rows) > _MONOTONE

@@ -66,15 +66,8 @@ class Evaluation:
 
 
 def evaluate(orderings: Iterable[ArrayLike]) -> Evaluation:
-    """Every metric, averaged over orderings.
+    """Every metric, averaged over orderings, one per collection, each against the identity.
 
-    Parameters
-    ----------
-    orderings
-        One per collection, each against the identity.
-
-    Examples
-    --------
     >>> result = evaluate([[0, 1, 2], [0, 2, 1]])
     >>> result.first, result["perfect"], result.n
     (1.0, 0.5, 2)
@@ -162,6 +155,8 @@ def lcs(orders: Ints) -> Floats:
 
 
 METRICS = {each.__name__: each for each in (edit, spearman, kendall, first, last, neighbours, position, perfect, lcs)}
+# The least and the largest value of each.
+RANGES = {name: (-1.0 if name in ("spearman", "kendall") else 0.0, 1.0) for name in METRICS}
 
 
 def score_all(orderings: Sequence[Ints | None]) -> dict[str, Floats]:

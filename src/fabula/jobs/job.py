@@ -115,7 +115,10 @@ def write_plan(store: JobStore, plan: JobPlan, beside: Mapping[str, bytes]) -> b
             return True
     there = read_plan(store)
     if (replace(plan, version=there.version) if _goes_on(there) else plan).key != there.key:
-        raise InputError(f"{store.address}: another job is planned there ({_unlike(there, plan)}); take another folder")
+        one, other = _facts(there), _facts(plan)
+        unlike = (f"its {what}: {one[what]}, not {other[what]}" for what in one if one[what] != other[what])
+        told = next(unlike, "its shards are cut otherwise")
+        raise InputError(f"{store.address}: another job is planned there ({told}); take another folder")
     return False
 
 
@@ -177,14 +180,8 @@ def _release(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".")[:2] if part.isdecimal())
 
 
-def _unlike(there: JobPlan, plan: JobPlan) -> str:
-    """What tells two plans apart, in words."""
-    one, other = _facts(there), _facts(plan)
-    unlike = (f"its {what}: {one[what]}, not {other[what]}" for what in one if one[what] != other[what])
-    return next(unlike, "its shards are cut otherwise")
-
-
 def _facts(plan: JobPlan) -> dict[str, Any]:
+    """What tells plans apart, in words."""
     model = f"{plan.model['name']} {plan.model['digest'][:12]}" if plan.model else "none"
     inputs = ", ".join(f"{given.path} {given.digest[:12]}" for given in plan.inputs[:2])
     inputs += " ..." if len(plan.inputs) > 2 else ""

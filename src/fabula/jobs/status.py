@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from fabula.jobs.job import ShardedJob, open_job
+from fabula.jobs.job import open_job
 from fabula.jobs.store import Manifest, done_shards, read_manifest, shard_name
 from fabula.jobs.worker import FAILURES, claims
 
@@ -65,14 +65,19 @@ class Watch:
             for name, claim in sorted(claims(job.store).items())
             if name not in done
         )
-        failed = _failures(job, done)
+        notes = {file.removesuffix(".json"): job.store.read(f"{FAILURES}/{file}") for file in job.store.list(FAILURES)}
+        failed = {name: str(json.loads(data).get("failure", "")) for name, data in notes.items() if data is not None}
+        failed = {name: why for name, why in failed.items() if name not in done}
+        states = dict.fromkeys(failed, "failed")
+        states |= {one.shard: "stale" if one.stale else "busy" for one in busy}
+        states |= {shard_name(last.number, part.shard): "failures" if part.failures else "done" for part in parts}
         rate = _rate(parts, now) if going and any(not one.stale for one in busy) else _rate(parts)
         items = sum(part.items for part in parts)
         left = (items / len(parts)) * (last.shards - len(parts)) / rate if parts and rate and going else None
         return Standing(
             address=job.store.address, task=job.plan.task, items=job.task.items,
             round=last.number, shards=last.shards, done=len(parts),
-            states=_states(last.number, last.shards, parts, busy, failed),
+            states=tuple(states.get(shard_name(last.number, shard), "waiting") for shard in range(last.shards)),
             done_items=items, failed_items=sum(part.failures for part in parts), busy=busy, failed=failed,
             rate=rate, seconds_left=left if any(not one.stale for one in busy) else None, complete=going is None,
         )  # fmt: skip
@@ -120,25 +125,6 @@ def duration(seconds: float) -> str:
     if seconds < 3600:
         return f"{seconds / 60:.0f} min"
     return f"{seconds // 3600:.0f} h {seconds % 3600 // 60:.0f} min"
-
-
-def _failures(job: ShardedJob, done: set[str]) -> dict[str, str]:
-    found = {}
-    for file in job.store.list(FAILURES):
-        name = file.removesuffix(".json")
-        data = job.store.read(f"{FAILURES}/{file}")
-        if name not in done and data is not None:
-            found[name] = str(json.loads(data).get("failure", ""))
-    return found
-
-
-def _states(
-    number: int, shards: int, parts: Sequence[Manifest], busy: Sequence[Busy], failed: dict[str, str]
-) -> tuple[str, ...]:
-    states = dict.fromkeys(failed, "failed")
-    states |= {one.shard: "stale" if one.stale else "busy" for one in busy}
-    states |= {shard_name(number, part.shard): "failures" if part.failures else "done" for part in parts}
-    return tuple(states.get(shard_name(number, shard), "waiting") for shard in range(shards))
 
 
 def _rate(parts: Sequence[Manifest], now: float | None = None) -> float | None:

@@ -189,13 +189,7 @@ class Worked:
             self.failed[name] = why
 
 
-def work(
-    address: str,
-    *,
-    inputs: Sequence[str] = (),
-    expiry: float = EXPIRY,
-    report: Report | None = None,
-) -> Worked:
+def work(address: str, *, inputs: Sequence[str] = (), expiry: float = EXPIRY, report: Report | None = None) -> Worked:
     """Work on a job until it is complete, or nothing is left but what failed here.
 
     ``inputs`` says where its inputs lie on this machine, if elsewhere than where it was planned; ``expiry`` after how
@@ -213,12 +207,7 @@ def work(
 
 
 def work_side_by_side(
-    address: str,
-    jobs: int,
-    *,
-    inputs: Sequence[str] = (),
-    expiry: float = EXPIRY,
-    report: Report | None = None,
+    address: str, jobs: int, *, inputs: Sequence[str] = (), expiry: float = EXPIRY, report: Report | None = None
 ) -> Worked:
     """Work on a job with several processes; takes what :func:`work` takes.
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import entry_points
+from math import isfinite
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -279,9 +283,79 @@ class Facing:
     costs: Callable[[], tuple[Floats, Floats]]
 
 
+@dataclass(frozen=True, eq=False)
+class Choosing:
+    """What few of n items are chosen by."""
+
+    groups: Sequence[Hashable | None]  # of each item, what it shares with those of which one will do; None: nothing
+    worth: Floats  # shape (n,): whole numbers that count, such as stars; parts of them say which is best of a group
+    distance: Callable[[Sequence[int]], Floats]  # from m rows to how far these are from each other, shape (m, m)
+    alike: str = ""  # what those of a group are, in words
+    called: str = ""  # what a whole number of worth is called, such as ``{:g} stars and more``
+
+
+def as_moment(text: Any) -> float | None:
+    """Seconds since 1970 of a date or a moment as ISO 8601 or EXIF write it, on the clock it was written by.
+
+    >>> as_moment("2024-05-17"), as_moment("2024:05:17 18:30:00") - as_moment("2024-05-17T18:00:00+02:00")
+    (1715904000.0, 1800.0)
+    """
+    found = _MOMENT.match(text) if isinstance(text, str) else None
+    if found is None:
+        return None
+    with suppress(ValueError, OverflowError):
+        year, month, day, hour, minute, second = (int(part or 0) for part in found.groups())
+        return datetime(year, month, day, hour, minute, min(second, 59), tzinfo=UTC).timestamp()
+    return None
+
+
+_MOMENT = re.compile(r"\s*(\d{4})[-:](\d\d)[-:](\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d))?|\s*$)")
+
+
+def detail_number(value: Any) -> float | None:
+    """A detail of an item as a number, a date as seconds since 1970; None where it is none.
+
+    >>> detail_number(4), detail_number("2.5"), detail_number("1970-01-02"), detail_number("red")
+    (4.0, 2.5, 86400.0, None)
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    with suppress(ValueError):
+        number = float(value)
+        return number if isfinite(number) else None
+    return as_moment(value)
+
+
+def detail_column(collection: Collection, name: str) -> Floats:
+    """What items say in a detail, dates as seconds since 1970: shape (n,), NaN where that is no number."""
+    numbers = map(detail_number, collection.texts(name))
+    return np.array([np.nan if number is None else number for number in numbers])
+
+
 Numbers = tuple[int, int]  # which, and of how many
-Output = Callable[[Collection, Path, Sequence[int]], Path]  # items in their new order, target, sizes of the sides
+Output = Callable[[Collection, Path, Sequence[int]], Path]  # items in their new order, target, a Layout
 Sheet = Callable[[Collection, Path, Sequence[int], float], Path]  # the same, and the gap between two items
+
+
+class Layout(tuple[int, ...]):
+    """How many items each side has, empty where there is one; and how many stand in a row, 0: as many as fit.
+
+    >>> Layout((4, 5), across=3), Layout((4, 5), across=3).across
+    ((4, 5), 3)
+    """
+
+    across: int
+
+    def __new__(cls, sides: Sequence[int] = (), across: int = 0) -> Layout:
+        """Sizes of the sides."""
+        made = super().__new__(cls, sides)
+        made.across = across
+        return made
+
+    @classmethod
+    def of(cls, sides: Sequence[int]) -> Layout:
+        """Sizes of sides as a layout."""
+        return sides if isinstance(sides, Layout) else cls(sides)
 
 
 def column(collection: Collection, name: str) -> Floats:
@@ -329,8 +403,9 @@ class Medium:
         What it is called in the registry.
     words
         What people call things.
-    endings, companions
-        Endings of files that are items; and of what lies beside them and is passed over in silence.
+    endings, bundles, companions
+        Endings of files that are items; of folders that people take for one file; and of what lies beside items and is
+        passed over in silence.
     read_item, number, title
         From a file to its item, with what its tags say; from an item to what it is sorted by within its folder, None
         where its file does not say; and from items to what they are called together, or "".
@@ -387,10 +462,12 @@ class Medium:
         Details of an item that name a file it lies in, besides its path.
     preview
         How an item is shown on the page.
+    choosing
+        What few of many items are chosen by; None: by the steps between them.
     facing
         How items go beside each other on facing pages; None where they have none.
-    outputs
-        Ending -> how a collection is written in a format of this medium's own.
+    outputs, room
+        Ending -> how a collection is written in a format of this medium's own; and how many items one holds at most.
     sheets
         Ending -> how a collection is written in a format that says when each item begins, with a gap between two.
     write_numbers, numbered
@@ -410,6 +487,7 @@ class Medium:
     name: str
     words: Words = Words()
     endings: frozenset[str] = frozenset()
+    bundles: frozenset[str] = frozenset()
     companions: frozenset[str] = frozenset()
     read_item: Callable[[str], Item] = lambda path: Item(path, title=Path(path).stem, path=path)
     number: Callable[[Item], tuple[float, ...] | None] = lambda item: None
@@ -441,8 +519,10 @@ class Medium:
     parsed: Callable[[str], bool] = lambda path: False
     places: frozenset[str] = frozenset()
     preview: Preview = Preview()
+    choosing: Callable[[Collection], Choosing] | None = None
     facing: Callable[[Collection], Facing] | None = None
     outputs: Mapping[str, Output] = field(default_factory=dict)
+    room: Mapping[str, int] = field(default_factory=dict)
     sheets: Mapping[str, Sheet] = field(default_factory=dict)
     write_numbers: Callable[[Path, Numbers, Numbers | None], None] | None = None
     numbered: Callable[[Path], Path] = lambda path: path

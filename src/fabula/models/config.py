@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from fabula.core.arrays import Alike, Floats
 from fabula.core.collection import Collection, Evidence
 from fabula.core.collections import Collections
-from fabula.core.energy import Energy, multiply
+from fabula.core.energy import multiply
 from fabula.errors import ModelError
 
 # What encoders and scorers compute with in NumPy, in the dtype of the tensors they are given.
@@ -37,6 +37,13 @@ def linear(tensors: Tensors, name: str, x: Array) -> Array:
     out = multiply(x.reshape(-1, x.shape[-1]), weight.T)  # one product, however many axes there are
     out += tensors[f"{name}.bias"]
     return np.asarray(out.reshape(*x.shape[:-1], len(weight)))
+
+
+def layer_norm(tensors: Tensors, name: str, x: Array) -> Array:
+    """Numbers (..., w) less their mean, by their deviation, with the tensors ``name.weight`` and ``name.bias``."""
+    centred = x - x.mean(axis=-1, keepdims=True)
+    scale = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + 1e-5)
+    return np.asarray(centred / scale * tensors[f"{name}.weight"] + tensors[f"{name}.bias"])
 
 
 def blocks(x: Array, rows: int, like: Array) -> Iterator[Array]:
@@ -102,13 +109,6 @@ class LoadedScorer(Protocol):
         """How likely each of m sequences of one length is, (m, n, d) -> (m,); higher is likelier."""
 
 
-class TableScorer(Protocol):
-    """A scorer with its weights whose scores are sums over tables."""
-
-    def energy(self, x: Encoded) -> Energy:
-        """What it says of every ordering of B collections of n items each, with a leading axis."""
-
-
 @dataclass(frozen=True)
 class EncoderKind:
     """One kind of encoder."""
@@ -132,7 +132,8 @@ class ScorerKind:
 
     # (settings, d) -> name and shape of each tensor; checks the settings
     shapes: Callable[[Settings, int], dict[str, Shape]]
-    # (tensors, settings) -> a LoadedScorer or, where its scores are sums over tables, a TableScorer
+    # (tensors, settings) -> a LoadedScorer or, where its scores are sums over tables, one with a method ``energy`` from
+    # an Encoded to the Energy of B collections of n items each, with a leading axis
     load: Callable[[Tensors, Settings], Any]
     # whether its orderings are the best there are, not what a search finds: it orders where a model has several
     exact: bool = False

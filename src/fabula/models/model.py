@@ -33,24 +33,11 @@ class Model:
     """An encoder and its scorers, with their weights.
 
     Kinds of model differ in nothing but these, which :mod:`fabula.models.encoders` and :mod:`fabula.models.scorers`
-    have by name.
+    have by name. It is made of a ``config``, as :mod:`fabula.models.config` says, its ``tensors`` by name, and what
+    turns items into numbers first: a :class:`Transform` where each item is encoded by itself, the
+    :class:`fabula.models.titles.Vocabulary` of an encoder that reads titles. ``training`` tells what it was trained on
+    and how, ``card`` what it is for and how it did.
 
-    Parameters
-    ----------
-    config
-        What it is made of, as :mod:`fabula.models.config` says.
-    tensors
-        The weights by name; one that is missing, unknown, of another shape or not finite is an error.
-    inputs
-        What turns items into numbers first: a :class:`Transform` where each item is encoded by itself, the
-        :class:`fabula.models.titles.Vocabulary` of an encoder that reads titles; None where there is none.
-    training
-        What it was trained on and how: data fingerprint, seeds, preset.
-    card
-        What it is for and how it did.
-
-    Examples
-    --------
     >>> transform = Transform(("energy",), (), [0.0], [1.0])
     >>> config = {"dimensions": 1, "encoder": {"kind": "identity"}, "scorers": [{"kind": "arcs", "k": 1, "knots": 2}]}
     >>> rise = {"arcs.values": [[[-1], [1]]], "arcs.weights": [0], "arcs.knots": [0, 1]}
@@ -153,31 +140,17 @@ class Model:
         *,
         raw: bool = False,
     ) -> Floats:
-        """The essence of a collection, z-scored within it.
+        """The essence of a collection, (n, d), z-scored within it; ``raw``: as the encoder gives it.
 
-        Parameters
-        ----------
-        features
-            Shape (n, f) or (n, f, s), columns as in ``feature_names``, NaN where a value is missing; None where nothing
-            but titles is known; or a collection, from which all is taken by name.
-        titles, album, artists
-            Titles of the items, of the collection, and n names of artists, where the model reads them.
-        raw
-            As the encoder gives it, before it is z-scored.
-
-        Returns
-        -------
-        Shape (n, d). A dimension in which all items are alike is zero, so a single item gets zeros. A model that has
-        no essence is an error.
+        ``features``: shape (n, f) or (n, f, s), columns as in ``feature_names``, NaN where a value is missing; None
+        where nothing but titles is known; or a collection, from which all is taken by name. ``titles``, ``album`` and
+        ``artists``: of the items, of the collection, and n names, where the model reads them. A dimension in which all
+        items are alike is zero, so a single item gets zeros. A model that has no essence is an error.
         """
         return self.encode_many([self._one(features, titles, album, artists)], raw=raw)
 
     def encode_many(
-        self,
-        features: ArrayLike | Sequence[Collection],
-        offsets: ArrayLike | None = None,
-        *,
-        raw: bool = False,
+        self, features: ArrayLike | Sequence[Collection], offsets: ArrayLike | None = None, *, raw: bool = False
     ) -> Floats:
         """The essence of the items of many collections, (rows, d), in one pass: for each what :meth:`encode` gives.
 
@@ -245,23 +218,12 @@ class Model:
         evidence: Evidence | None = None,
         scorer: str | None = None,
     ) -> float | Floats:
-        """How likely an essence sequence is, or orderings of a collection; higher is likelier.
+        """How likely an essence sequence is, or orderings of a collection, a number or (m,); higher is likelier.
 
-        Parameters
-        ----------
-        sequence
-            Without ``orderings`` a sequence of essence, shape (n, d), or (n,) where d is 1; (m, n, d) for m of one
-            length. With them what :meth:`encode` takes, and so do ``titles``, ``album`` and ``artists``.
-        orderings
-            Shape (m, n) or (n,); higher scores are likelier beside others of the same collection.
-        evidence
-            As of :meth:`energy`.
-        scorer
-            One of ``scorers``; by default all whose scores add up, or the one that orders.
-
-        Returns
-        -------
-        One number, or shape (m,).
+        Without ``orderings`` it is a sequence of essence, (n, d), or (n,) where d is 1; (m, n, d) for m of one length.
+        With orderings (m, n) or (n,) it is what :meth:`encode` takes, and so are ``titles``, ``album`` and ``artists``,
+        and ``evidence`` as of :meth:`energy`. ``scorer``: one of ``scorers``; by default all whose scores add up, or
+        the one that orders.
         """
         if isinstance(orderings, str):  # a scorer's name
             orderings, scorer = None, orderings
@@ -288,18 +250,9 @@ class Model:
         By a mixture of arcs they are exact, of different shape. By tables of positions and neighbours the first is the
         likeliest there is up to 18 items, and the others open or close otherwise; where all pairs count it is the one
         that agrees best with those that are likely. A scorer that can only be asked is searched from several starts.
-        Where no arcs give a template, it is the ordering's own arc.
-
-        Parameters
-        ----------
-        features, titles, album, artists
-            As :meth:`encode` takes them.
-        alternatives
-            How many orderings to return at most, 1 or more.
-        fixed
-            position -> item; negative positions count from the end.
-        evidence
-            As of :meth:`energy`.
+        Where no arcs give a template, it is the ordering's own arc. ``alternatives``: how many at most, 1 or more;
+        ``fixed``: position -> item, negative positions count from the end; the rest as :meth:`encode` and
+        :meth:`energy` take it.
         """
         one = self._one(features, titles, album, artists)
         self._check_scorer(None)
@@ -360,16 +313,18 @@ class Model:
     ) -> Collection:
         """What is known of one collection, as one; an array is called by a number."""
         if isinstance(given, Collection):
-            return (
-                given if titles is None and artists is None and not album else _retitle(given, titles, album, artists)
-            )
+            if titles is None and artists is None and not album:
+                return given
+            texts = zip(given.items, titles or given.texts("title"), artists or given.texts("artist"), strict=True)
+            items = [Item(item.id, title or "", item.path, artist) for item, title, artist in texts]
+            return Collection(given.id, items, given.features, given.feature_names, title=album or given.title)
         if given is None and titles is None:
             raise InputError("a collection needs features, titles or both to be encoded")
         names = self.feature_names if given is not None else ()
         features = np.zeros((len(titles or ()), 0)) if given is None else self._as_features(given)
-        for what, texts in (("titles", titles), ("artists", artists)):
-            if texts is not None and len(texts) != len(features):
-                raise InputError(f"{what} must be one per item: {len(features)}; got {len(texts)}")
+        for what, own in (("titles", titles), ("artists", artists)):
+            if own is not None and len(own) != len(features):
+                raise InputError(f"{what} must be one per item: {len(features)}; got {len(own)}")
         both = zip(titles or [""] * len(features), artists or [""] * len(features), strict=True)
         items = [Item(str(i), title or "", artist=artist) for i, (title, artist) in enumerate(both, start=1)]
         return Collection(str(number), items, features, names, title=album)
@@ -502,13 +457,6 @@ def _asking(scorer: LoadedScorer, essence: Array) -> Callable[[Ints], Floats]:
         return np.asarray(found).reshape(rows.shape[:-1])
 
     return score
-
-
-def _retitle(given: Collection, titles: Sequence[str] | None, album: str, artists: Sequence[str] | None) -> Collection:
-    """A collection under other titles."""
-    both = zip(given.items, titles or given.texts("title"), artists or given.texts("artist"), strict=True)
-    items = [Item(item.id, title or "", item.path, artist) for item, title, artist in both]
-    return Collection(given.id, items, given.features, given.feature_names, title=album or given.title)
 
 
 def _load_encoder(kind: EncoderKind, config: Mapping[str, Any], tensors: Tensors, inputs: Any) -> LoadedEncoder:

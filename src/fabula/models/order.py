@@ -65,9 +65,10 @@ def propose(
     _check_alternatives(alternatives)
     n, solved = energy.n, solvable(energy)
     found = [likeliest(solved, Constraints(n, fixed=fixed))]
-    for forbidden in _otherwise(found, n):
+    for _, ends in product(range(n), ((0,), (-1,), (0, -1))) if n > 1 else ():
         if len(found) >= alternatives:
             break
+        forbidden = [(int(one.ordering[end]), end) for end in ends for one in found]  # who opens, closes, or both
         try:
             other = likeliest(solved, Constraints(n, fixed=fixed, forbidden=forbidden))
         except (ConflictError, InputError):
@@ -78,14 +79,6 @@ def propose(
         _as_fit(essence, one.ordering, energy.score(one.ordering), exact=one.exact and energy.solvable) for one in found
     ]
     return [fits[0], *sorted(fits[1:], key=lambda fit: -(fit.score or 0.0))]
-
-
-def _otherwise(found: list[Arrangement], n: int) -> Iterator[list[tuple[int, int]]]:
-    """What to forbid next: the openers, the closes, or both, of what has been found so far."""
-    if n < 2:
-        return
-    for _, ends in product(range(n), ((0,), (-1,), (0, -1))):
-        yield [(int(one.ordering[end]), end) for end in ends for one in found]
 
 
 def _as_fit(essence: Floats, ordering: Ints, score: float | Floats, *, exact: bool = False) -> Fit:
@@ -167,12 +160,7 @@ def _arrange_alike(energy: Energy, rule: Rule, seconds: float) -> ArrangedMany:
 
 
 def search_orderings(
-    score: Score,
-    essence: Floats,
-    *,
-    alternatives: int = 4,
-    fixed: Mapping[int, int] | None = None,
-    seed: int = 0,
+    score: Score, essence: Floats, *, alternatives: int = 4, fixed: Mapping[int, int] | None = None, seed: int = 0
 ) -> list[Fit]:
     """Orderings of an essence (n, d) that no swap and no move of one item makes likelier; likeliest first, distinct.
 
@@ -189,8 +177,12 @@ def search_orderings(
     pinned = as_fixed(fixed or {}, len(essence))
     ends: list[tuple[float, Ints]] = []
     near: list[tuple[float, Ints]] = []
-    for start in _starts(essence, pinned, rng):
-        end, around = _climb(score, essence, start, np.setdiff1d(np.arange(len(start)), list(pinned)), rng)
+    free, up = np.setdiff1d(np.arange(len(essence)), list(pinned)), np.argsort(essence[:, 0], kind="stable")
+    for order in [up, up[::-1], *(rng.permutation(len(essence)) for _ in range(_RANDOM_STARTS))]:
+        start = np.empty(len(order), dtype=np.intp)  # what is pinned in its position, the others around it
+        start[list(pinned)] = list(pinned.values())
+        start[free] = order[~np.isin(order, list(pinned.values()))]
+        end, around = _climb(score, essence, start, free, rng)
         ends.append(end)
         near.extend(around)
     found: dict[bytes, tuple[float, Ints]] = {}
@@ -238,21 +230,6 @@ def _neighbours(ordering: Ints, free_positions: Ints, rng: np.random.Generator) 
         else:  # the first of the part behind its last, or the last before its first
             row[free_positions[a : b + 1]] = np.roll(part, -1 if kind == 1 else 1)
     return out
-
-
-def _starts(essence: Floats, pinned: dict[int, int], rng: np.random.Generator) -> list[Ints]:
-    n = len(essence)
-    up = np.argsort(essence[:, 0], kind="stable")
-    orders = [up, up[::-1], *(rng.permutation(n) for _ in range(_RANDOM_STARTS))]
-    return [_with_pinned(order, pinned) for order in orders]
-
-
-def _with_pinned(order: Ints, pinned: dict[int, int]) -> Ints:
-    """The pinned items in their positions, the others around them in the given order."""
-    ordering = np.empty(len(order), dtype=np.intp)
-    ordering[list(pinned)] = list(pinned.values())
-    ordering[np.setdiff1d(np.arange(len(order)), list(pinned))] = order[~np.isin(order, list(pinned.values()))]
-    return ordering
 
 
 def _by_score(candidate: tuple[float, Ints]) -> float:

@@ -56,14 +56,14 @@ def fold(text: str) -> str:
     return " ".join("".join(c for c in decomposed if not unicodedata.combining(c)).lower().split())
 
 
-def fold_artist(name: str) -> str:
+def fold_creator(name: str) -> str:
     """A name such that spellings of one artist are one: no case, accents, marks or spaces, no "The" before it.
 
     "and" is "&", and who is featured is left out.
 
-    >>> fold_artist("The Jay-Z Band"), fold_artist("JAY Z band"), fold_artist("The The"), fold_artist("!!!")
+    >>> fold_creator("The Jay-Z Band"), fold_creator("JAY Z band"), fold_creator("The The"), fold_creator("!!!")
     ('jayzband', 'jayzband', 'the', '!!!')
-    >>> fold_artist("Simon and Garfunkel") == fold_artist("Simon & Garfunkel (feat. A Choir)")
+    >>> fold_creator("Simon and Garfunkel") == fold_creator("Simon & Garfunkel (feat. A Choir)")
     True
     """
     folded = fold(name)
@@ -160,7 +160,9 @@ def clean_titles(titles: Sequence[str]) -> list[str]:
         # From either end of the titles, for as long as a numbering is found: "Suite 1: I", "Suite 1: II", ...
         for place in (0, -1, 0, -1):
             cleaned = _without_numbering(cleaned, place)
-    return [left if _says(left, given) else "" for left, given in zip(cleaned, titles, strict=True)]
+    # What is left is a title where it has letters, or is made of signs on purpose ("...", "?").
+    signs = [not any(c.isdecimal() or roman(c) for c in fold(given)) for given in titles]
+    return [left if _SAYS.search(left) or odd else "" for left, odd in zip(cleaned, signs, strict=True)]
 
 
 def _most(count: int, titles: Sequence[str]) -> bool:
@@ -169,22 +171,13 @@ def _most(count: int, titles: Sequence[str]) -> bool:
 
 def _without_numbering(titles: list[str], place: int) -> list[str]:
     """The titles without their first (0) or last (-1) number, where these run through the collection."""
-    found = [_number(title, place) for title in titles]
+    every = [numbers(fold(title)) for title in titles]
+    found = [one[place] if one and not one[place].part else None for one in every]  # those that name no part
     values = [number.value for number in found if number]
-    if not _runs(values) or not _most(len(values), titles):
+    few = len(values) < _FEWEST or len(set(values)) < len(values) or not _most(len(values), titles)
+    if few or max(values) - min(values) >= 1.5 * len(values):  # a numbering is distinct, and hardly any is left out
         return titles
     return [_cut(title, number) if number else title for title, number in zip(titles, found, strict=True)]
-
-
-def _number(title: str, place: int) -> Number | None:
-    """A number of a title that does not name a part."""
-    found = numbers(fold(title))
-    return found[place] if found and not found[place].part else None
-
-
-def _runs(values: list[int]) -> bool:
-    """Whether values, in whatever order, are a numbering: distinct, and hardly any left out."""
-    return len(values) >= _FEWEST and len(set(values)) == len(values) and max(values) - min(values) < 1.5 * len(values)
 
 
 def _cut(title: str, number: Number) -> str:
@@ -195,31 +188,13 @@ def _cut(title: str, number: Number) -> str:
     return f"{before} {_AFTER.sub('', text[number.end :])}".strip()
 
 
-def _says(left: str, given: str) -> bool:
-    """Whether what is left of a title is a title: it has letters, or is made of signs on purpose ("...", "?")."""
-    return bool(_SAYS.search(left)) or not any(c.isdecimal() or roman(c) for c in fold(given))
-
-
 # What a title says: words and pieces of words, marks, and the part it is of something.
 
-MARKS = (
-    "brackets",
-    "dash",
-    "guest",
-    "number",
-    "question",
-    "stops",
-    "capitals",
-    "small",
-    "words",
-    "letters",
-    "album words",
-    "album title",
-    "artist",
-    "part",
-    "first part",
-    "part number",
-)
+_MARK_NAMES = """
+    brackets dash guest number question stops capitals small words letters album_words album_title artist part
+    first_part part_number
+"""
+MARKS = tuple(_MARK_NAMES.split())
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _DIGITS = re.compile(r"\d+")
 _GUEST = re.compile(r"\b(?:feat|ft|featuring|con|with)\b")
@@ -264,7 +239,11 @@ def read_titles(titles: Sequence[str], album: str = "", artists: Sequence[str] |
     """
     names = list(artists) if artists is not None else [""] * len(titles)
     album_words = frozenset(words_of(album))
-    return [_read(text, album_words, name) for text, name in zip(clean_titles(titles), names, strict=True)]
+    read = []
+    for text, name in zip(clean_titles(titles), names, strict=True):
+        words, (base, part) = words_of(text), _part(text, numbers(fold(text)))
+        read.append(Title(bool(text), words, _marks(text, words, album_words, name, part), base, part))
+    return read
 
 
 @lru_cache(maxsize=1 << 14)
@@ -305,13 +284,6 @@ def grams_of(words: Sequence[str], sizes: Sequence[int] = (3, 4)) -> list[str]:
         for size in sizes:
             found.extend(ended[i : i + size] for i in range(len(ended) - size + 1))
     return found
-
-
-def _read(text: str, album_words: frozenset[str], artist: str) -> Title:
-    words = words_of(text)
-    found = numbers(fold(text))
-    base, part = _part(text, found)
-    return Title(bool(text), words, _marks(text, words, album_words, artist, part), base, part)
 
 
 def _part(text: str, found: tuple[Number, ...]) -> tuple[str, int]:
@@ -618,9 +590,8 @@ class Vocabulary:
         for name, entries in (("tokens", self.tokens), ("grams", self.grams)):
             if not all(isinstance(entry, str) for entry in entries) or len(set(entries)) != len(entries):
                 raise ModelError(f"a vocabulary's {name} must be distinct texts")
-        object.__setattr__(self, "_token", {text: i for i, text in enumerate(self.tokens, start=1)})
-        object.__setattr__(self, "_gram", {text: i for i, text in enumerate(self.grams, start=1)})
-        object.__setattr__(self, "_known_words", {})
+        token, gram = ({text: i for i, text in enumerate(own, start=1)} for own in (self.tokens, self.grams))
+        self.__dict__.update(_token=token, _gram=gram, _known_words={})
 
     def number(self, titles: Sequence[Title]) -> tuple[Ids, Ids]:
         """Numbers of the tokens (n, MOST_TOKENS) and of the grams (n, MOST_GRAMS) of titles, 0 behind the last."""

@@ -58,14 +58,7 @@ class Transform:
             raise InputError("the mean and deviation of a transform must be finite, the deviation not below 0")
         if not 0 <= bound < np.inf:
             raise InputError(f"the bound of a transform must be 0 (none) or above; got {bound}")
-        for attribute, value in (
-            ("feature_names", names),
-            ("logged", logs),
-            ("mean", centre),
-            ("deviation", spread),
-            ("bound", float(bound)),
-        ):
-            object.__setattr__(self, attribute, value)
+        self.__dict__.update(feature_names=names, logged=logs, mean=centre, deviation=spread, bound=float(bound))
 
     @classmethod
     def of(

@@ -7,21 +7,15 @@ from pathlib import Path
 from fabula.core.files import write_whole
 from fabula.jobs.status import Standing, duration
 from fabula.report.charts import Bar, bars_figure
-from fabula.report.markup import html_page, html_table
+from fabula.report.markup import html_page, html_table, read_style
 from fabula.research.bench import SHOWN, BenchCard, BenchRow
 
 WHOSE = {"yours": "yours", "ours": "fabula", "paper": "the paper", "known": "oracle"}
-_MORE = (
-    "body{max-width:76rem}td:first-child{min-width:15rem}td.n .soft{font-size:.78rem}.about{font-size:.85rem}"
-    ".tag{font-size:.8rem;border:1px solid var(--line);border-radius:1rem;padding:.05rem .5rem;"
-    "white-space:nowrap}tr.yours td{font-weight:600}tr.yours .tag{border-color:var(--dot);color:var(--dot)}"
-    "tr.known td{color:var(--soft)}"
-)
 _RULES = (
     "A method is shown the items of each test collection shuffled, under names drawn for that one question, and gives "
     "one ordering. It may learn from the training collections. A question that is not answered, not in time or not "
-    "with a permutation counts as a random ordering does on average. Intervals are 95 %, by a studentised bootstrap "
-    "over those who made the collections, drawn whole. The paper prints no table of order recovery: its row is its "
+    "with a permutation counts as a random ordering does on average. Intervals are 95 %, over "
+    "those who made the collections. The paper prints no table of order recovery: its row is its "
     "method, run here."
 )
 
@@ -34,7 +28,7 @@ def write_board(cards: Sequence[BenchCard], path: str | Path) -> Path:
 def board_page(cards: Sequence[BenchCard]) -> str:
     """The page: for each task the table of all methods and the picture of their rank correlation."""
     heading = f'<h1>Finding the order</h1><p class="sub">{escape(_RULES)}</p>'
-    return html_page("Finding the order", [heading, *map(_board, cards)], style=_MORE)
+    return html_page("Finding the order", [heading, *map(_board, cards)], style=read_style("board"))
 
 
 def _board(card: BenchCard) -> str:
@@ -53,15 +47,9 @@ def _board(card: BenchCard) -> str:
     found = [(row.method, row.metrics["spearman"]) for row in card.rows if row.method != "random"]
     bars = [Bar(method, rho.mean, rho.low, rho.high) for method, rho in found]
     figure = bars_figure([("Spearman's rank correlation with the true order", bars)], standalone=False) if bars else ""
-    return (
-        f"<h2>{escape(task['name'])}</h2><p>{escape(about)}</p>{failures}{notes}{_table(card.rows)}"
-        f"<figure>{figure}</figure>"
-    )
-
-
-def _table(rows: Sequence[BenchRow]) -> str:
     heads = "".join(f'<th class="n">{escape(name)}</th>' for name in (*SHOWN, "failed"))
-    return html_table(f"<th>method</th>{heads}", map(_row, rows))
+    table = html_table(f"<th>method</th>{heads}", map(_row, card.rows))
+    return f"<h2>{escape(task['name'])}</h2><p>{escape(about)}</p>{failures}{notes}{table}<figure>{figure}</figure>"
 
 
 def _row(row: BenchRow) -> str:
@@ -79,18 +67,6 @@ def _row(row: BenchRow) -> str:
 
 # One self-contained HTML page about how a job stands.
 
-_MORE_JOB_PAGE = """
-.whole{height:.9rem;border-radius:.45rem;background:var(--line);overflow:hidden;margin:1rem 0}
-.whole i{display:block;height:100%;background:#2e9e62}
-.facts{display:flex;flex-wrap:wrap;gap:.6rem 2.4rem;margin:1.2rem 0}.facts b{display:block;font-size:1.35rem}
-.facts span{color:var(--soft);font-size:.9rem}
-.grid{display:flex;flex-wrap:wrap;gap:3px;margin:.8rem 0}.grid i,.key i{width:11px;height:11px;border-radius:3px;
-background:var(--line);display:inline-block}
-.grid .done,.key .done{background:#2e9e62}.grid .failures,.key .failures{background:#c9a227}
-.grid .busy,.key .busy{background:var(--dot)}.grid .stale,.key .stale{background:#8a6fd1}
-.grid .failed,.key .failed{background:#d64545}
-.key{color:var(--soft);font-size:.9rem}.key i{margin:0 .35rem 0 .9rem}.key i:first-child{margin-left:0}
-"""
 _STATES = {
     "done": "done",
     "failures": "done, with failures",
@@ -123,7 +99,7 @@ def job_page(standing: Standing, *, every: float | None = None) -> str:
         *_failures(one),
     ]
     again = "" if every is None else f'<meta http-equiv="refresh" content="{max(1, round(every))}">'
-    return html_page(f"{100 * share:.0f} % · {one.task}", body, style=_MORE_JOB_PAGE, head=again)
+    return html_page(f"{100 * share:.0f} % · {one.task}", body, style=read_style("job"), head=again)
 
 
 def _facts(one: Standing, share: float) -> str:

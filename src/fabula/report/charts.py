@@ -23,10 +23,10 @@ class Bar:
     high: float | None = None
 
 
-def bars_figure(panels: Sequence[tuple[str, Sequence[Bar]]], *, width: int = 860, standalone: bool = True) -> str:
+def bars_figure(panels: Sequence[tuple[str, Sequence[Bar]]], *, standalone: bool = True) -> str:
     """Panels (title, bars) of horizontal bars side by side, negative ones to the left: the paper's Figure 1."""
     rows = max(len(bars) for _, bars in panels)
-    each = width / len(panels)
+    width, each = 860, 860 / len(panels)
     parts = [part for i, (title, bars) in enumerate(panels) for part in _bars(title, bars, i * each, each)]
     label = ", ".join(title for title, _ in panels)
     return svg(parts, width=width, height=66 + 24 * rows, label=label, standalone=standalone)
@@ -226,14 +226,12 @@ Column = Mapping[int, _Node]
 Links = Sequence[Mapping[str, int]]
 
 
-def genealogy_figure(
-    genealogy: Mapping[str, Any], *, width: int = 960, height: int = 420, standalone: bool = True
-) -> str:
-    """Templates by their number, and how collections move between them: the paper's Figure 5.
+def genealogy_figure(genealogy: Mapping[str, Any], *, standalone: bool = True) -> str:
+    """Templates by their number, and how collections move between them: the paper's Figure 4.
 
     Of what ``Genealogy.to_dict`` gives: a box is a template, a band the collections.
     """
-    generations = genealogy["generations"]
+    generations, width, height = genealogy["generations"], 960, 420
     total = sum(t["collections"] for t in generations[0]["templates"])
     most = max(len(g["templates"]) for g in generations)
     unit = (height - _GAP * (most - 1)) / max(total, 1)  # height of a collection

@@ -167,9 +167,9 @@ def likes_figure(likes: ArrayLike, labels: Sequence[str]) -> str:
     return svg(parts, width=width, height=height, label="Where each likes to stand", fixed=True)
 
 
-def threads_figure(threads: Threads, labels: list[str], *, width: float = _WIDTH) -> str:
+def threads_figure(threads: Threads, labels: list[str]) -> str:
     """One ribbon a thread, along the positions of n items in their new order; as thick as it is met often."""
-    (n, k), left, top, tall = threads.counts.shape, 120.0, 26.0, 24.0
+    (n, k), left, top, tall, width = threads.counts.shape, 120.0, 26.0, 24.0, _WIDTH
     order = np.argsort([int(np.argmax(row > 0)) for row in threads.counts.T], kind="stable")  # as they come in
     step, height = (width - left - 20) / max(1, n), top + tall * k + 22
     every, parts = max(1, round(n / 30)), []

@@ -13,7 +13,7 @@ from fabula.core.files import write_whole
 from fabula.core.fit import Fit
 from fabula.media.medium import Threads
 from fabula.report import figures
-from fabula.report.markup import html_page, html_table
+from fabula.report.markup import html_page, html_table, read_style
 from fabula.session import ordered as answer
 from fabula.session.explain import story
 from fabula.session.inner_arcs import whole_arc
@@ -21,16 +21,6 @@ from fabula.session.ordered import Ordered
 
 _MOST_PICTURES = 400  # items that are shown
 _SIZE = 480  # pixels of each picture, of its longer side
-_LIGHT_STYLE = """
-.light{display:grid;grid-template-columns:repeat(auto-fill,minmax(9rem,1fr));gap:.9rem;margin:.8rem 0}
-.light figure{margin:0;display:grid;grid-template-rows:8rem auto;gap:.35rem;min-width:0}
-.light img{max-width:100%;max-height:8rem;place-self:center;border-radius:2px}
-.light figcaption{font-size:.8rem;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
-.light h3{grid-column:1/-1;margin:.6rem 0 0;font-size:.9rem}
-.light .why{white-space:normal;margin:0;font-size:.75rem}
-.colours{display:flex;gap:2px;height:.5rem}.colours i{flex:1;border-radius:1px}
-td .colours{width:5rem;height:.9rem}
-"""
 
 
 def _light_table(ordered: Ordered) -> list[str]:
@@ -92,7 +82,7 @@ def order_page(ordered: Ordered) -> str:
         *_threads(ordered),
         *_alternatives(ordered),
     ]
-    return html_page(title, body, style=_LIGHT_STYLE)
+    return html_page(title, body, style=read_style("pictures"))
 
 
 def _summary(ordered: Ordered) -> str:

@@ -19,6 +19,11 @@ from fabula.sources.tables.text_tables import csv_text
 SHOWN = ("edit", "spearman", "kendall", "first", "last", "neighbours", "position", "lcs", "perfect")
 _TESTED = ("metric", "a", "b", "n", "difference", "low", "high", "effect", "p", "adjusted")
 _TITLES = {"edit": "best string edit score", "spearman": "best Spearman's rho"}
+_VERDICTS = {  # what the controls say together: the first that one of them says
+    "leak": "one is above zero: a LEAK, trust no figure",
+    "too few": "too few collections were measured to judge them",
+    "below zero": "none is above zero; one below it has learned noise by heart, which is no leak",
+}
 _MORE = "figure>figcaption{color:var(--soft);font-size:.9rem;margin-top:.5rem}body{max-width:68rem}"
 
 
@@ -84,7 +89,7 @@ def tables(results: Reproduced) -> dict[str, StudyTable]:
     """Every table of a study by name."""
     found = [
         _table1(results),
-        _plain("controls", ("data", "scorer", "bits", "low", "high"), results.controls),
+        _plain("controls", ("data", "scorer", "bits", "low", "high", "verdict"), results.controls),
         _plain("more-data", ("collections", "bits", "low", "high"), results.more_data),
         _figure2(results),
         _plain("significance", _TESTED, results.significance["rows"]),
@@ -105,9 +110,9 @@ def figures(results: Reproduced, *, standalone: bool = True) -> dict[str, str]:
     return found | {
         "figure2": _figure2_lines(results, standalone=standalone),
         "figure2-gain": _gain(results, standalone=standalone),
-        "figure4": _figure4(results.kinship, standalone=standalone),
-        "figure5": charts.genealogy_figure(results.kinship, standalone=standalone),
-        "figure6": _figure6(results, standalone=standalone),
+        "figure3": _figure3(results.kinship, standalone=standalone),
+        "figure4": charts.genealogy_figure(results.kinship, standalone=standalone),
+        "figure5": _figure5(results, standalone=standalone),
         "recovery": _recovery_bars(results, standalone=standalone),
         "learning": _learning(results, standalone=standalone),
     }
@@ -156,13 +161,12 @@ def _recovery(results: Reproduced) -> StudyTable:
 
 
 def _plain(name: str, columns: tuple[str, ...], rows: Sequence[dict[str, Any]]) -> StudyTable:
-    return StudyTable(name, columns, [tuple(_clean(column, row[column]) for column in columns) for row in rows])
-
-
-def _clean(column: str, value: Any) -> Any:
-    """Bits that differ from zero by rounding alone are zero."""
-    tiny = column in ("bits", "low", "high") and isinstance(value, float) and abs(value) < 1e-9
-    return 0.0 if tiny else value
+    """Rows by their columns; bits that differ from zero by rounding alone are zero."""
+    tiny = [
+        {c for c in ("bits", "low", "high") if isinstance(row.get(c), float) and abs(row[c]) < 1e-9} for row in rows
+    ]
+    cells = [tuple(0.0 if c in zero else row[c] for c in columns) for row, zero in zip(rows, tiny, strict=True)]
+    return StudyTable(name, columns, cells)
 
 
 def _table1_figure(results: Reproduced, *, standalone: bool) -> str:
@@ -216,7 +220,7 @@ def _line(
     return [charts.Line(name, k, mean, low, high, colour, dashed)] if own else []
 
 
-def _figure4(kinship: dict[str, Any], *, standalone: bool) -> str:
+def _figure3(kinship: dict[str, Any], *, standalone: bool) -> str:
     [generation] = [g for g in kinship["generations"] if g["k"] == kinship["k"]]
     panels = []
     for which in ("best", "worst"):
@@ -228,7 +232,7 @@ def _figure4(kinship: dict[str, Any], *, standalone: bool) -> str:
     return charts.panels_figure(panels, charts.PanelLayout(len(generation["templates"])), standalone=standalone)
 
 
-def _figure6(results: Reproduced, *, standalone: bool) -> str:
+def _figure5(results: Reproduced, *, standalone: bool) -> str:
     example, kinship = results.example, results.kinship
     essence = example["essence"]
     [generation] = [g for g in kinship["generations"] if g["k"] == kinship["k"]]
@@ -255,7 +259,10 @@ def _recovery_bars(results: Reproduced, *, standalone: bool) -> str:
         bars = []
         for row in chosen:
             cell = row["metrics"][metric]
-            bars.append(_bar(_brief(row["method"]), cell["mean"], cell["low"], cell["high"]))
+            name = row["method"].replace("squared-error templates", "squared error")
+            bars.append(
+                _bar(name.replace("direct transformer", "transformer"), *(cell[e] for e in ("mean", "low", "high")))
+            )
         panels.append((title, bars))
     return charts.bars_figure(panels, standalone=standalone)
 
@@ -263,10 +270,6 @@ def _recovery_bars(results: Reproduced, *, standalone: bool) -> str:
 def _bar(name: str, value: float, low: float | None = None, high: float | None = None) -> charts.Bar:
     """A bar whose label does not say -0.00."""
     return charts.Bar(name, 0.0 if abs(value) < 0.005 else value, low, high)
-
-
-def _brief(method: str) -> str:
-    return method.replace("squared-error templates", "squared error").replace("direct transformer", "transformer")
 
 
 def _learning(results: Reproduced, *, standalone: bool) -> str:
@@ -293,13 +296,13 @@ def _about(results: Reproduced) -> str:
         f"{size}, {results.plan['seeds']} seed(s). Trained on {counts['training']:,} collections; "
         f"{counts['development']:,} decide which epoch is kept; {counts['evaluation']:,} are evaluated "
         f"({results.data['rule']}). "
-        f"{len(results.data['features'])} features. Intervals are 95 %, by bootstrap over creators."
+        f"{len(results.data['features'])} features. Intervals are 95 %, over creators."
     )
 
 
 def _information(results: Reproduced, drawn: Mapping[str, str], listed: Mapping[str, StudyTable]) -> list[str]:
-    worst = max((abs(r["bits"]) for r in results.controls if r["data"] != "real"), default=0.0)
-    verdict = "both controls are zero, as they must be" if worst < 0.02 else "a control is NOT zero: trust no figure"
+    said = {row["verdict"] for row in results.controls}
+    verdict = next((words for one, words in _VERDICTS.items() if one in said), "both are zero, as they must be")
     parts = [
         "<h2>Table 1. Information about the order, by dimensions of the essence</h2>",
         _figure(drawn["table1"], f"Bits on collections that decided nothing in this run, mean over seeds; the controls "
@@ -329,17 +332,17 @@ def _templates(results: Reproduced, drawn: Mapping[str, str], listed: Mapping[st
                 "essence shuffled, paired by collection. k random orderings are not as fair a baseline: of "
                 "proposals that are alike the best is lower, of proposals far apart higher, whatever they know."),
         f"<h2>Significance (appendix D), k = {k}</h2>",
-        '<p class="sub">Paired t-tests over collections; effect is Cohen\'s d<sub>z</sub>; adjusted by '
+        '<p class="sub">Paired t-tests over creators; effect is Cohen\'s d<sub>z</sub>; adjusted by '
         "Holm-Bonferroni over the whole table.</p>",
         listed["significance"].html(digits=4),
-        "<h2>Figure 4. Templates and who follows them</h2>",
-        _figure(drawn["figure4"], f"The {results.kinship['k']} templates of least squared error; the three best "
+        "<h2>Figure 3. Templates and who follows them</h2>",
+        _figure(drawn["figure3"], f"The {results.kinship['k']} templates of least squared error; the three best "
                 "and the three worst fitting held-out collections of 7 to 15 items among those nearest to each."),
-        "<h2>Figure 5. Genealogy of templates</h2>",
-        _figure(drawn["figure5"], f"How {results.kinship['collections']:,} held-out collections move between templates "
+        "<h2>Figure 4. Genealogy of templates</h2>",
+        _figure(drawn["figure4"], f"How {results.kinship['collections']:,} held-out collections move between templates "
                 "as their number grows. Colours follow descent."),
-        f"<h2>Figure 6. {escape(example['title'])}</h2>",
-        _figure(drawn["figure6"], f"In its original order and fitted to four templates{said}. The items keep their "
+        f"<h2>Figure 5. {escape(example['title'])}</h2>",
+        _figure(drawn["figure5"], f"In its original order and fitted to four templates{said}. The items keep their "
                 "numbers."),
     ]  # fmt: skip
 

@@ -12,30 +12,34 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from fabula.core.arcs import Arcs
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Item
+from fabula.core.energy import Energy
 from fabula.core.files import write_whole
-from fabula.core.fit import fit
+from fabula.core.posterior import posterior
 from fabula.core.template import Template
 from fabula.errors import FabulaError, FileError, InputError, MissingExtraError
-from fabula.evaluation.controls import divide
+from fabula.evaluation.controls import divide, share_of
 from fabula.evaluation.information import count_seen, makers
 from fabula.evaluation.intervals import Interval, mean_interval
-from fabula.evaluation.metrics import METRICS, score_all, spearman
+from fabula.evaluation.metrics import METRICS, RANGES, score_all, spearman
 from fabula.models.config import PAIRS, TITLES
 from fabula.models.model import Model, load_model, shipped_models
 from fabula.research.bench_programs import Orderings
 from fabula.research.recovery import (
+    can_look,
     chance_scores,
     closest_fits,
     column_essence,
     evenly_spaced,
     fill_missing,
+    measure_split,
+    propose_steps,
     shuffle_all,
 )
 from fabula.research.splits import Side, read_split, usable_features
@@ -49,9 +53,14 @@ TRAINING, TEST = 400, 200  # collections
 SHORTEST, LONGEST = 5, 12  # items
 HILL = Template([0, 0.25, 0.7, 1], [0.4, -1.2, 1.6, 0.6], "dip and peak")
 _NEAR = 0.45  # the parameter of Mallows' model: each step away from the centre is that much less likely
-_WALK = 0.35  # how much of its place a walker forgets at each step
+_WALK, _START, _DRIFT = 0.35, 0.3, 0.25  # how far a walker errs at each step, where it starts, and where it goes
+_NOISE = 0.5  # on the hill
+TASKS = 1  # version of the tasks: another one where a test, or what a method is shown, changes
+DRAWN = "drawn by numpy's default_rng, seeded by the CRC-32 of the name (fabula.research.bench); CC0"
 HELD_OUT = 0.2  # of a table that does not say how it is split
 FMA = "fma"
+
+Half = Literal["open", "sealed"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +73,9 @@ class BenchTask:
     test: Sequence[Collection]
     rule: str  # how the two were told apart
     titles: bool = False  # whether a method is shown titles
+    texts: bool = False  # whether it is shown what the items say
+    source: str = ""  # where the data come from, and under which licence
+    half: str = ""  # which half of the test this is: open, to develop by, or sealed, to report; empty: all of it
     notes: tuple[str, ...] = ()  # what one should know, for example which columns were left out
 
     @property
@@ -82,6 +94,7 @@ class BenchTask:
         digest = hashlib.sha256("\0".join(self.features).encode())
         for collection in self.test:
             shown = [item.title for item in collection.items] if self.titles else []
+            shown += [text_of(item) for item in collection.items] if self.texts else []
             digest.update(repr((collection.id, len(collection), shown)).encode("utf-8", "backslashreplace"))
             digest.update(np.ascontiguousarray(collection.features, dtype="<f8").tobytes())
         return digest.hexdigest()[:16]
@@ -90,13 +103,17 @@ class BenchTask:
         """What a card says of it."""
         return {
             "name": self.name,
+            "version": TASKS,
             "about": self.about,
+            "source": self.source,
+            "half": self.half,
             "digest": self.digest,
             "training": len(self.training),
             "test": len(self.test),
             "groups": len(set(self.groups)),
             "features": list(self.features),
             "titles": self.titles,
+            "texts": self.texts,
             "rule": self.rule,
         }
 
@@ -108,19 +125,46 @@ def family_task(name: str) -> BenchTask:
             f"there is no task {name!r}; there are: {', '.join(FAMILIES)}, {FMA} (with --fma FOLDER), or any table"
         )
     training, test = draw_task(name)
-    return BenchTask(name, FAMILIES[name].about, training, test, "drawn by code, always the same")
+    return BenchTask(name, FAMILIES[name].about, training, test, "drawn by code, always the same", source=DRAWN)
+
+
+def take_half(task: BenchTask, half: Half) -> BenchTask:
+    """One half of a test, by a digest of who made each collection: to develop by, or to report once.
+
+    >>> halves = [take_half(family_task("arc"), half) for half in ("open", "sealed")]
+    >>> [len(each.test) for each in halves], halves[0].digest == halves[1].digest
+    ([95, 105], False)
+    """
+    kept = [c for c, by in zip(task.test, task.groups, strict=True) if (share_of(by) < 0.5) == (half == "open")]
+    if not kept:
+        raise InputError(f"{task.name}: there is no test collection in the {half} half")
+    return replace(task, test=kept, half=half)
+
+
+def text_of(item: Item) -> str:
+    """What an item says, empty where it holds no text."""
+    return str(item.details.get("text", ""))
 
 
 def table_task(
-    path: str | Path, *, where: Mapping[str, str] | None = None, titles: bool = False, side: Side | None = None
+    path: str | Path,
+    *,
+    where: Mapping[str, str] | None = None,
+    titles: bool = False,
+    texts: bool = False,
+    side: Side | None = None,
 ) -> BenchTask:
-    """A task from a table of ordered collections, one row an item.
+    """A task from a table of ordered collections, one row an item; with ``texts`` a column ``text`` is shown.
 
     A column ``split`` is followed: what it calls validation is to be ordered, or the ``side`` that is named. Without
     one a fifth is held out by a stable digest of the creator's name, or of
     the collection's where there are none. Columns that follow the order themselves are left out.
     """
     split = read_split(path, where=where, held_out=HELD_OUT, side=side)
+    if texts:
+        if not any(text_of(item) for item in split.held_out[0].items):
+            raise InputError(f"{path}: has no column text to show")
+        split = measure_split(split)
     names, notes = usable_features(split.training) if split.training[0].feature_names else ((), ())
     if not names and not titles:
         raise InputError(f"{path}: has no column of numbers to go by; show titles, or add one")
@@ -128,8 +172,8 @@ def table_task(
         [replace(c, features=c.columns(list(names)), feature_names=tuple(names)) for c in part]
         for part in (split.training, split.held_out)
     )
-    about = f"the table {Path(path).name}"
-    return BenchTask(Path(path).stem, about, training, test, split.rule, titles, (*split.notes, *notes))
+    about, found = f"the table {Path(path).name}", (*split.notes, *notes)
+    return BenchTask(Path(path).stem, about, training, test, split.rule, titles, texts, notes=found)
 
 
 def fma_task(folder: str | Path, *, titles: bool = False) -> BenchTask:
@@ -144,7 +188,8 @@ def fma_task(folder: str | Path, *, titles: bool = False) -> BenchTask:
             f"{folder}: has {len(training)} collections to train on and {len(test)} to test; both need some"
         )
     about = "the Free Music Archive dataset, means of librosa's features"
-    return BenchTask(FMA, about, training, test, "FMA's own split", titles, reading.notes)
+    source = "Defferrard et al., FMA: A Dataset for Music Analysis, ISMIR 2017; metadata under CC BY 4.0"
+    return BenchTask(FMA, about, training, test, "FMA's own split", titles, source=source, notes=reading.notes)
 
 
 @dataclass(frozen=True)
@@ -153,8 +198,9 @@ class Family:
 
     about: str
     draw: Callable[[int, np.random.Generator], Floats]  # features (n, f) of n items in their true order
-    # the ordering of shuffled features (n, f) by somebody who knows the model
-    best: Callable[[Floats, np.random.Generator], Ints]
+    # Numbers (n,) that rise with the positions expected of items with features (n, f) by somebody who knows the model:
+    # sorted by them, no other ordering has a higher expected rank correlation.
+    expected: Callable[[Floats], Floats]
 
 
 def draw_task(name: str) -> tuple[list[Collection], list[Collection]]:
@@ -187,7 +233,7 @@ def _mallows(n: int, rng: np.random.Generator) -> Floats:
 
 def _arc(n: int, rng: np.random.Generator) -> Floats:
     rows = rng.normal(size=(n, 3))
-    rows[:, 0] = HILL.samples(n) + 0.5 * rng.normal(size=n)
+    rows[:, 0] = HILL.samples(n) + _NOISE * rng.normal(size=n)
     return rows
 
 
@@ -201,44 +247,40 @@ def _opener(n: int, rng: np.random.Generator) -> Floats:
 
 def _walk(n: int, rng: np.random.Generator) -> Floats:
     rows = np.empty((n, 3))
-    rows[0] = 0.3 * rng.normal(size=3)
+    rows[0] = _START * rng.normal(size=3)
     for j in range(1, n):
-        rows[j] = rows[j - 1] + _WALK * rng.normal(size=3) + 0.25
+        rows[j] = rows[j - 1] + _WALK * rng.normal(size=3) + _DRIFT
     return rows
 
 
-def _along_walk(features: Floats, rng: np.random.Generator) -> Ints:
-    """From the item nearest to the start always to the nearest one that is left, looking a step ahead."""
-    left = list(range(len(features)))
-    here = np.zeros(3)
-    ordering: list[int] = []
-    for _ in range(len(features)):
-        ahead = here + (0.25 if ordering else 0.0)
-        item = min(left, key=lambda i: float(((features[i] - ahead) ** 2).sum()))
-        left.remove(item)
-        ordering.append(item)
-        here = features[item]
-    return np.array(ordering)
+def _along_arc(features: Floats) -> Floats:
+    """Positions expected where the first feature follows the hill, over all orderings by their likelihood."""
+    misses = (features[:, :1] - HILL.samples(len(features))) ** 2  # (n, n): item by position
+    return posterior(Energy(-misses / (2 * _NOISE**2), np.zeros_like(misses))).places
 
 
-def _largest_first(features: Floats, rng: np.random.Generator) -> Ints:
-    first = int(features[:, 0].argmax())
-    return np.array([first, *rng.permutation(np.delete(np.arange(len(features)), first))])
+def _along_walk(features: Floats) -> Floats:
+    """Positions expected of a walk, over all orderings by their likelihood."""
+    n = len(features)
+    stands = np.zeros((n, n))
+    stands[:, 0] = -(features**2).sum(axis=1) / (2 * _START**2)
+    steps = features[np.newaxis] - features[:, np.newaxis] - _DRIFT  # (n, n, f): from item to item
+    return posterior(Energy(stands, -(steps**2).sum(axis=2) / (2 * _WALK**2))).places
 
 
 FAMILIES: dict[str, Family] = {
     "plackett-luce": Family(
         "Plackett-Luce: the next item is drawn by a utility of two of three features",
         _plackett_luce,
-        lambda x, rng: np.argsort(-(1.2 * x[:, 0] - 0.6 * x[:, 1]), kind="stable"),
+        lambda x: 0.6 * x[:, 1] - 1.2 * x[:, 0],
     ),
     "mallows": Family(
         "Mallows: few inversions from the order by one of three features",
         _mallows,
-        lambda x, rng: np.argsort(x[:, 0], kind="stable"),
+        lambda x: x[:, 0],
     ),
-    "arc": Family("one feature follows a dip and a peak, with noise", _arc, lambda x, rng: fit(x[:, 0], HILL).ordering),
-    "opener": Family("only the opener is chosen, by one feature; the rest is random", _opener, _largest_first),
+    "arc": Family("one feature follows a dip and a peak, with noise", _arc, _along_arc),
+    "opener": Family("only the opener is chosen, by one feature; the rest is random", _opener, lambda x: -x[:, 0]),
     "walk": Family("a drifting walk: neighbours are close", _walk, _along_walk),
 }
 
@@ -382,16 +424,12 @@ def score_row(
     """The row of one method; what it did not order counts as chance."""
     absent = [ordering is None for ordering in orderings.found]
     scores = {name: np.where(absent, chance[name], found) for name, found in score_all(orderings.found).items()}
-    gain = _interval(scores["spearman"] - chance["spearman"], task)
+    gain = mean_interval(scores["spearman"] - chance["spearman"], task.groups)
     return BenchRow(method, kind, _intervals(scores, task), orderings.misses, gain, about)
 
 
 def _intervals(scores: Scores, task: BenchTask) -> dict[str, Interval]:
-    return {name: _interval(values, task) for name, values in scores.items()}
-
-
-def _interval(values: Floats, task: BenchTask) -> Interval:
-    return mean_interval(values, np.random.default_rng((0, 2)), task.groups)
+    return {name: mean_interval(values, task.groups, within=RANGES[name]) for name, values in scores.items()}
 
 
 def _rank(rows: list[BenchRow]) -> list[BenchRow]:
@@ -413,10 +451,9 @@ def _our_methods(
 ) -> Iterator[_Method | str]:
     """The methods that can do a task, but those known already; a text where one cannot, saying why."""
     if task.name in FAMILIES:
-        rng = np.random.default_rng(seed)
-        best = FAMILIES[task.name].best
-        about = "the order by the model that drew it"
-        yield _Method("truth known", "known", about, lambda c: best(c.columns(task.features), rng))
+        expected = FAMILIES[task.name].expected
+        about = "sorted by the positions that the model that drew it expects: on average none has a higher correlation"
+        yield _Method("truth known", "known", about, lambda c: sort_stable(expected(c.columns(task.features))))
     if task.features:
         some = _some(task.training)
         column, sign = _best_column(some, task.features)
@@ -485,20 +522,23 @@ def _package_models(task: BenchTask) -> Iterator[_Method | str]:
         seen = count_seen(model, task.test)
         if seen:
             yield f"{name} was trained on {seen:,} of the {len(task.test):,} test collections: its row is no finding"
-        about = "sees the whole collection" + (", titles too" if task.titles else "")
+        about = "reads the texts" if PAIRS in model.reads else "sees the whole collection"
+        about += ", titles too" if task.titles and TITLES in model.reads else ""
         if model.by_item:
             about = f"an essence of {model.dimensions} from {len(model.feature_names)} features"
         yield _Method(name, "ours", f"comes with the package; {about}", partial(_by_model, model))
 
 
 def _by_model(model: Any, collection: Collection) -> Ints:
+    if PAIRS in model.reads:
+        return propose_steps(model, collection)
     return np.asarray(model.order(collection, alternatives=1)[0].ordering)
 
 
 def _reads(model: Model, task: BenchTask) -> bool:
     there = [name for name in model.feature_names if name in task.features]
     if PAIRS in model.reads:
-        return False
+        return task.texts and can_look(model, task.test[0])
     if not model.by_item:
         return bool(there) or (task.titles and TITLES in model.reads)
     return len(there) == len(model.feature_names)

@@ -350,7 +350,8 @@ def _describe(collection: Collection, i: int, task: BenchTask) -> dict[str, Any]
     """What a method is shown of an item."""
     values = [None if np.isnan(value) else float(value) for value in collection.features[i]]
     shown: dict[str, Any] = {"features": dict(zip(collection.feature_names, values, strict=True))}
-    return {**shown, "title": collection.items[i].title} if task.titles else shown
+    shown |= {"title": collection.items[i].title} if task.titles else {}
+    return shown | ({"text": collection.items[i].details.get("text", "")} if task.texts else {})
 
 
 def answer_lines(target: str, lines: Iterable[str], write: Callable[[str], object]) -> None:
@@ -380,7 +381,11 @@ def _as_collection(name: str, items: list[dict[str, Any]], *, ordered: bool) -> 
     """The items of a line as a collection."""
     names = list(items[0]["features"])
     rows = [[math.nan if item["features"][f] is None else item["features"][f] for f in names] for item in items]
-    shown = [Item(item.get("id", str(i)), title=item.get("title", "")) for i, item in enumerate(items)]
+    details = [{"text": item["text"]} if "text" in item else {} for item in items]
+    shown = [
+        Item(item.get("id", str(i)), title=item.get("title", ""), details=own)
+        for i, (item, own) in enumerate(zip(items, details, strict=True))
+    ]
     return Collection(name, shown, rows, names, ordered=ordered)
 
 

@@ -15,7 +15,7 @@ from fabula.core.template import TemplateSet
 from fabula.errors import InputError, import_extra
 from fabula.evaluation.information import Information, makers, mutual_information, suppress_seen_warning
 from fabula.evaluation.intervals import Comparison, Interval, compare_scores, mean_interval
-from fabula.evaluation.metrics import score_all
+from fabula.evaluation.metrics import RANGES, score_all
 from fabula.media.registry import medium_of_columns
 from fabula.models.config import PAIRS, TITLES
 from fabula.models.model import Model, load_model
@@ -23,7 +23,7 @@ from fabula.research import recovery
 from fabula.research.splits import Side, Split, leak_notes, read_split
 
 if TYPE_CHECKING:
-    from fabula.training.sequencer import Sequencer
+    pass
 
 TESTED = ("spearman", "edit", "last")  # metrics the methods are tested by, as one family
 _DRAWS = 16  # random orderings of each collection that make up chance
@@ -101,7 +101,12 @@ def evaluate_table(request: EvaluationRequest, *, progress: recovery.Report | No
     """Order recovery on the held-out collections of a table; ``progress`` is told each method before its turn."""
     model = _load_model(request)
     templates = TemplateSet.load(request.templates) if request.templates is not None else None
-    sequencer = None if request.sequencer is None else _load_sequencer(request.sequencer)
+    sequencer = None
+    if request.sequencer is not None:
+        import_extra("torch", extra="train", purpose="the direct sequencer")
+        from fabula.training.sequencer import load_sequencer
+
+        sequencer = load_sequencer(request.sequencer)
     methods = recovery.Methods(model, request.by, templates, sequencer, request.search, request.k)
     split = read_split(request.table, where=request.where, held_out=request.held_out, side=request.split)
     if model is not None and PAIRS in model.reads:
@@ -179,13 +184,12 @@ def tabulate(
     *,
     rule: str = "",
     seed: int = 0,
-    resamples: int = 2000,
     groups: Sequence[Hashable] | None = None,
 ) -> Evaluated:
     """Metrics of each method with intervals, and paired tests as one family.
 
     ``orderings``: method -> one per collection in the true numbering, None where it was not asked; ``lengths``: its
-    items; ``groups``: whom each is by, and intervals and tests are then over groups, drawn whole.
+    items; ``groups``: whom each is by, and intervals and tests are then over groups.
 
     >>> result = tabulate({"rise": [np.arange(5)] * 8}, [5] * 8)
     >>> [row.method for row in result.rows], result.rows[1].metrics["spearman"].mean
@@ -193,17 +197,15 @@ def tabulate(
     """
     scores = {recovery.CHANCE: recovery.chance_scores(lengths, np.random.default_rng((seed, 1)), _DRAWS)}
     scores |= {method: score_all(found) for method, found in orderings.items()}
-    rows = [_row(method, of, seed, resamples, groups) for method, of in scores.items()]
+    rows = [_row(method, of, groups) for method, of in scores.items()]
     learned = [row for row in rows if row.method in recovery.METHODS]
     plain = [row for row in rows[1:] if row.method not in recovery.METHODS]
     plain.sort(key=lambda row: -row.metrics["spearman"].mean)
-    tests = _tests(scores, seed, resamples, groups)
+    tests = _tests(scores, groups)
     return Evaluated([rows[0], *plain, *learned], tests, len(lengths), rule)
 
 
-def _tests(
-    scores: Mapping[str, Mapping[str, Floats]], seed: int, resamples: int, groups: Sequence[Hashable] | None
-) -> list[TestRow]:
+def _tests(scores: Mapping[str, Mapping[str, Floats]], groups: Sequence[Hashable] | None) -> list[TestRow]:
     """All against chance, those that learn against each other, by every tested metric: one family."""
     methods = [name for name in scores if name != recovery.CHANCE]
     pairs = [(name, recovery.CHANCE) for name in methods]
@@ -213,16 +215,13 @@ def _tests(
     if not family:
         return []
     found = []
-    for each in compare_scores(flat, family, seed=seed, resamples=resamples, groups=groups):
+    for each in compare_scores(flat, family, groups=groups):
         metric, _, a = each.a.partition("\0")
         found.append(TestRow(metric, replace(each, a=a, b=each.b.partition("\0")[2])))
     return found
 
 
-def _row(
-    method: str, scores: Mapping[str, Floats], seed: int, resamples: int, groups: Sequence[Hashable] | None
-) -> MethodRow:
-    rng = np.random.default_rng((seed, 2))
+def _row(method: str, scores: Mapping[str, Floats], groups: Sequence[Hashable] | None) -> MethodRow:
     intervals = {}
     for metric, values in scores.items():
         known = ~np.isnan(values)
@@ -230,12 +229,5 @@ def _row(
         if not known.any():
             intervals[metric] = Interval(0, float("nan"), float("nan"), float("nan"))
             continue
-        intervals[metric] = mean_interval(values[known], rng, by, resamples=resamples)
+        intervals[metric] = mean_interval(values[known], by, within=RANGES[metric])
     return MethodRow(method, intervals["first"].n, intervals)
-
-
-def _load_sequencer(path: str | Path) -> "Sequencer":
-    import_extra("torch", extra="train", purpose="the direct sequencer")
-    from fabula.training.sequencer import load_sequencer
-
-    return load_sequencer(path)

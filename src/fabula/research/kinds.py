@@ -348,7 +348,7 @@ def _measure_closeness(collection: Collection, medium: Medium) -> dict[str, NDAr
 def _summarise(crossed: step_models.Crossed, *, gained: bool) -> dict[str, Interval | None]:
     """Bits, the share of shuffles beaten, and the bits gained over known weights, with intervals over makers."""
     values = {"bits": crossed.bits, "beaten": crossed.beaten, "gained": crossed.bits - crossed.known}
-    found = {name: mean_interval(each, np.random.default_rng(0), crossed.groups) for name, each in values.items()}
+    found = {name: mean_interval(each, crossed.groups) for name, each in values.items()}
     return {**found, "gained": found["gained"] if gained else None}
 
 

@@ -17,7 +17,7 @@ from fabula.core.collection import Collection, Evidence
 from fabula.core.fit import fit
 from fabula.core.template import Template, TemplateSet
 from fabula.errors import InputError
-from fabula.evaluation.information import Information, makers, mutual_information, summarise_bits
+from fabula.evaluation.information import Information, info_nce_bits, makers, mutual_information, summarise_bits
 from fabula.evaluation.metrics import random_orderings, score_all, single_features
 from fabula.media.medium import find_evidence
 from fabula.media.registry import measure_if_held
@@ -46,7 +46,7 @@ METHODS = (SORTED, PAPER, ARCS, *SEARCHES.values(), PROPOSED, LIKELIEST, DIRECT)
 _MOST = 4000  # collections templates are learned from, at most
 _RULES: dict[str, Rule] = {PROPOSED: "agreeing", LIKELIEST: "likeliest"}
 _SECONDS = 0.5  # to search in, where a collection has too many items to be solved
-_NEGATIVES = 31  # of the bits of a step model
+_NEGATIVES, _DRAWS = 31, 4  # of the bits of a step model
 
 Orderings = list[Ints | None]  # None where a method was not asked
 Report = Callable[[str], None]
@@ -93,7 +93,11 @@ def _by_essence(
     """What a model's essence, or a column, makes of each held-out collection."""
     found: dict[str, Orderings] = {}
     learned_from = [split.training[i] for i in evenly_spaced(len(split.training), _MOST)]
-    essences, known = (_essences(part, methods) for part in (split.held_out, learned_from))
+    model = methods.model
+    essences, known = (
+        [column_essence(c, str(methods.by)) for c in part] if model is None else scalar_essences(model, part)
+        for part in (split.held_out, learned_from)
+    )
     count = min(methods.k, len(known))
     apart = split.training is not split.held_out  # else what is learned here would be measured on the same
     if known[0].ndim == 1:
@@ -103,11 +107,9 @@ def _by_essence(
         fitted = methods.templates or (learn_templates(known, k=count, seed=seed) if apart else None)
         if fitted is not None:
             found[PAPER] = order_blind(essences, rng, closest_fits(fitted))
-    model = methods.model
-    if model is not None:
-        arcs = model.arcs
-    else:
-        arcs = learn_arcs(known, k=count, rng=np.random.default_rng(seed)) if apart else None
+    arcs = None if model is None else model.arcs
+    if model is None and apart:
+        arcs = learn_arcs(known, k=count, rng=np.random.default_rng(seed))
     if arcs is not None:
         report(ARCS)
         found[ARCS] = order_blind(essences, rng, lambda rows, offsets: arcs.order_many(rows, offsets)[0])
@@ -256,12 +258,6 @@ def scalar_essences(model: Model, collections: Sequence[Collection]) -> list[Flo
     return [e[:, 0] if e.shape[1] == 1 else e for e in model.encode_all(collections)]
 
 
-def _essences(collections: Sequence[Collection], methods: Methods) -> list[Floats]:
-    if methods.model is not None:
-        return scalar_essences(methods.model, collections)
-    return [column_essence(c, str(methods.by)) for c in collections]
-
-
 def fill_missing(values: ArrayLike) -> Floats:
     """Values (n,) with the mean of the others where one is missing, 0 where all are."""
     array = np.asarray(values, dtype=np.float64)
@@ -307,13 +303,24 @@ def look_at(model: Model, collection: Collection) -> Evidence:
     return found
 
 
+def can_look(model: Model, collection: Collection) -> bool:
+    """Whether a step model finds something to look at in a collection's items."""
+    try:
+        return bool(look_at(model, collection).pairs)
+    except InputError:
+        return False
+
+
+def propose_steps(model: Model, collection: Collection) -> Ints:
+    """The ordering that a step model proposes for a collection, (n,)."""
+    energy = model.energy(collection, evidence=look_at(model, collection))
+    return likeliest(solvable(energy), seconds=_SECONDS).ordering
+
+
 def step_orderings(model: Model, collections: Sequence[Collection], rng: np.random.Generator) -> dict[str, Orderings]:
     """The ordering proposed for each collection in the true numbering, its items shuffled before they are looked at."""
-    found: Orderings = []
-    for mixed, shown in zip(*shuffle_all(collections, rng), strict=True):
-        energy = model.energy(shown, evidence=look_at(model, shown))
-        found.append(mixed[likeliest(solvable(energy), seconds=_SECONDS).ordering])
-    return {PROPOSED: found}
+    shuffled = zip(*shuffle_all(collections, rng), strict=True)
+    return {PROPOSED: [mixed[propose_steps(model, shown)] for mixed, shown in shuffled]}
 
 
 def step_bits(model: Model, collections: Sequence[Collection], seed: int) -> dict[str, Information]:
@@ -321,13 +328,12 @@ def step_bits(model: Model, collections: Sequence[Collection], seed: int) -> dic
     some = [c for c in collections if len(c) <= MOST_DRAWN]
     if not some:
         return {}
-    rng, leads = np.random.default_rng(seed), []
+    rng, bits = np.random.default_rng(seed), []
     for collection in some:
         n, energy = len(collection), model.energy(collection, evidence=look_at(model, collection))
-        others = np.asarray(energy.score(np.argsort(rng.random((_NEGATIVES, n)), axis=1)))
-        leads.append(others - energy.score(np.arange(n)))
-    total = np.logaddexp(0.0, np.logaddexp.reduce(np.stack(leads), axis=1))
-    bits = np.log2(_NEGATIVES + 1) - total / np.log(2)
+        others = np.asarray(energy.score(np.argsort(rng.random((_DRAWS * _NEGATIVES, n)), axis=1)))
+        truth = np.asarray(energy.score(np.arange(n)[np.newaxis]))  # (1,)
+        bits.append(info_nce_bits(truth, others.reshape(1, _DRAWS, _NEGATIVES))[0])
     lengths = np.array([len(c) for c in some])
     name = " + ".join(model.scorers) if model.reaches else "flow"
-    return {name: summarise_bits(bits, lengths, makers(some), rng, _NEGATIVES, 1)}
+    return {name: summarise_bits(np.stack(bits), lengths, makers(some), _NEGATIVES)}

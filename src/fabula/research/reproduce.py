@@ -15,8 +15,9 @@ from fabula.core.fit import fit
 from fabula.core.template import PAPER_KNOTS, TemplateSet, name_templates
 from fabula.errors import FileError, InputError, import_extra
 from fabula.evaluation.controls import Parts
-from fabula.evaluation.intervals import bootstrap, compare_scores
-from fabula.evaluation.metrics import best_scores, random_proposals, shuffle_proposals, template_proposals
+from fabula.evaluation.information import makers
+from fabula.evaluation.intervals import compare_scores, mean_interval
+from fabula.evaluation.metrics import RANGES, best_scores, random_proposals, shuffle_proposals, template_proposals
 from fabula.media.music.tracks import SHOWN_CREATOR, SHOWN_TITLE
 from fabula.models.model import Model, load_essence_model, save_model
 from fabula.research import recovery as recovering
@@ -89,6 +90,13 @@ def control(workspace: Workspace, name: str) -> list[dict[str, Any]]:
         return audit_one(name, EssenceTraining(parts, config, plan.device), progress=workspace.epochs_of(stage))[1]
 
     return list(workspace.stage(stage, {"config": config.to_dict(), "most": plan.most}, work))
+
+
+def judge(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of the audit with what each control says, by the rule of ``fabula audit``."""
+    from fabula.training.audit import AuditReport, AuditRow
+
+    return list(AuditReport([AuditRow(**row) for row in rows]).to_dict()["rows"])
 
 
 def sizes(workspace: Workspace) -> list[int]:
@@ -306,7 +314,7 @@ def frozen(model: Model, whole: Parts, plain: Parts) -> Parts:
 RANDOM = "k random orderings"
 NAMES = {"evolved": "evolved templates", "refined": "refined templates", "contrast": "contrastive templates"}
 METRICS = ("edit", "spearman")
-SHORT, LONG = 7, 15  # items of a collection of typical length, as in the paper's Figure 4
+SHORT, LONG = 7, 15  # items of a collection of typical length, as in the paper's Figure 3
 
 Sets = Mapping[str, Mapping[int, TemplateSet]]
 Scores = dict[tuple[str, int, str], Floats]  # (name, k, metric) -> best score of each collection
@@ -321,14 +329,14 @@ class Reproduced:
     plan: dict[str, Any]
     table1: list[dict[str, Any]]  # bits by dimension
     figure1: list[dict[str, Any]] | None  # bits by feature; None where there is no plain feature
-    controls: list[dict[str, Any]]  # bits of the controls
+    controls: list[dict[str, Any]]  # bits of the controls, and what each says
     more_data: list[dict[str, Any]]  # bits by training collections
     essences: list[dict[str, Any]]  # bits and history of each
     sequencer: dict[str, Any]
     figure2: dict[str, Any]  # best scores by the number of templates, with both baselines
     significance: dict[str, Any]  # tests at k = 4
-    kinship: dict[str, Any]  # Figures 4 and 5
-    example: dict[str, Any]  # Figure 6
+    kinship: dict[str, Any]  # Figures 3 and 4
+    example: dict[str, Any]  # Figure 5
     recovery: dict[str, Any]  # all methods by all metrics
 
 
@@ -375,7 +383,7 @@ def run(workspace: Workspace) -> Reproduced:
         plan={"quick": plan.quick, "seeds": plan.seeds, "preset": plan.preset, "searched": plan.searched},
         table1=table1(workspace),
         figure1=figure1(workspace),
-        controls=[row for name in DATA for row in control(workspace, name)],
+        controls=judge([row for name in DATA for row in control(workspace, name)]),
         more_data=[more_data_run(workspace, size) for size in sizes(workspace)],
         essences=[result for _, result in trained],
         sequencer={key: value for key, value in direct.items() if key != "orderings"},
@@ -426,14 +434,15 @@ def figure2(workspace: Workspace) -> dict[str, Any]:
     scores = {key: np.mean([run[key] for run in runs], axis=0) for key in runs[0]}
 
     def work() -> Any:
-        rows = [_interval_row(key, values, workspace.plan.resamples) for key, values in scores.items()]
-        gains = _gains(scores, workspace.plan.resamples)
+        by = makers(workspace.study.evaluation)
+        rows = [_interval_row(key, values, by, within=RANGES[key[2]]) for key, values in scores.items()]
+        gains = _gains(scores, by)
         k = _main_count(workspace)
         four = [[*key, values] for key, values in scores.items() if key[1] == k]
         return {"rows": rows, "gains": gains, "k": k, "scores": four}
 
     digest = hashlib.sha256(b"".join(repr(key).encode() + values.tobytes() for key, values in scores.items()))
-    settings = {"scores": digest.hexdigest(), "resamples": workspace.plan.resamples}
+    settings = {"scores": digest.hexdigest()}
     return dict(workspace.stage("figure2", settings, work))
 
 
@@ -467,18 +476,20 @@ def _score(workspace: Workspace, essences: list[Floats], sets: Sets, rng: np.ran
     return scores
 
 
-def _gains(scores: Scores, resamples: int) -> list[dict[str, Any]]:
+def _gains(scores: Scores, by: Sequence[str]) -> list[dict[str, Any]]:
     """What each way of learning gains over its own templates with the essence shuffled, paired by collection."""
     names = {NAMES[way]: baseline_name(way) for way in NAMES}
     return [
-        _interval_row(key, values - scores[names[key[0]], key[1], key[2]], resamples)
+        _interval_row(key, values - scores[names[key[0]], key[1], key[2]], by)
         for key, values in scores.items()
         if key[0] in names
     ]
 
 
-def _interval_row(key: tuple[str, int, str], values: Floats, resamples: int) -> dict[str, Any]:
-    interval = bootstrap(values, np.random.default_rng(0), resamples=resamples)
+def _interval_row(
+    key: tuple[str, int, str], values: Floats, by: Sequence[str], within: tuple[float, float] = (-2.0, 2.0)
+) -> dict[str, Any]:
+    interval = mean_interval(values, by, within=within)
     return {"name": key[0], "k": key[1], "metric": key[2], **asdict(interval)}
 
 
@@ -498,14 +509,14 @@ def significance(workspace: Workspace, figure: Mapping[str, Any]) -> dict[str, A
         for other in (RANDOM, baseline_name(way))
     ]
     rows = []
-    for each in compare_scores(scores, pairs, resamples=workspace.plan.resamples):
+    for each in compare_scores(scores, pairs, groups=makers(workspace.study.evaluation)):
         metric, _, a = each.a.partition("\0")
         rows.append({**asdict(each), "metric": metric, "a": a, "b": each.b.partition("\0")[2]})
     return {"k": figure["k"], "rows": plain(rows)}
 
 
 def kinship(workspace: Workspace, model: Model, sets: Sets, way: str = "refined") -> dict[str, Any]:
-    """Figures 4 and 5: how templates descend from each other, and the collections that follow them best and worst."""
+    """Figures 3 and 4: how templates descend from each other, and the collections that follow them best and worst."""
     typical = [c for c in workspace.study.evaluation if SHORT <= len(c) <= LONG] or workspace.study.evaluation
     chosen = [sets[way][k] for k in sorted(sets[way])]
 
@@ -521,7 +532,7 @@ def kinship(workspace: Workspace, model: Model, sets: Sets, way: str = "refined"
 
 
 def example(workspace: Workspace, model: Model, sets: Sets, way: str = "refined") -> dict[str, Any]:
-    """Figure 6: one collection in its own order and fitted to the four templates."""
+    """Figure 5: one collection in its own order and fitted to the four templates."""
     shown = _choose_example(workspace)
     [arc] = recovering.scalar_essences(model, [shown])
     fits = []
@@ -555,7 +566,7 @@ def recovery(workspace: Workspace, model: Model, templates: TemplateSet, direct:
 
     Takes the essence with its mixture of arcs, squared-error templates, and what the stage of the sequencer gave.
     """
-    study, plan = workspace.study, workspace.plan
+    study = workspace.study
     split = Split(study.training, study.evaluation, study.rule)
     searched = dict(pair for part in range(SEARCH_PARTS) for pair in search_part(workspace, part))
     single = study.features if study.evaluation[0].features.ndim == 2 else ()
@@ -571,11 +582,10 @@ def recovery(workspace: Workspace, model: Model, templates: TemplateSet, direct:
         found[recovering.DIRECT] = as_orderings(direct["orderings"])
         report("tests")
         lengths = [len(c) for c in study.evaluation]
-        return tabulate(found, lengths, rule=study.rule, resamples=plan.resamples).to_dict()
+        return tabulate(found, lengths, rule=study.rule, groups=makers(study.evaluation)).to_dict()
 
     settings = {
         "searched": {str(i): ordering.tolist() for i, ordering in searched.items()},
-        "resamples": plan.resamples,
         "templates": templates.values.tolist(),
         "training": model.training,
         "direct": direct["history"],

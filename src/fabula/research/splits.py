@@ -17,9 +17,10 @@ from fabula.core.files import write_whole
 from fabula.core.fingerprints import find_shared
 from fabula.errors import FileError, InputError, import_extra, shown
 from fabula.evaluation.controls import Parts, divide, share_of
-from fabula.evaluation.leaks import Finding, find_leaks
+from fabula.evaluation.leaks import find_leaks
 from fabula.media.extraction import Extraction, Measuring, extract
 from fabula.media.registry import item_endings
+from fabula.models.titles import fold_creator
 from fabula.sources.folders import files_of
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS
 from fabula.sources.registry import Opening, Source, open_source
@@ -148,11 +149,8 @@ def _check_kinds(found: Mapping[str, Any], where: str) -> None:
 
 
 def _lines(values: Mapping[str, Any]) -> str:
-    return "".join(f"{_key(name)} = {_value(name, value)}\n" for name, value in values.items())
-
-
-def _key(name: str) -> str:
-    return name if _BARE.fullmatch(name) else _quote(name)
+    keys = (name if _BARE.fullmatch(name) else _quote(name) for name in values)
+    return "".join(f"{key} = {_value(name, value)}\n" for key, (name, value) in zip(keys, values.items(), strict=True))
 
 
 def _value(name: str, value: Any) -> str:
@@ -359,8 +357,8 @@ def overlap(training: Sequence[Collection], held_out: Sequence[Collection]) -> t
     twice = sum(find_shared(training, held_out))
     if twice:
         notes.append(f"LEAK: {twice:,} of {len(held_out):,} held-out collections are also among those trained on")
-    known = {c.creators[0].casefold() for c in training} - {""}
-    makers = [c.creators[0].casefold() for c in held_out]
+    known = {fold_creator(c.creators[0]) for c in training} - {""}
+    makers = [fold_creator(c.creators[0]) for c in held_out]
     both = [maker for maker in makers if maker in known]
     if both:
         who = f"by {len(set(both)):,} who also made some that are trained on"
@@ -378,7 +376,9 @@ def usable_features(collections: Sequence[Collection]) -> tuple[tuple[str, ...],
     reasons = {name: "it is the same for all items of a collection" for name in there if _same(collections, name)}
     found = find_leaks(collections, [name for name in there if name not in reasons], titles=False)
     for each in found:
-        reasons |= {name: _why(each, name) for name in each.columns if each.throughout and name not in reasons}
+        for name in each.columns if each.throughout else ():
+            others = ", ".join(repr(other) for other in each.columns if other != name)
+            reasons.setdefault(name, f"with {others}, {each.why}" if others else each.why)
     notes = tuple(f"column {name!r} left out: {reasons[name]}" for name in there if name in reasons)
     notes += tuple(str(each) for each in found if not each.throughout)
     names = tuple(name for name in there if name not in reasons)
@@ -391,11 +391,6 @@ def leak_notes(collections: Sequence[Collection], features: Sequence[str], *, ti
     """Notes about what a user asked for by name and what gives the order away."""
     return tuple(f"LEAK: {each}; what is measured with it is no finding" if each.throughout else str(each)
                  for each in find_leaks(collections, features, titles=titles))  # fmt: skip
-
-
-def _why(found: Finding, name: str) -> str:
-    others = [repr(other) for other in found.columns if other != name]
-    return f"with {', '.join(others)}, {found.why}" if others else found.why
 
 
 def _same(collections: Sequence[Collection], name: str) -> bool:

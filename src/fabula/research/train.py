@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, get_args
@@ -77,16 +77,10 @@ class TrainedModel(Model):
 def preset(name: str = "default", **changes: Any) -> TrainingConfig:
     """The settings of a training: a preset by name, with some of its fields changed. Needs PyTorch.
 
-    Parameters
-    ----------
-    name
-        ``"default"``; ``"arcs"``, light enough for a CPU; ``"paper"`` for the numbers of its appendix A.
-    changes
-        Fields of :class:`fabula.training.recipes.TrainingConfig`, such as ``epochs=20`` or ``dimensions=4``.
-        ``encoder`` and ``scorers`` take an :class:`Encoder` and :class:`Scorer` of one's own, which is registered.
+    The presets are ``"default"``; ``"arcs"``, light enough for a CPU; ``"paper"`` for the numbers of its appendix A.
+    ``changes`` are fields of :class:`fabula.training.recipes.TrainingConfig`, such as ``epochs=20``; ``encoder`` and
+    ``scorers`` take an :class:`Encoder` and :class:`Scorer` of one's own, which is registered.
 
-    Examples
-    --------
     >>> config = preset("arcs", epochs=5)
     >>> config.epochs, config.scorers
     (5, ('arcs',))
@@ -341,11 +335,6 @@ def compare_recipe(
     return (comparing.compare_inputs if isinstance(ready, SetTraining) else comparing.compare_essence)(ready, **options)
 
 
-def rows_json(rows: Iterable[Compared]) -> list[dict[str, Any]]:
-    """Rows of :func:`compare` as JSON can hold them."""
-    return [asdict(row) for row in rows]
-
-
 def prepare_recipe(recipe: Recipe, **options: Any) -> Prepared:
     """A recipe with its collections read and everything decided, as :func:`fabula.research.kinds.prepare` does it."""
     import_extra("torch", extra="train", purpose="training")
@@ -372,8 +361,9 @@ def _recipe(
     if encoder is not None:
         changes["encoder"] = encoder
     read = None if titles in (None, False) else "" if titles is True else str(titles)
-    if chosen == "set" and titles is None and start is None and _has_titles(table):
-        read = ""
+    if chosen == "set" and titles is None and start is None:  # those of files, and of collections that have any
+        given = () if isinstance(table, Path) else (item for c in table.training for item in c.items)
+        read = "" if (isinstance(table, Path) and is_folder(table)) or any(item.title for item in given) else None
     base = "default" if config is None else config
     if chosen == "essence":
         base, changes = _essence_settings(base, changes)
@@ -418,13 +408,6 @@ def kind_of_folder(folder: Path | Given) -> Kind:
     media = (medium_of_file(Path(file).suffix) for file in files_of([str(folder)]))
     first = next((medium for medium in media if medium is not None), None)
     return "neighbours" if first is not None and first.neighbours else "set"
-
-
-def _has_titles(table: Path | Given) -> bool:
-    """Whether titles are read where nothing is said: those of files, and of collections that have any."""
-    if isinstance(table, Path):
-        return is_folder(table)
-    return any(item.title for collection in table.training for item in collection.items)
 
 
 def _as_given(data: Data) -> Path | Given:
@@ -477,23 +460,16 @@ def epoch_row(report: Progress) -> dict[str, Any]:
 class EpochLog:
     """Every epoch as a line of JSON in a file, which can be followed while the run goes on.
 
-    A run that begins replaces the file; one that goes on from a checkpoint adds to it.
-
-    Parameters
-    ----------
-    path
-        Where to write, for example ``run.jsonl``.
-    about
-        More to say in each line, for example which of several runs it is.
+    A run that begins replaces the file (such as ``run.jsonl``); one that goes on from a checkpoint adds to it.
     """
 
-    def __init__(self, path: str | Path, about: Mapping[str, Any] | None = None) -> None:
-        self.path, self.about = check_target(path), dict(about or {})
+    def __init__(self, path: str | Path) -> None:
+        self.path = check_target(path)
         self._file: TextIO | None = None
 
     def __call__(self, report: Progress) -> None:
         """Write one epoch."""
-        row = {**self.about, **epoch_row(report)}
+        row = epoch_row(report)
         try:
             if self._file is None:
                 self._file = self.path.open("w" if row["epoch"] <= 1 else "a", encoding="utf-8")
@@ -510,13 +486,7 @@ class EpochLog:
 
 
 class TensorBoardLog:
-    """Loss and bits of every epoch for TensorBoard.
-
-    Parameters
-    ----------
-    folder
-        Where it looks for runs: ``tensorboard --logdir FOLDER``.
-    """
+    """Loss and bits of every epoch for TensorBoard, in a folder where it looks: ``tensorboard --logdir FOLDER``."""
 
     def __init__(self, folder: str | Path) -> None:
         import_extra("tensorboard", extra="tensorboard", purpose="a log for TensorBoard")

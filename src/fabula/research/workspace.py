@@ -157,7 +157,6 @@ class StudyPlan:
     learned_from: int = 0  # training collections templates are learned from; 0: all
     searched: int = 5000  # collections the search under a scorer is asked about, at most
     shares: tuple[float, ...] = (1 / 64, 1 / 16, 1 / 4, 1.0)  # parts of the training collections of the learning curve
-    resamples: int = 2000
     quick: bool = False
 
     def essence_config(self, features: tuple[str, ...], seed: int) -> "TrainingConfig":
@@ -207,7 +206,7 @@ def _config(name: str, changes: dict[str, Any]) -> "TrainingConfig":
 
 
 FORMAT = "fabula-stage"
-VERSION = 1
+VERSION = 2
 
 Report = Callable[[str, str], None]
 

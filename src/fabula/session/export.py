@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 from fabula.core.collection import Collection
 from fabula.core.files import check_target, cut_name, json_text, make_part, sweep_folder, write_whole
-from fabula.errors import FileError, InputError, check_kind, shown
+from fabula.errors import FabulaError, FileError, InputError, check_kind, shown
 from fabula.media.facts import Levelling
+from fabula.media.medium import Layout, Medium
 from fabula.media.registry import media
 from fabula.sources.playlists.entries import move_location
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS, format_of, playlist_of, write_playlist
@@ -63,7 +64,7 @@ def write_ordered(ordered: Ordered, path: str | Path, *, gain: bool = False) -> 
             back = _write_playlist if ordered.session.source.playlist is not None else _write_csv
             return _WRITERS.get(ending, back)(ordered, target, gains)
         if ending in medium.outputs:
-            return medium.outputs[ending](ordered.readable, target, ordered.sides)
+            return write_own(medium, ending, ordered.readable, target, Layout(ordered.sides, ordered.request.grid))
         if ending in medium.sheets:
             placed = relocate(ordered.collection, ordered.session.source.folder, target.parent)
             titled = replace(placed, title=ordered.session.title)
@@ -71,6 +72,26 @@ def write_ordered(ordered: Ordered, path: str | Path, *, gain: bool = False) -> 
         return _WRITERS[ending](ordered, target, gains)
 
     return replace_file(target, write)
+
+
+def write_own(medium: Medium, ending: str, collection: Collection, target: Path, layout: Layout) -> Path:
+    """Write a format of the medium's own; a FileError where the medium fails at it, for whatever reason."""
+    try:
+        return medium.outputs[ending](collection, target, layout)
+    except (FabulaError, OSError):
+        raise
+    except Exception as error:  # of a medium that another package brings
+        why = f"{type(error).__name__}: {shown(' '.join(str(error).split()))}"
+        raise FileError(f"{shown(target)}: cannot be written ({why})") from error
+
+
+def check_room(path: str | Path, medium: Medium, count: int) -> None:
+    """Refuse an output that holds fewer items than there are, before they are measured."""
+    endings = [ending for ending in medium.outputs if Path(path).name.lower().endswith(ending)]
+    most = medium.room.get(max(endings, key=len, default=""), count)
+    if count > most:
+        many = f"{count:,} {medium.words.items} are more than the {most:,} that one {max(endings, key=len)} holds"
+        raise InputError(f"{shown(path)}: {many}; choose fewer (--pick), or another ending")
 
 
 def _comes_back(source: Source, target: Path) -> bool:

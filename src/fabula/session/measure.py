@@ -19,7 +19,7 @@ from fabula.core.collection import Collection, Item
 from fabula.errors import FileError, InputError, ModelError, import_extra, shown
 from fabula.media.extraction import Extraction, Measuring, extract
 from fabula.media.facts import Axis
-from fabula.media.medium import Medium, Step, Steps
+from fabula.media.medium import Medium, Step, Steps, detail_column
 from fabula.models.model import Model, load_essence_model, load_model
 from fabula.models.transform import Transform, log_parts
 from fabula.session.propose import Likelihood, judge
@@ -65,11 +65,22 @@ def add_columns(source: Source, found: Extraction) -> Collection:
         columns.setdefault(name, collection.column(name))
     for name in source.medium.columns:
         if any(name in item.details for item in collection.items):  # NaN where tags do not give the number
-            values = [item.details.get(name) for item in collection.items]
-            numbers = [float(value) if isinstance(value, int | float) else np.nan for value in values]
-            columns.setdefault(name, np.array(numbers))
+            columns.setdefault(name, detail_column(collection, name))
     features = np.column_stack(list(columns.values())) if columns else np.empty((len(collection), 0))
     return replace(collection, features=features, feature_names=tuple(columns))
+
+
+def with_detail(source: Source, by: str) -> Source:
+    """The source with a column of what its items say in a detail, where any says a number there."""
+    said = next((one for one in source.collection.detail_names if one.casefold() == by.casefold()), None)
+    if said is None or source.collection.features.ndim > 2:
+        return source
+    column = detail_column(source.collection, said)
+    if np.isnan(column).all():
+        return source
+    features = np.column_stack([source.collection.features, column])
+    named = (*source.collection.feature_names, feature_name(said))
+    return replace(source, collection=replace(source.collection, features=features, feature_names=named))
 
 
 def foresee_lengths(source: Source) -> Source:
@@ -352,8 +363,12 @@ def _essence_by_column(source: Source, by: str, measuring: Measuring, notes: tup
         along = _find_axis(source, measuring)
         if along is not None:
             return along
-    if source.medium.meant(by, source.collection.feature_names) is None and source.medium.meant(by, can_measure):
-        source = measure(source, measuring)
+    if source.medium.meant(by, source.collection.feature_names) is None:
+        said = with_detail(source, by)
+        if source.medium.meant(by, can_measure) or (said is not source and can_measure):
+            source = measure(source, measuring)
+            said = source if source.medium.meant(by, source.collection.feature_names) else with_detail(source, by)
+        source = said
     known = source.collection.feature_names
     name = source.medium.meant(by, known) or feature_name(by)
     if name in known:

@@ -14,11 +14,12 @@ import numpy as np
 
 from fabula.core.collection import Collection, Item
 from fabula.core.files import check_target
-from fabula.errors import FileError, InputError, ModelError, check_kind
+from fabula.errors import FileError, InputError, ModelError, check_count, check_kind
 from fabula.media.extraction import Measuring
 from fabula.media.registry import find_medium, medium_of_columns
 from fabula.session.measure import measure, usable_columns
 from fabula.session.ordered import Ordered
+from fabula.session.selection import Selection
 from fabula.session.session import Asked, Session, open_session, source_session
 from fabula.sources.registry import Opening, Source, as_paths, open_source
 
@@ -35,6 +36,10 @@ def open(  # noqa: A001 - the verb of the design
     recursive: bool = True,
     embedding: str | None = None,
     occasion: str | None = None,
+    medium: str | None = None,
+    only: str | None = None,
+    one_of: str | None = None,
+    pick: int | None = None,
 ) -> Session:
     """Open a collection: read it, measure its items where they are files, find their essence.
 
@@ -54,6 +59,14 @@ def open(  # noqa: A001 - the verb of the design
         Vectors of the user's own: a column of lists in a table, or an ONNX model (``.onnx``) that reads what items say.
     occasion
         What the order is for, ``"album"`` or ``"concert"`` in music: it names the model.
+    medium
+        What kind of media files are, by name, where several media know their endings.
+    only
+        A comparison of columns that items must fulfil: ``"rating >= 3 and keywords ~ sea"``.
+    one_of
+        A column: of items that share it, such as the frames of a burst, the best alone.
+    pick
+        So many items, which tell most: one of what is alike, the best, and none of all far from one of them.
 
     Returns
     -------
@@ -65,12 +78,16 @@ def open(  # noqa: A001 - the verb of the design
     >>> len(session.collection), session.essence.shape, session.order(first="Parade").titles[0]
     (9, (9,), 'Parade')
     """
-    for field, value in {"by": by, "collection": collection, "embedding": embedding}.items():
+    names = {"by": by, "collection": collection, "embedding": embedding, "medium": medium}
+    for field, value in {**names, "only": only, "one_of": one_of}.items():
         check_kind(value, (str, NoneType), "a name", field)
     check_kind(model, (str, Path, NoneType), "the name of a model, or its file", "model")
     check_kind(recursive, bool, "True or False", "recursive")
-    opening = Opening(collection=collection, recursive=recursive)
-    return open_session(paths, by=by, model=model, opening=opening, embedding=embedding, occasion=occasion)
+    if pick is not None:
+        check_count(pick, "pick")
+    opening, wanted = Opening(collection=collection, recursive=recursive, medium=medium), Selection(only, one_of, pick)
+    how: dict[str, Any] = {"by": by, "model": model, "embedding": embedding, "occasion": occasion}
+    return open_session(paths, opening=opening, selection=wanted, **how)
 
 
 def order(
@@ -92,7 +109,7 @@ def order(
         As :func:`open` takes them.
     wishes
         As :class:`fabula.session.request.Request` has them: template, like, first, last, at, together, before, apart,
-        sides, limit, smoothness and the rest.
+        sides, limit, smoothness and the rest; and medium, only, one_of and pick, as :func:`open` takes them.
 
     Examples
     --------
@@ -100,16 +117,10 @@ def order(
     >>> ordered.titles[-1], ordered.fit.template.name, ordered.gap
     ('Embers', 'icarus', 0.0)
     """
-    opened = open(
-        paths,
-        by=by,
-        model=model,
-        collection=collection,
-        recursive=recursive,
-        embedding=embedding,
-        occasion=occasion,
-    )
-    return opened.order(**wishes)
+    opens = ("medium", "one_of", "pick", *(["only"] if isinstance(wishes.get("only"), str) else []))
+    how = {name: wishes.pop(name) for name in opens if name in wishes}
+    how |= {"by": by, "model": model, "collection": collection, "recursive": recursive}
+    return open(paths, embedding=embedding, occasion=occasion, **how).order(**wishes)
 
 
 def review(

@@ -20,8 +20,8 @@ from fabula.core.collection import Collection, Item
 from fabula.core.solver.constraints import Constraints
 from fabula.core.template import Template, TemplateSet, replace_values, template
 from fabula.errors import ConflictError, ConstraintError, InputError, brief, check_count, check_kind
-from fabula.media.facts import SECONDS
-from fabula.media.medium import Medium
+from fabula.media.facts import COUNT, SECONDS
+from fabula.media.medium import Medium, detail_column
 from fabula.models.titles import Series, find_closers, find_interludes, find_series
 
 if TYPE_CHECKING:
@@ -145,6 +145,8 @@ class Request:
         Choose from the items so that all are as long as this together, to the second where that can be, and order them.
     only
         Order these items (indices) alone, and leave all others out.
+    grid
+        How many stand in a row where the order is laid out, on a sheet or in a gallery; 0: as many as fit.
     gap_s
         Seconds between two items of a side, which count where lengths are in seconds; below 0 they overlap.
     smoothness
@@ -157,6 +159,9 @@ class Request:
         The largest step that neighbours may be apart, by name: ``{"key": 1}`` keeps to moves on the wheel of keys.
     never_worse
         With smoothness: an arc is followed only as far as no step that counts grows on average; else nothing is moved.
+    soft
+        Columns, with weights, that are to rise through the order as far as all else allows: ``{"captured": 1}``; below
+        0, that are to fall.
     keep
         The best order in which at least this share of the items, 0 to 1, keeps its relative order: the longest common
         subsequence with the order given has as many.
@@ -194,12 +199,14 @@ class Request:
     limit: float | str | None = None
     fill: float | str | None = None
     only: Sequence[int] = ()
+    grid: int = 0
     gap_s: float = 0.0
     smoothness: float = 0.0
     seconds: float | None = None
     smooth_by: Mapping[str, float] = field(default_factory=dict)
     step_limits: Mapping[str, float] = field(default_factory=dict)
     never_worse: bool = False
+    soft: Mapping[str, float] = field(default_factory=dict)
     keep: float | None = None
     matter: bool = True
     series: bool = True
@@ -252,7 +259,7 @@ _KINDS: dict[str, tuple[tuple[type, ...], str]] = {
     **dict.fromkeys(("smoothness", "gap_s"), ((Real,), "a number")),
     "seconds": ((Real, NoneType), "a number"),
     "at": ((Mapping,), "items by position, such as {0: 'Intro'}"),
-    "smooth_by": ((Mapping,), "weights by name, such as {'essence': 1}"),
+    **dict.fromkeys(("smooth_by", "soft"), ((Mapping,), "weights by name, such as {'essence': 1}")),
     **dict.fromkeys(("first", "last"), ((*_WHICH, Mapping, NoneType), f"{_ITEM}, or one for each side by number")),
 }
 
@@ -263,6 +270,7 @@ def _check_kinds(asked: Request) -> None:
         check_kind(getattr(asked, name), kinds, words, name)
     for name in ("alternatives", "choose", "sides"):
         check_count(getattr(asked, name), name)
+    check_count(asked.grid, "grid", least=0)
     if not isinstance(asked.like, str | Path | NoneType) and not hasattr(asked.like, "essence"):
         raise InputError(f"must be an open session, or a path; got {brief(asked.like)}", field="like")
     for name in ("at", "first", "last"):
@@ -270,8 +278,9 @@ def _check_kinds(asked: Request) -> None:
         for position, which in named.items() if isinstance(named, Mapping) else ():
             check_kind(position, Integral, "items by position, counted from 0", name)
             check_kind(which, _WHICH, _ITEM, name)
-    for weight in asked.smooth_by.values():
-        check_kind(weight, Real, "weights by name, such as {'essence': 1}", "smooth_by")
+    for name in ("smooth_by", "soft"):
+        for weight in getattr(asked, name).values():
+            check_kind(weight, Real, "weights by name, such as {'essence': 1}", name)
     for name, words in (("together", "lists of items, such as [['Intro', 'Dawn']]"), ("before", "pairs of items")):
         for run in _as_list(getattr(asked, name), words, name):
             for which in _as_list(run, words, name):
@@ -507,6 +516,8 @@ def _lengths(request: Request, collection: Collection, medium: Medium) -> Floats
     if request.side_limit is None and request.limit is None:
         known = [item.length for item in collection.items]
         return _with_gaps(known, count_gap(request, medium)) if request.sides > 1 and None not in known else None
+    if medium.unit is COUNT and all(item.length is None for item in collection.items):
+        return np.ones(len(collection))
     for item in collection.items:
         if item.length is None or item.length < 0:
             why = "is not known" if item.length is None else f"must not be negative; got {item.length:g}"
@@ -560,6 +571,22 @@ def explain_conflicts(collection: Collection, medium: Medium, request: Request) 
         who = ", ".join(repr(collection.items[i].label) for i in error.items[:6])
         places = ", ".join(str(position + 1) for position in error.places) or "none"
         raise InputError(f"the wishes cannot all hold: {who} may only take position(s) {places}") from error
+
+
+def backward_steps(collection: Collection, column: str, medium: Medium) -> Floats:
+    """What a step back in a column costs, shape (n, n): its ranks, about 1 for any two; nothing where one is unknown.
+
+    However far an order goes ahead is free, so that one in which the column rises costs nothing.
+    """
+    name = medium.meant(column, collection.feature_names)
+    values = detail_column(collection, column) if name is None else collection.column(name)
+    if np.isnan(values).all():
+        there = ", ".join(dict.fromkeys([*collection.feature_names, *collection.detail_names]))
+        raise InputError(f"no item has a number for {column!r}; there are: {there}", field="soft")
+    known = np.isfinite(values)
+    ranks = np.searchsorted(np.unique(values[known]), np.where(known, values, 0.0)).astype(np.float64)
+    back = np.maximum(ranks[:, np.newaxis] - ranks, 0.0) * (known[:, np.newaxis] & known)
+    return np.asarray(back / max(float(back.sum()) / (len(back) * max(len(back) - 1, 1) / 2), 1e-12))
 
 
 # Filling a length: which items are together as long as asked for, those that fit best before others.
@@ -689,6 +716,9 @@ def with_spreads(request: Request, collection: Collection, medium: Medium, plain
     free = [i for i in range(len(items)) if i not in taken and not found.alone[i]]
     unlike, odd = found.costs()  # of each two that face each other
     costs = odd + unlike if request.spreads == "match" else odd - unlike
+    for column, weight in request.soft.items():
+        back = backward_steps(collection, column, medium)
+        costs = costs + abs(weight) * (back + back.T)
     free, alone = _even(free, costs, last)
     place = np.argsort(plain)
     pairs = [[free[i], free[j]] for i, j in pair_up(costs[np.ix_(free, free)])]

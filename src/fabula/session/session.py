@@ -29,6 +29,7 @@ from fabula.session.ordered import Ordered
 from fabula.session.propose import Likelihood, OrderTask, Proposal
 from fabula.session.request import (
     Request,
+    backward_steps,
     constraints_of,
     crossings,
     explain_conflicts,
@@ -45,10 +46,12 @@ from fabula.sources.registry import Opening, SeveralCollectionsError, Source, as
 
 if TYPE_CHECKING:
     from fabula.session.review import Review
+    from fabula.session.selection import Selection
 
 # Shapes that an order may have besides the arcs of a model.
 _SHAPES = ("steady-fall", "icarus", "man-in-a-hole", "freytag-pyramid", "steady-rise")
 _HARDER = (1.0, 3.0, 10.0, 100.0)  # times as much that steps count, until none grows
+_SOFT = 4.0  # of the objective that an average step back in a column costs which is to rise
 DEFAULT_TEMPLATE = "icarus"  # for a column, of which no model knows what it does in a collection
 
 
@@ -201,6 +204,9 @@ class Session:
         constraints = constraints_of(wished, self.collection, self.medium)
         steps = self._steps(asked) if asked.smoothness or asked.step_limits else None
         flow = asked.smoothness * steps.table if steps and asked.smoothness and len(self.collection) > 1 else None
+        for column, weight in asked.soft.items():
+            back = (abs(weight) * _SOFT) * backward_steps(self.collection, column, self.medium)
+            flow = (back if weight > 0 else back.T) + (0.0 if flow is None else flow)
         judged = self.likelihood if asked.template is None and asked.like is None and not asked.flip else None
         task = OrderTask(self.essence, constraints, flow, self.model, judged, asked.likeliest, asked.seconds)
         task, found = self._solve(task, asked, steps)
@@ -499,17 +505,22 @@ def open_session(
     measuring: Measuring | None = None,
     embedding: str | None = None,
     occasion: str | None = None,
+    selection: Selection | None = None,
 ) -> Session:
     """Open a collection: read it, measure its items where they are files, find their essence.
 
     The paths are a folder, files, a playlist, a table or an address; the essence is a column (``by``), or what a model
     makes of the items, by default the one that knows most of what there is. ``embedding`` are vectors of the user's
     own: a column of lists in a table, or an ONNX model (``.onnx``) that reads what items say. ``occasion`` is what the
-    order is for, where the medium knows of several: it names the model.
+    order is for, where the medium knows of several: it names the model. ``selection`` says which items are wanted.
     """
     named = as_paths(paths)
     how = measuring or Measuring()
     source = open_source(named, replace(opening or Opening(), progress=how.progress, stop=how.stop)).with_lengths()
+    if selection:
+        from fabula.session.selection import select
+
+        source = select(source, selection, how)
     known: dict[str, Floats] = {}
     if embedding is not None:
         source, known = embed(source, embedding)

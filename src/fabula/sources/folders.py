@@ -20,7 +20,7 @@ from fabula.core.files import open_file
 from fabula.errors import FabulaError, FileError, shown
 from fabula.media.children import stopping
 from fabula.media.medium import Cutting, Medium, Stopped
-from fabula.media.registry import item_endings, media
+from fabula.media.registry import find_medium, item_endings, media
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS
 from fabula.sources.registry import Opening, Reader, Source, list_endings, read_items
 
@@ -274,8 +274,11 @@ _BESIDE = 0.25  # of a file, is what one counts that may lie beside the items of
 
 def open_files(paths: Sequence[str], opening: Opening) -> Source:
     """Open folders and files: those of the medium that has most of them. One file alone may hold several items."""
-    medium = medium_of(paths, opening)
-    alone = len(paths) == 1 and Path(paths[0]).is_file() and Path(paths[0]).suffix.lower() in medium.endings
+    ending = Path(paths[0]).suffix.lower() if len(paths) == 1 and Path(paths[0]).is_dir() else ""
+    bundle = next((medium for medium in media().values() if ending in medium.bundles), None)
+    medium = bundle or medium_of(paths, opening)
+    one = len(paths) == 1 and Path(paths[0]).is_file() and Path(paths[0]).suffix.lower() in medium.endings
+    alone = one or bundle is not None
     cutting = Cutting(opening.progress or Cutting().tell, opening.stop)
     parts = _cut(paths[0], medium, cutting) if alone else None
     if parts is not None:
@@ -308,6 +311,8 @@ def medium_of(paths: Sequence[str], opening: Opening) -> Medium:
 
     What may lie beside the items of another medium that is there counts little: the lyrics of an album make no book.
     """
+    if opening.medium is not None:
+        return find_medium(opening.medium)
     files = files_of(paths, recursive=opening.recursive, within=opening.within)
     endings = Counter(Path(file).suffix.lower() for file in files)
     there = [medium for medium in media().values() if medium.endings & set(endings)]

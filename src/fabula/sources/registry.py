@@ -104,6 +104,7 @@ class Source:
     left_out: tuple[tuple[str, str], ...] = ()
     held: tuple[int, ...] = ()  # Rows of the table that are no items, and stay where they are
     tempo_range: tuple[float, float] | None = None  # Beats per minute that tempi are counted in; None: as they are
+    dropped: tuple[int, ...] = ()  # Entries of the playlist that nobody wants: they go from what is written
     home: Home | None = None  # Where the order can be written back to, where it is no file
 
     @property
@@ -165,7 +166,7 @@ class Source:
         """Entries of the playlist that are no items: they cannot be measured and keep where they stand."""
         if self.playlist is None:
             return ()
-        return tuple(sorted(set(range(len(self.playlist))) - set(self.rows)))
+        return tuple(sorted(set(range(len(self.playlist))) - {*self.rows, *self.dropped}))
 
 
 def is_library(name: str) -> bool:
@@ -258,6 +259,7 @@ class Opening:
     progress: Callable[[int, int, str], None] | None = None
     stop: Stop = lambda: False
     tempo_range: tuple[float, float] | None = None  # Slowest and fastest tempo of music: others are doubled or halved
+    medium: str | None = None  # What kind of media files are; None: the one that has most of them
     folder: Path | None = None  # Where relative names in a list start from; None: from the folder of the list
 
     def __post_init__(self) -> None:

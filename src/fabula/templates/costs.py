@@ -92,7 +92,8 @@ class TemplateCosts:
 
     def _blocks(self, y: Floats) -> Iterator[tuple[slice, Floats]]:
         """Errors of templates (t, q), a span of collections at a time: shape (t, rows)."""
-        features = _pack(y)
+        i, j = np.triu_indices(y.shape[1])
+        features = y[:, i] * y[:, j]  # what a form is multiplied with
         shared = len(self.forms) < len(self)
         quadratic = features @ self.forms.T if shared else None  # (t, g)
         steps = -2.0 * y
@@ -188,12 +189,6 @@ def _forms(knots: Floats, u: Floats, starts: Ints, n: int) -> Iterator[Floats]:
         A = B.swapaxes(1, 2) @ B / n  # (rows, q, q)
         i, j = np.triu_indices(q)
         yield A[:, i, j] * np.where(i == j, 1.0, 2.0)
-
-
-def _pack(y: Floats) -> Floats:
-    """Products y_i y_j with i <= j, shape (t, q (q + 1) / 2): what a form is multiplied with."""
-    i, j = np.triu_indices(y.shape[1])
-    return y[:, i] * y[:, j]
 
 
 def _unpack(forms: Floats, q: int) -> Floats:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fabula.core.arrays import Floats, Ints
+from fabula.core.fit import assign_least
 from fabula.core.template import TemplateSet
 from fabula.errors import InputError
 
@@ -70,14 +71,15 @@ class Genealogy:
         return {
             "lineages": self.lineages,
             "generations": [generation.to_dict() for generation in self.generations],
-            "flows": [_links(table) for table in self.flows],
+            "flows": [  # the links of a Sankey diagram
+                [{"source": i, "target": j, "collections": int(flow[i, j])} for i, j in np.argwhere(flow > 0).tolist()]
+                for flow in self.flows
+            ],
         }
 
 
 def trace_genealogy(
-    sets: Sequence[TemplateSet],
-    essences: Sequence[ArrayLike],
-    positions: Sequence[ArrayLike] | None = None,
+    sets: Sequence[TemplateSet], essences: Sequence[ArrayLike], positions: Sequence[ArrayLike] | None = None
 ) -> Genealogy:
     """Assign collections to sets of growing size, and follow the templates from set to set.
 
@@ -88,11 +90,23 @@ def trace_genealogy(
         raise InputError("a genealogy needs at least one set of templates; got none")
     tables = [templates.errors(essences, positions) for templates in sets]  # (m, k) each
     labels = [table.argmin(axis=1) for table in tables]
-    flows = [_flow(labels[i], labels[i + 1], len(sets[i]), len(sets[i + 1])) for i in range(len(sets) - 1)]
+    flows: list[Ints] = []
     lineages = [list(range(len(sets[0])))]
-    for flow in flows:
-        lineages.append(_inherit(lineages, _by_flow(flow), flow.shape[1]))
-    return Genealogy([_generation(*one) for one in zip(sets, lineages, tables, strict=True)], flows)
+    for before, after, few, many in zip(labels, labels[1:], map(len, sets), map(len, sets[1:]), strict=False):
+        flow = np.bincount(before * many + after, minlength=few * many).reshape(few, many)
+        ancestors, heirs = assign_least(-flow.astype(np.float64))  # those that share the most collections in all
+        lineage = {heir: lineages[-1][one] for one, heir in zip(ancestors.tolist(), heirs.tolist(), strict=True)}
+        fresh = count(1 + max(number for each in lineages for number in each))
+        lineages.append([lineage[number] if number in lineage else next(fresh) for number in range(many)])
+        flows.append(flow)
+    generations = []
+    for templates, own, table in zip(sets, lineages, tables, strict=True):
+        label, error = table.argmin(axis=1), table.min(axis=1)
+        members = [np.flatnonzero(label == number) for number in range(len(templates))]
+        ranked = [some[np.argsort(error[some], kind="stable")].tolist() for some in members]
+        best, worst = [some[:_EXTREMES] for some in ranked], [some[::-1][:_EXTREMES] for some in ranked]
+        generations.append(Generation(templates, own, label, error, best, worst))
+    return Genealogy(generations, flows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,63 +131,22 @@ def compare_templates(first: TemplateSet, second: TemplateSet, *, normalised: bo
 
     With ``normalised`` each is brought to mean 0 and deviation 1 first, so that their scale does not count.
     """
-    from scipy.optimize import linear_sum_assignment
-
-    left, right = (_sample_all(ts, normalised=normalised) for ts in (first, second))
+    wrong = next((t.dimensions for ts in (first, second) for t in ts if t.dimensions > 1), None)
+    if wrong is not None:
+        raise InputError(f"only templates of one dimension are compared; got {wrong} dimensions")
+    left, right = (
+        np.stack([(t.normalised() if normalised else t).samples(_POINTS) for t in ts]) for ts in (first, second)
+    )
     table = np.sqrt(((left[:, np.newaxis] - right[np.newaxis]) ** 2).mean(axis=-1))
-    rows, columns = linear_sum_assignment(table**2)
+    rows, columns = assign_least(table**2)
     pairs = list(zip(rows.tolist(), columns.tolist(), strict=True))
+    flat = [min(left[i].std(), right[j].std()) < 1e-12 for i, j in pairs]
+    alike = [0.0 if no else float(np.corrcoef(left[i], right[j])[0, 1]) for (i, j), no in zip(pairs, flat, strict=True)]
     return TemplateComparison(
         pairs,
         table[rows, columns],
-        np.array([_correlation(left[i], right[j]) for i, j in pairs]),
+        np.array(alike),
         table,
         sorted(set(range(len(first))) - set(rows.tolist())),
         sorted(set(range(len(second))) - set(columns.tolist())),
     )
-
-
-def _sample_all(templates: TemplateSet, *, normalised: bool) -> Floats:
-    """The templates at evenly spaced positions, shape (k, points)."""
-    for template in templates:
-        if template.values.ndim != 1:
-            raise InputError(f"only templates of one dimension are compared; got {template.dimensions} dimensions")
-    return np.stack([(t.normalised() if normalised else t).samples(_POINTS) for t in templates])
-
-
-def _correlation(a: Floats, b: Floats) -> float:
-    if min(a.std(), b.std()) < 1e-12:
-        return 0.0
-    return float(np.corrcoef(a, b)[0, 1])
-
-
-def _generation(templates: TemplateSet, lineage: list[int], table: Floats) -> Generation:
-    label, error = table.argmin(axis=1), table.min(axis=1)
-    members = [np.flatnonzero(label == number) for number in range(len(templates))]
-    ranked = [own[np.argsort(error[own], kind="stable")].tolist() for own in members]
-    best, worst = [own[:_EXTREMES] for own in ranked], [own[::-1][:_EXTREMES] for own in ranked]
-    return Generation(templates, lineage, label, error, best, worst)
-
-
-def _flow(before: Ints, after: Ints, rows: int, columns: int) -> Ints:
-    return np.bincount(before * columns + after, minlength=rows * columns).reshape(rows, columns)
-
-
-def _by_flow(flow: Ints) -> list[tuple[int, int]]:
-    """Pairs (template, heir) that share the most collections in all."""
-    from scipy.optimize import linear_sum_assignment
-
-    rows, columns = linear_sum_assignment(flow, maximize=True)
-    return list(zip(rows.tolist(), columns.tolist(), strict=True))
-
-
-def _inherit(lineages: list[list[int]], pairs: list[tuple[int, int]], size: int) -> list[int]:
-    """Lineage of each template of the next set: its ancestor's, or a new one."""
-    heirs = {heir: lineages[-1][ancestor] for ancestor, heir in pairs}
-    fresh = count(1 + max(number for lineage in lineages for number in lineage))
-    return [heirs[number] if number in heirs else next(fresh) for number in range(size)]
-
-
-def _links(flow: Ints) -> list[dict[str, int]]:
-    """The links of a Sankey diagram: source and target template, and how many collections."""
-    return [{"source": i, "target": j, "collections": int(flow[i, j])} for i, j in np.argwhere(flow > 0).tolist()]

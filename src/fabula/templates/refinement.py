@@ -211,7 +211,9 @@ class Descent:
             self.history.append(cost)
         self.finished = stands or len(self.history) > self.steps
         if not self.finished:
-            self.values = move_templates(self.values, sums)
+            self.values = _solve_knots(sums.quadratic, sums.linear, sums.members, self.values)
+            empty = np.flatnonzero(sums.members == 0)  # without collections: fitted to the one that fits worst
+            self.values[empty] = sums.fits[: len(empty)]
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON holds it, to the last digit."""
@@ -232,14 +234,6 @@ def descend(costs: TemplateCosts, values: Floats, steps: int) -> tuple[Floats, F
     while not way.finished:
         way.take(step_sums(costs, way.values))
     return np.asarray(way.best), np.array(way.history)
-
-
-def move_templates(values: Floats, sums: StepSums) -> Floats:
-    """Templates (k, q) after one step; one without collections is fitted to the collection that fits worst."""
-    found = _solve_knots(sums.quadratic, sums.linear, sums.members, values)
-    empty = np.flatnonzero(sums.members == 0)
-    found[empty] = sums.fits[: len(empty)]
-    return found
 
 
 def _solve_knots(quadratic: Floats, linear: Floats, members: Floats, values: Floats) -> Floats:

@@ -203,7 +203,12 @@ def correlations(
     if not names:
         return {}
     essence = np.concatenate(essences)
-    return {name: _pearson(essence, _within(collections, name)) for name in names}
+    found = {}
+    for name in names:
+        values = _within(collections, name)
+        known = np.isfinite(essence) & np.isfinite(values)
+        found[name] = float(np.corrcoef(essence[known], values[known])[0, 1]) if known.sum() > 1 else float("nan")
+    return found
 
 
 def _within(collections: Sequence[Collection], name: str) -> Floats:
@@ -215,8 +220,3 @@ def _within(collections: Sequence[Collection], name: str) -> Floats:
         spread = known.std() if len(known) else 0.0
         columns.append((values - known.mean()) / spread if spread > 0 else np.full(len(values), np.nan))
     return np.concatenate(columns)
-
-
-def _pearson(a: Floats, b: Floats) -> float:
-    both = np.isfinite(a) & np.isfinite(b)
-    return float(np.corrcoef(a[both], b[both])[0, 1]) if both.sum() > 1 else float("nan")

@@ -124,10 +124,12 @@ def plan_epoch(
     on_device = torch.cat([dealt[i][1] for i in order]).to(pool.device)  # one transfer
     parts = torch.split(on_device, [len(dealt[i][1]) for i in order])
     lengths = [dealt[i][0] for i in order]
-    return [
-        Rows(chosen, length, _count_kept(length, shortest, share) if chance < subsequences else length, weights[i])
-        for i, chosen, length, (chance, share) in zip(order, parts, lengths, cut, strict=True)
-    ]
+    planned = []
+    for i, chosen, length, (chance, share) in zip(order, parts, lengths, cut, strict=True):
+        fewest = min(length, max(SHORTEST, math.ceil(shortest * length)))  # from there to all, each as likely
+        kept = fewest + int(share * (length - fewest + 1)) if chance < subsequences else length
+        planned.append(Rows(chosen, length, kept, weights[i]))
+    return planned
 
 
 def filling(pool: ItemPool, batch: int) -> float:
@@ -140,12 +142,6 @@ def filling(pool: ItemPool, batch: int) -> float:
     parts = [-(-count // batch) for count in counts]
     largest = max(-(-count // part) for count, part in zip(counts, parts, strict=True))
     return sum(parts) * largest / len(pool)
-
-
-def _count_kept(length: int, shortest: float, share: float) -> int:
-    """A number of items from the fewest to all, each as likely; ``share`` is in [0, 1)."""
-    fewest = min(length, max(SHORTEST, math.ceil(shortest * length)))
-    return fewest + int(share * (length - fewest + 1))
 
 
 def take(pool: ItemPool, batch: Rows, generator: torch.Generator | None = None) -> Tensor:

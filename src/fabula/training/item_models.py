@@ -413,12 +413,7 @@ def encode_pool(net: EssenceNet, pool: ItemPool) -> list[Floats]:
 
 
 def information(
-    net: EssenceNet,
-    pool: ItemPool,
-    config: TrainingConfig,
-    *,
-    draws: int = 4,
-    groups: Sequence[Hashable] | None = None,
+    net: EssenceNet, pool: ItemPool, config: TrainingConfig, *, draws: int = 4, groups: Sequence[Hashable] | None = None
 ) -> dict[str, Information]:
     """Bits with their interval on a pool, by scorer; the estimator is the one that measures finished models.
 

@@ -17,7 +17,6 @@ from typing import Any, TypeVar
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from fabula.core.files import write_whole
 from fabula.errors import FileError
@@ -99,17 +98,6 @@ class Checkpoint:
             return self.path.read_bytes()
         except OSError as error:
             raise FileError(f"{self.path}: cannot be read as a training checkpoint ({error})") from error
-
-
-def take_up(checkpoint: Checkpoint, run: Run, settings: Settings, data: str, world: World) -> None:
-    """Bring a fresh run to the state in a checkpoint, where there is one to take up on the disk of any process.
-
-    Every process gets the same file, that with the most epochs. One of other settings or other collections is an error.
-    """
-    epochs = world.gather(_count_epochs(checkpoint, alone=world.size == 1))
-    content = world.share_from(epochs.index(max(epochs)), checkpoint.content)
-    if content is not None:
-        read_checkpoint(content, run, settings, data, where=checkpoint.path)
 
 
 def _count_epochs(checkpoint: Checkpoint, *, alone: bool) -> int:
@@ -281,14 +269,21 @@ def optimise(
     with torch.random.fork_rng(devices=cuda), precision(learner.amp, world.device):
         run = start_run(learner)
         if checkpoint is not None:
-            take_up(checkpoint, run, learner.settings, learner.data, world)
+            # Every process gets the same file, that with the most epochs, from the disk of any.
+            epochs = world.gather(_count_epochs(checkpoint, alone=world.size == 1))
+            content = world.share_from(epochs.index(max(epochs)), checkpoint.content)
+            if content is not None:
+                read_checkpoint(content, run, learner.settings, learner.data, where=checkpoint.path)
         first, began = run.epoch, time.monotonic()
         while run.epoch < learner.epochs and not (learner.patience and run.epoch - run.best_epoch >= learner.patience):
             loss = run_epoch(run, learner)
             run.epoch += 1
             seen = learner.bits(run.mean.net)
             bits = dict(zip(seen, world.agree(list(seen.values())), strict=True))
-            _keep_best(run, learner, bits)
+            if not bits or learner.worth(bits) > learner.worth(run.best_bits):
+                run.best_epoch, run.best_bits = run.epoch, bits
+                for name, tensor in run.mean.net.state_dict().items():
+                    run.best[name].copy_(tensor)
             left = (time.monotonic() - began) / (run.epoch - first) * (learner.epochs - run.epoch)
             run.history.append(Progress(run.epoch, learner.epochs, loss, bits, left))
             if checkpoint is not None and world.first:
@@ -332,13 +327,6 @@ def _step(run: Run, learner: Learner, batch: Any) -> Tensor:
 
     run.optimizer.step(gradients)
     return losses[0]
-
-
-def _keep_best(run: Run, learner: Learner, bits: dict[str, float]) -> None:
-    if not bits or learner.worth(bits) > learner.worth(run.best_bits):
-        run.best_epoch, run.best_bits = run.epoch, bits
-        for name, tensor in run.mean.net.state_dict().items():
-            run.best[name].copy_(tensor)
 
 
 def group_by_decay(net: nn.Module, decay: Callable[[str, nn.Parameter], float]) -> list[dict[str, Any]]:
@@ -449,11 +437,6 @@ def log_share(logits: Tensor) -> Tensor:
 def to_bits(loss: Number, sequences: int) -> Number:
     """Equation 2 of the paper: the bound log N - L on the information, in bits; ``sequences`` is N."""
     return (math.log(sequences) - loss) / math.log(2)
-
-
-def distill(logits: Tensor, opinion: Tensor) -> Tensor:
-    """Divergence of a net's probabilities over the orderings from its teachers' (Hinton et al. 2015)."""
-    return functional.kl_div(logits.log_softmax(-1), opinion.log_softmax(-1), log_target=True, reduction="batchmean")
 
 
 def permutations(count: int, n: int, generator: torch.Generator) -> Tensor:

@@ -105,7 +105,7 @@ class ByItsLoss:
             best = optimise(learner, progress=progress).best_net()
             losses = validation_losses(best, validation, settings, self.draw)[:, 0].cpu().numpy()
         bits = np.array([to_bits(float(loss), settings.sequences) for loss in losses])  # (collections,)
-        return mean_interval(bits, np.random.default_rng(settings.seed))
+        return mean_interval(bits)
 
 
 @dataclass(frozen=True, eq=False)

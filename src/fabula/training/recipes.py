@@ -21,29 +21,16 @@ AUTO = "auto"  # the encoder that suits the features
 class TrainingConfig:
     """Everything that decides how a run of training goes; the defaults are the preset ``default``.
 
-    Parameters
-    ----------
-    features
-        Names of the features to train on; none: all that the first collection has.
-    logged
-        Features of which the logarithm is taken, where they are among the features; ``"speechiness+0.02"`` adds a
-        constant first.
-    encoder
-        ``"mlp"`` for features that are numbers, ``"bilstm"`` (the paper's) for features that are arrays, ``"auto"``
-        for the one of these that suits, ``"identity"`` to freeze the features: the essence is the features.
-    scorers
-        ``"arcs"``, ``"bilstm"`` or both, on one encoder; ``scorer_weights`` weighs their losses.
-    dimensions
-        How many numbers the essence of an item has.
-
     >>> TrainingConfig(scorers=("arcs",), epochs=5).batch
     256
     """
 
     preset: str = "default"
-    features: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()  # to train on; none: all that the first collection has
+    # features whose logarithm is taken, where they are there; "speechiness+0.02" adds a constant first
     logged: tuple[str, ...] = LOGGED
     bound: float = 4.0  # the most deviations from the mean that the encoder sees; 0: any
+    # "mlp" for numbers, "bilstm" (the paper's) for arrays, "auto" for the one that suits, "identity": the features
     encoder: str = "auto"
     widths: tuple[int, ...] = (128, 128)  # hidden layers of the mlp
     activation: str = "gelu_tanh"  # between them
@@ -54,8 +41,8 @@ class TrainingConfig:
     dropout: float = 0.3  # in the encoder; paper, appendix A: 0.1
     feature_dropout: float = 0.1  # chance that a collection is shown without a feature
     feature_noise: float = 0.1  # deviation of noise on the standardised features
-    dimensions: int = 1
-    scorers: tuple[str, ...] = ("arcs", "bilstm")
+    dimensions: int = 1  # of an item's essence
+    scorers: tuple[str, ...] = ("arcs", "bilstm")  # on one encoder
     scorer_weights: tuple[float, ...] = ()  # none: 1 for the most detailed (the bilstm), 0.5 for any beside it
     scorer_hidden: int = 32  # paper, appendix A: 32 units
     scorer_layers: int = 2  # paper, appendix A
@@ -87,10 +74,15 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         for name in ("features", "logged", "widths", "scorers", "scorer_weights", "knots"):
-            object.__setattr__(self, name, _as_tuple(name, getattr(self, name)))
+            value = getattr(self, name)
+            if isinstance(value, str) or not isinstance(value, tuple | list):
+                raise InputError(f"training setting {name!r} must be a list; got {value!r}")
+            object.__setattr__(self, name, tuple(value))
         _check_scorers(self.scorers)
-        if not self.scorer_weights:
-            object.__setattr__(self, "scorer_weights", _default_weights(self.scorers))
+        if not self.scorer_weights:  # 1 for the scorer that sees most of a sequence, half for any beside it
+            main = most_detailed(self.scorers)
+            weights = tuple(1.0 if name == main else 0.5 for name in self.scorers)
+            object.__setattr__(self, "scorer_weights", weights)
         _check_choices(self)
         _check_numbers(self)
 
@@ -106,12 +98,10 @@ class TrainingConfig:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> TrainingConfig:
         """What :meth:`to_dict` gave, read back; an unknown name is an error."""
-        known = {field.name for field in fields(cls)}
-        unknown = sorted(set(values) - known)
+        known = sorted(field.name for field in fields(cls))
+        unknown = ", ".join(repr(name) for name in sorted(values) if name not in known)
         if unknown:
-            raise InputError(
-                f"training has no setting {', '.join(map(repr, unknown))}; it has: {', '.join(sorted(known))}"
-            )
+            raise InputError(f"training has no setting {unknown}; it has: {', '.join(known)}")
         return cls(**values)
 
 
@@ -136,24 +126,12 @@ def resolve(config: TrainingConfig, feature_shape: tuple[int, ...]) -> TrainingC
     return replace(config, encoder=encoder)
 
 
-def _as_tuple(name: str, value: Any) -> tuple[Any, ...]:
-    if isinstance(value, str) or not isinstance(value, tuple | list):
-        raise InputError(f"training setting {name!r} must be a list; got {value!r}")
-    return tuple(value)
-
-
 def _check_scorers(scorers: tuple[Any, ...]) -> None:
     known = all(isinstance(name, str) and name in sequence_scorers() for name in scorers)
     if not scorers or not known or len(set(scorers)) < len(scorers):
         raise InputError(
             f"scorers must be one or more of {', '.join(sequence_scorers())}, each once; got {list(scorers)}"
         )
-
-
-def _default_weights(scorers: tuple[str, ...]) -> tuple[float, ...]:
-    """1 for the scorer that sees most of a sequence, half for any beside it."""
-    main = most_detailed(scorers)
-    return tuple(1.0 if name == main else 0.5 for name in scorers)
 
 
 def _check_choices(config: TrainingConfig) -> None:
@@ -177,44 +155,35 @@ def _check_choices(config: TrainingConfig) -> None:
         )
 
 
-# setting: (smallest, largest, whole number)
-_RANGES: dict[str, tuple[float, float, bool]] = {
-    "dimensions": (1, 1024, True),
-    "encoder_hidden": (1, 8192, True),
-    "encoder_layers": (1, 16, True),
-    "scorer_hidden": (1, 8192, True),
-    "scorer_layers": (1, 16, True),
-    "arcs": (1, 1024, True),
-    "negatives": (1, 65535, True),
-    "batch": (1, 1 << 20, True),
-    "epochs": (0, 1 << 20, True),
-    "patience": (0, 1 << 20, True),
-    "draws": (1, 4096, True),
-    "seed": (0, (1 << 63) - 1, True),
-    "bound": (0.0, 1000.0, False),
-    "dropout": (0.0, 0.99, False),
-    "feature_dropout": (0.0, 0.99, False),
-    "feature_noise": (0.0, 10.0, False),
-    "readout_dropout": (0.0, 0.99, False),
-    "essence_noise": (0.0, 10.0, False),
-    "shortest": (0.0, 1.0, False),
-    "learning_rate": (1e-9, 10.0, False),
-    "encoder_decay": (0.0, 10.0, False),
-    "scorer_decay": (0.0, 10.0, False),
-    "warmup": (0.0, 1.0, False),
-    "clip": (0.0, 1e9, False),
-    "ema": (0.0, 0.999999, False),
-    "subsequences": (0.0, 1.0, False),
+_WHOLE = {  # settings that are whole numbers, by the smallest and the largest
+    (1, 1024): "dimensions arcs",
+    (1, 8192): "encoder_hidden scorer_hidden",
+    (1, 16): "encoder_layers scorer_layers",
+    (1, 65535): "negatives",
+    (1, 4096): "draws",
+    (1, 1 << 20): "batch",
+    (0, 1 << 20): "epochs patience",
+    (0, (1 << 63) - 1): "seed",
+}
+_SHARES = {  # and those that need not be
+    (0.0, 1.0): "shortest warmup subsequences",
+    (0.0, 0.99): "dropout feature_dropout readout_dropout",
+    (0.0, 10.0): "feature_noise essence_noise encoder_decay scorer_decay",
+    (1e-9, 10.0): "learning_rate",
+    (0.0, 1000.0): "bound",
+    (0.0, 1e9): "clip",
+    (0.0, 0.999999): "ema",
 }
 
 
 def _check_numbers(config: TrainingConfig) -> None:
-    for name, (low, high, whole) in _RANGES.items():
-        value = getattr(config, name)
-        number = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
-        if not number or not low <= value <= high:
-            kind = "a whole number" if whole else "a number"
-            raise InputError(f"training setting {name!r} must be {kind} from {low:g} to {high:g}; got {value!r}")
+    for ranges, legal, kind in ((_WHOLE, int, "a whole number"), (_SHARES, int | float, "a number")):
+        for (low, high), names in ranges.items():
+            for name in names.split():
+                value = getattr(config, name)
+                if not isinstance(value, legal) or isinstance(value, bool) or not low <= value <= high:
+                    told = f"must be {kind} from {low:g} to {high:g}; got {value!r}"
+                    raise InputError(f"training setting {name!r} {told}")
     if not all(isinstance(width, int) and width >= 1 for width in config.widths):
         raise InputError(f"widths must be whole numbers of at least 1; got {list(config.widths)}")
 
@@ -245,7 +214,7 @@ class SetRecipe:
     unguessed: float = 0.7  # how likely all of these are hidden where not few features are shown
     noise: float = 0.1  # deviation of what is added to the features
     subsequences: float = 0.6  # part of the batches cut to a random part of each collection, in its order
-    taught: float = 0.7  # weight of the teachers' opinion in the loss where there are teachers
+    taught: float = 0.7  # weight of teachers' opinion, where there are any, as in examples/learn_from_teachers.py
     tokens: int = 25  # artists that must use a token for it to enter the vocabulary; 0: none enters
     grams: int = 0  # the same for a gram
     seed: int = 0
@@ -269,12 +238,10 @@ class SetRecipe:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> SetRecipe:
         """A recipe from plain values; an unknown name is an error."""
-        known = {field.name for field in fields(cls)}
-        unknown = [name for name in values if name not in known]
-        if unknown:
-            raise InputError(
-                f"{unknown[0]!r} is no setting of a set model's training; those: {', '.join(sorted(known))}"
-            )
+        known = sorted(field.name for field in fields(cls))
+        unknown = next((name for name in values if name not in known), None)
+        if unknown is not None:
+            raise InputError(f"{unknown!r} is no setting of a set model's training; those: {', '.join(known)}")
         return cls(**values)
 
     def to_dict(self) -> dict[str, Any]:

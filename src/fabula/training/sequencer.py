@@ -16,7 +16,8 @@ from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection
 from fabula.core.files import read_bytes, write_whole
 from fabula.errors import FabulaError, InputError, ModelError
-from fabula.evaluation.intervals import Interval, bootstrap
+from fabula.evaluation.information import makers
+from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.media.music.tracks import LOGGED
 from fabula.models.file import read_tensors
 from fabula.models.transform import Transform
@@ -217,7 +218,7 @@ def information_bits(model: Sequencer, collections: Sequence[Collection]) -> Int
     Without negatives there is no ceiling at log2 N; the mean of log2 n! is the only one.
     """
     chance = np.array([math.lgamma(len(c) + 1) for c in collections])
-    return bootstrap((log_likelihoods(model, collections) + chance) / math.log(2), np.random.default_rng(0))
+    return mean_interval((log_likelihoods(model, collections) + chance) / math.log(2), makers(collections))
 
 
 def _by_length(model: Sequencer, collections: Sequence[Collection], beam: int) -> Iterator[tuple[list[int], Tensor]]:

@@ -90,16 +90,15 @@ def train_sets(
     recipe: SetRecipe | None = None,
     *,
     start: Model | None = None,
-    teachers: Sequence[Model] = (),
     device: str = "auto",
     progress: Report | None = None,
 ) -> Trained:
     """Train a set model on collections of 2 items or more in true order; of their features any may be missing.
 
     Nothing is measured but on those set ``aside``, which decide when to stop: by default 8 % of the artists. ``start``
-    is a model to go on from, kept where nothing does better on them; the mean opinion of ``teachers`` with the same
-    inputs is learned too. Under ``torchrun`` every process calls this with the same arguments: each takes its share of
-    every batch, all get the same result, and the first alone calls ``progress``.
+    is a model to go on from, kept where nothing does better on them. Under ``torchrun`` every process calls this with
+    the same arguments: each takes its share of every batch, all get the same result, and the first alone calls
+    ``progress``.
     """
     recipe = recipe or SetRecipe()
     if not train:
@@ -122,8 +121,7 @@ def train_sets(
         pool, decide = (prepare(part, *read, device=world.device) for part in (train, aside))
         net = net.to(world.device)
         before = None if start is None else float(collection_bits(net.eval(), decide, draws=4).mean())
-        taught_by = [set_net.as_net(teacher).to(world.device).eval() for teacher in teachers]
-        run = loop.optimise(SetLearner(net, pool, decide, recipe, world, taught_by, before), progress=progress)
+        run = loop.optimise(SetLearner(net, pool, decide, recipe, world, before), progress=progress)
     record = _record(train, aside, recipe, run, start)
     if world.size > 1:
         record["processes"] = world.size
@@ -166,7 +164,7 @@ class SetLearner(loop.Learner):
     """InfoNCE over the tables of a set net: AdamW over one cycle, a moving average of the weights.
 
     The net, on the device of the data, changes; it is kept as it came where no epoch has more than ``least`` bits on
-    ``aside``. The mean opinion of ``teachers`` is learned as well. ``errors`` are those of features that are estimates.
+    ``aside``.
     """
 
     def __init__(
@@ -176,20 +174,12 @@ class SetLearner(loop.Learner):
         aside: ItemPool,
         recipe: SetRecipe,
         world: World | None = None,
-        teachers: Sequence[SetNet] = (),
         least: float | None = None,
-        *,
-        errors: Errors | None = None,
-        views: Sequence[Sequence[int]] = (),
     ) -> None:
         self._net, self.pool, self.aside, self.recipe = net, pool, aside, recipe
-        self.views = views
-        self.world = world or World(0, 1, pool.device)
-        self.teachers, self.least = teachers, -np.inf if least is None else least
-        specs = {teacher.spec for teacher in teachers}
-        self._teachers = [_stack([teacher for teacher in teachers if teacher.spec == spec]) for spec in specs]
+        self.world, self.least = world or World(0, 1, pool.device), -np.inf if least is None else least
         self.epochs, self.size, self.averages = recipe.epochs, len(pool), True
-        self.masking = Masking(recipe, net.spec.features, pool.device, errors)
+        self.masking = Masking(recipe, net.spec.features, pool.device)
         own = recipe.seed if self.world.size == 1 else loop.seed_of(recipe.seed, self.world.rank)
         self._own, self._draws = own, torch.Generator(pool.device).manual_seed(own)
         self._plan = np.random.default_rng(recipe.seed)
@@ -243,78 +233,28 @@ class SetLearner(loop.Learner):
         return batches
 
     def loss(self, net: nn.Module, batch: tuple[int, Tensor, Tensor]) -> loop.Loss | None:
-        """Mean InfoNCE of a batch, and its distance from the teachers' opinion."""
+        """Mean InfoNCE of a batch."""
         n, chosen, steps = batch[0], self.world.share(batch[1]), self.world.share(batch[2])
         if not len(chosen):
             return None
         x = self.masking(SetBatch(**self.pool.gather(chosen, steps, n)), self._draws)
         orderings = loop.permutations(self.recipe.negatives, steps.shape[1], self._draws)
-        logits = loop.contrast(net(x), orderings)
-        loss = -loop.log_share(logits).mean()
-        if self.teachers:
-            with torch.no_grad():
-                opinion = torch.cat([_opinions(group, x, orderings) for group in self._teachers]).mean(0)
-            weight = self.recipe.taught
-            loss = (1 - weight) * loss + weight * loop.distill(logits, opinion)
-        return loop.Loss(loss, len(chosen) / self.recipe.batch, len(chosen))
+        return loop.Loss(self.contrast(net, x, orderings), len(chosen) / self.recipe.batch, len(chosen))
+
+    def contrast(self, net: nn.Module, x: SetBatch, orderings: Tensor) -> Tensor:
+        """Mean InfoNCE of collections in their true order against orderings (N, n)."""
+        return -loop.log_share(loop.contrast(net(x), orderings)).mean()
 
     def bits(self, net: nn.Module) -> dict[str, float]:
-        """Mean bits on what was set aside, over the ``views`` (features that may be seen); all where there are none."""
-        net = net.eval()
-        found = [
-            collection_bits(cast(SetNet, net), self.aside, features=view, draws=4).mean()
-            for view in self.views or (None,)
-        ]
-        return {BOTH: float(np.mean(found))}
-
-
-Stacked = tuple[SetNet, dict[str, Tensor]]  # one of some nets of a kind, and the weights of all, (nets, ...) each
-
-
-def _stack(nets: Sequence[SetNet]) -> Stacked:
-    """Nets of one kind as one, so that they need no more steps than one does."""
-    return nets[0].eval(), {name: torch.stack([dict(net.named_parameters())[name].detach() for net in nets])
-                            for name, _ in nets[0].named_parameters()}  # fmt: skip
-
-
-def _opinions(stacked: Stacked, x: SetBatch, orderings: Tensor) -> Tensor:
-    """Logits (nets, B, 1 + N) of each net."""
-    net, weights = stacked
-    positions, flow = torch.vmap(lambda own: torch.func.functional_call(net, own, (x,)))(weights)
-    logits = loop.contrast((positions.flatten(0, 1), flow.flatten(0, 1)), orderings)
-    return logits.view(*positions.shape[:2], -1)
-
-
-@dataclass(frozen=True, eq=False)
-class Errors:
-    """How far estimates stray from what is expected of them, drawn anew for every batch; all standardised.
-
-    ``columns`` (k,) of the features; ``items``, ``shared`` (k, k): factors L of the covariances L L' of what is drawn
-    for every item and for every collection; ``low``, ``high`` (k,): bounds of an estimate.
-    """
-
-    columns: Tensor
-    items: Tensor
-    shared: Tensor
-    low: Tensor
-    high: Tensor
-
-    def stray(self, values: Tensor, generator: torch.Generator) -> Tensor:
-        """Values (B, n, f) with errors in the columns that are estimates."""
-        count, n, _ = values.shape
-        drawn = torch.randn((count, n + 1, len(self.columns)), device=values.device, generator=generator)
-        errors = drawn[:, :n] @ self.items.T + drawn[:, n:] @ self.shared.T
-        strayed = values.index_select(-1, self.columns) + errors
-        return values.index_copy(-1, self.columns, torch.minimum(torch.maximum(strayed, self.low), self.high))
+        """Mean bits on what was set aside."""
+        return {BOTH: float(collection_bits(cast(SetNet, net.eval()), self.aside, draws=4).mean())}
 
 
 class Masking:
     """Draws what is hidden of each collection of a batch, so that one model serves whatever is known later."""
 
-    def __init__(
-        self, recipe: SetRecipe, features: Sequence[str], device: torch.device, errors: Errors | None = None
-    ) -> None:
-        self.recipe, self.errors = recipe, errors
+    def __init__(self, recipe: SetRecipe, features: Sequence[str], device: torch.device) -> None:
+        self.recipe = recipe
         rows = [[float(name in group) for name in features] for group in recipe.kept]
         self._kept = torch.tensor(rows or [[0.0] * len(features)], device=device)  # (groups, f)
         self._guessed = torch.tensor([float(name in recipe.guessed) for name in features], device=device)
@@ -324,9 +264,13 @@ class Masking:
         shown = self._show(len(x.values), generator)[:, None]  # (B, 1, f)
         titled = (_uniform((len(x.values), 1), generator) >= self.recipe.untitled).float()
         noise = torch.randn(x.values.shape, device=x.values.device, generator=generator) * self.recipe.noise
-        values = x.values if self.errors is None else self.errors.stray(x.values, generator)
+        values = self.stray(x.values, generator)
         values = values + noise if self.recipe.noise else values
         return x._replace(values=values, known=x.known * shown, titled=x.titled * titled)
+
+    def stray(self, values: Tensor, generator: torch.Generator) -> Tensor:
+        """Values (B, n, f) as they are; one who knows better may let estimates err."""
+        return values
 
     def _show(self, count: int, generator: torch.Generator) -> Tensor:
         """1 where a feature of a collection may be seen, (B, f)."""

@@ -156,7 +156,7 @@ def summarise(bits: Floats, examples: Sequence[Example], negatives: int, draws: 
     """Bits (c,) of examples with the interval of their mean over those who made them."""
     lengths = np.array([len(one) for one in examples])
     groups = [one.group for one in examples]
-    return summarise_bits(bits, lengths, groups, np.random.default_rng(0), negatives, draws)
+    return replace(summarise_bits(bits[:, np.newaxis], lengths, groups, negatives), draws=draws)
 
 
 def learn_weights(

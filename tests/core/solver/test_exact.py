@@ -38,15 +38,16 @@ def compare(seed, most):
     assert sorted([*found.ordering, *found.left_out]) == list(range(kept.n))
 
 
-@pytest.mark.parametrize("seed", range(150))
-def test_few_items_are_arranged_as_by_brute_force(seed):
-    compare(seed, 6)
+@pytest.mark.parametrize("first", range(3))
+def test_few_items_are_arranged_as_by_brute_force(first):
+    for seed in range(first, 90, 3):
+        compare(seed, 6)
 
 
-@pytest.mark.parametrize("seed", range(0, 400, 5))
-def test_bounds_leave_the_best_of_few_items(seed, monkeypatch):
+def test_bounds_leave_the_best_of_few_items(monkeypatch):
     monkeypatch.setattr(dp, "_FEWEST_BOUNDED", 2)
-    compare(seed, 6)
+    for seed in range(0, 400, 8):
+        compare(seed, 6)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -69,7 +70,7 @@ def test_bounds_leave_the_same_ordering_as_the_whole_programme(seed, monkeypatch
 
 @pytest.mark.slow
 def test_many_more_cases_are_arranged_as_by_brute_force():
-    for seed in range(150, 975):
+    for seed in range(90, 975):
         compare(seed, 6)
     for seed in range(975, 1000):
         compare(seed, 7)
@@ -88,8 +89,8 @@ def test_a_wish_that_holds_already_changes_nothing(seed):
         assert (again.ordering.tolist(), again.sides) == (found.ordering.tolist(), found.sides), name
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_the_order_in_which_items_are_listed_has_no_say(seed, rng):
+@pytest.mark.parametrize("seed", range(24))
+def test_the_order_in_which_items_are_listed_has_no_say(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 9))
     rows = rng.normal(size=n)
@@ -108,7 +109,7 @@ def test_the_order_in_which_items_are_listed_has_no_say(seed, rng):
     assert other.sides == one.sides
 
 
-@pytest.mark.parametrize("seed", range(80))
+@pytest.mark.parametrize("seed", range(36))
 def test_without_wishes_and_with_fixed_items_it_is_the_fit(seed):
     """The dynamic programme pairs values and targets as the sort does, ties included."""
     rng = np.random.default_rng(seed)
@@ -134,7 +135,7 @@ def test_a_million_items_without_wishes_are_sorted():
     assert found.ordering[-1] == 3
 
 
-@pytest.mark.parametrize("seed", range(14))
+@pytest.mark.parametrize("seed", range(7))
 def test_sides_with_pins_are_the_best_there_are(seed):
     """Eight tracks on two sides with an opener, a close, a run and a pair."""
     rng = np.random.default_rng(seed)

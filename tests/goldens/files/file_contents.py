@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import sqlite3
@@ -15,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from golden_cases import sketch, told, word
-from golden_commands import answer, call
+from golden_commands import answer, call, standing_in
 
 import fabula
 
@@ -146,8 +145,8 @@ def _cache(made: Path, folder: Path) -> Any:
         database.execute("UPDATE features SET numbers = ?", (values.tobytes(),))
         database.commit()
     table = folder / "one.csv"
-    command = [sys.executable, "-m", "fabula", "extract", str(folder / "one"), "-o", str(table), "--jobs", "1"]
-    subprocess.run(command, check=True, env=os.environ | {"FABULA_CACHE_DIR": str(kept)}, capture_output=True)
+    with standing_in(folder, {"FABULA_CACHE_DIR": str(kept)}):
+        call("extract", folder / "one", "-o", table, "--jobs", "1")
     return {"spec": spec, "version": version, "values": values, "read": fabula.read_table(table)[0].features[0]}
 
 

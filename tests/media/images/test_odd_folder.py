@@ -128,6 +128,6 @@ def test_a_strange_sidecar_stops_it_before_anything_is_written(odd: Path) -> Non
         (odd / name).unlink()
     (odd / "plain.jpg.xmp").write_text("<x:xmpmeta xmlns:x='adobe:ns:meta/'>somebody's work</x:xmpmeta>")
     before = _digests(odd)
-    with pytest.raises(FileError, match="not ours to replace"):
+    with pytest.raises(FileError, match="is left as it is"):
         number_in_place(fabula.order(odd))
     assert _digests(odd) == before

@@ -51,6 +51,7 @@ def test_neighbours_are_alike_and_nothing_is_touched(folder: Path, tmp_path: Pat
     for name in ("a.png", "a.pdf", "a.book.pdf", "a.html", "a.txt", "a.csv", "a.json", "a.m3u8"):
         assert ordered.save(tmp_path / name).stat().st_size > 100
     assert _digests(folder) == before
+    assert fabula.open(folder / "01 red.jpg").order().titles == ["01 red"]  # one alone, of which there are no steps
 
 
 def test_what_is_written_shows_the_new_order(folder: Path, tmp_path: Path) -> None:
@@ -146,7 +147,7 @@ def test_sidecars_say_where_a_picture_stands(folder: Path, tmp_path: Path) -> No
     assert 'fabula:position="1"' in next((tmp_path / "copies").glob("01*.xmp")).read_text()
     assert not list(folder.glob("*.xmp"))
     (folder / "x.jpg.xmp").write_text("<x:xmpmeta/>")
-    with pytest.raises(fabula.FabulaError, match="not ours to replace"):
+    with pytest.raises(fabula.FabulaError, match="is left as it is"):
         write_numbers(folder / "x.jpg", (1, 2), None)
 
 

@@ -154,6 +154,112 @@ def plain(path: Path, parts: int = 5, *, end: str = "\n", encoding: str = "utf-8
     path.write_bytes(("\n\n\n\n" if scenes else "\n\n").join(texts).replace("\n", end).encode(encoding))
 
 
+def pptx(path: Path, parts: int = 5, *, pictures: bool = False, sections: bool = False) -> None:
+    """By python-pptx: a title slide, slides with notes, one that is a picture alone."""
+    import pptx as library
+    from lxml import etree
+
+    deck = library.Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[0])
+    slide.shapes.title.text, slide.placeholders[1].text = "The Sea", "Ann Lee"
+    for part in range(1, parts + 1):
+        slide = deck.slides.add_slide(deck.slide_layouts[1])
+        slide.shapes.title.text, slide.placeholders[1].text = f"Slide about {part}", prose(part, parts)
+        slide.notes_slide.notes_text_frame.text = f"note {part}"
+        if pictures:
+            slide.shapes.add_picture(picture(part), 0, 0)
+    if pictures:
+        deck.slides.add_slide(deck.slide_layouts[6]).shapes.add_picture(picture(0), 0, 0)
+    if sections:
+        ids = [one.get("id") for one in deck.slides._sldIdLst]
+        space = "http://schemas.microsoft.com/office/powerpoint/2010/main"
+        lists = [
+            f'<p14:section name="{name}" id="{{{k}}}"><p14:sldIdLst>'
+            + "".join(f'<p14:sldId id="{one}"/>' for one in some)
+            + "</p14:sldIdLst></p14:section>"
+            for k, (name, some) in enumerate((("A", ids[:3]), ("B", ids[3:])))
+        ]
+        listed = f'<p14:sectionLst xmlns:p14="{space}">{"".join(lists)}</p14:sectionLst>'
+        own = deck.part._element.nsmap["p"]
+        kind = "{521415D9-36F7-43E2-AB2F-B90AF26B5E84}"
+        extra = f'<p:extLst xmlns:p="{own}"><p:ext uri="{kind}">{listed}</p:ext></p:extLst>'
+        deck.part._element.append(etree.fromstring(extra))
+    deck.save(str(path))
+
+
+RTF = r"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0 Times;}{\f1 Arial;}}{\stylesheet{\s0 Normal;}{\s1\sbasedon0 heading 1;}}"
+
+
+def rtf(path: Path, parts: int = 5, *, kind: str = "word") -> None:
+    """As Word, as an editor without styles that says only what changes, and as pandoc write it."""
+    text = RTF + "{\\info{\\title The Sea}{\\author Ann Lee}}\n"
+    for part in range(1, parts + 1):
+        said = prose(part, parts) + f" Caf\\'e9 \\u8212? {{\\i italic {part}}}"
+        if kind == "word":
+            text += f"\\pard\\plain \\s1\\b\\fs32 Chapter {part}\\par\n\\pard\\plain \\s0\\qj {said}\\par\n"
+        elif kind == "editor":
+            text += ("\\pard\\sa200\\f0\\fs24 " if part == 1 else "") + f"\\b Chapter {part}\\b0\\par\n{said}\\par\n"
+            text += "\\f1 In another letter.\\par\n" if part == 2 else ""
+        else:
+            text += f"{{\\pard \\ql \\s1 \\outlinelevel0 Chapter {part}\\par}}\n{{\\pard \\ql {said}\\par}}\n"
+    path.write_bytes((text.removesuffix("\\par\n") + "}").encode("latin-1"))
+
+
+def fountain(path: Path, parts: int = 5) -> None:
+    """Scenes in two acts."""
+    text = "Title: The Sea\nAuthor: Ann Lee\n\nFADE IN:\n\n"
+    for part in range(1, parts + 1):
+        text += f"# Act {part // 3 + 1}\n\n" if part % 3 == 0 else ""
+        text += f"{'INT' if part % 2 else 'EXT'}. HOUSE {part} - DAY #{part}#\n\n{prose(part, parts)}\n\n"
+        text += f"TOM\n(low)\n*Number* {part}. [[note {part}]]\n\n> CUT TO:\n\n"
+    path.write_text(text.rstrip(), encoding="utf-8")
+
+
+def rst(path: Path, parts: int = 5) -> None:
+    """Sections below a title."""
+    text = "=======\nThe Sea\n=======\n\n:Author: Ann Lee\n\n"
+    for part in range(1, parts + 1):
+        text += f"Chapter {part}\n---------\n\n{prose(part, parts)} *italic {part}*\n\n.. image:: p{part}.png\n\n"
+    path.write_text(text, encoding="utf-8")
+
+
+def tex(path: Path, parts: int = 5, *, included: bool = False) -> None:
+    """A book in one file, or in one for each chapter."""
+    text = "\\documentclass{book}\n\\title{The Sea}\n\\author{Ann Lee}\n\\input{macros}\n\\begin{document}\n"
+    text += "\\maketitle\n\n"
+    for part in range(1, parts + 1):
+        chapter = (
+            f"\\chapter{{Chapter {part}}}\\label{{c{part}}}\n{prose(part, parts)} \\emph{{italic {part}}}. % aside\n"
+        )
+        if included:
+            (path.parent / "chapters").mkdir(exist_ok=True)
+            (path.parent / "chapters" / f"c{part}.tex").write_text(chapter)
+        text += f"\\include{{chapters/c{part}}}\n" if included else chapter + "\n"
+    path.write_text(text + "\n\\backmatter\n\\printindex\n\\end{document}\n")
+
+
+def scriv(path: Path, parts: int = 5, *, old: bool = False) -> None:
+    """A project as Scrivener 3 or 2 keeps it: a binder, a text for each scene, synopses, research, trash."""
+    (path / "Files").mkdir(parents=True)
+    items, key = "", "ID" if old else "UUID"
+    for part in range(1, parts + 1):
+        inner = ""
+        for scene in (1, 2):
+            name = f"{part}{scene}" if old else f"AAAA-{part}-{scene}"
+            inner += f'<BinderItem {key}="{name}" Type="Text"><Title>Scene {scene}</Title></BinderItem>\n'
+            folder = path / "Files" / ("Docs" if old else f"Data/{name}")
+            folder.mkdir(parents=True, exist_ok=True)
+            body = f"\\pard {prose(part, parts)} Scene {scene}.\\par"
+            (folder / (f"{name}.rtf" if old else "content.rtf")).write_bytes((RTF + body + "}").encode())
+            (folder / (f"{name}_synopsis.txt" if old else "synopsis.txt")).write_text("What happens.")
+        items += f'<BinderItem {key}="{part}" Type="Folder"><Title>Chapter {part}</Title>'
+        items += f"<Children>{inner}</Children></BinderItem>\n"
+    draft = f'<BinderItem UUID="D" Type="DraftFolder"><Title>Draft</Title><Children>\n{items}</Children></BinderItem>\n'
+    other = '<BinderItem UUID="R" Type="ResearchFolder"><Title>Research</Title><Children/></BinderItem>'
+    project = f'<ScrivenerProject Version="2.0"><Binder>\n{draft}{other}</Binder></ScrivenerProject>\n'
+    (path / "book.scrivx").write_text('<?xml version="1.0" encoding="UTF-8"?>\n' + project)
+
+
 MANUSCRIPTS: dict[str, Callable[[Path], None]] = {
     "plain.docx": docx,
     "pictures.docx": lambda path: docx(path, pictures=True, title=True, tables=True),
@@ -176,6 +282,18 @@ MANUSCRIPTS: dict[str, Callable[[Path], None]] = {
     "scenes.txt": lambda path: plain(path, scenes=True),
     "windows.txt": lambda path: plain(path, end="\r\n"),
     "old.txt": lambda path: plain(path, end="\r", encoding="cp1252"),
+    "plain.pptx": pptx,
+    "pictures.pptx": lambda path: pptx(path, pictures=True),
+    "sections.pptx": lambda path: pptx(path, 6, sections=True),
+    "word.rtf": rtf,
+    "editor.rtf": lambda path: rtf(path, kind="editor"),
+    "pandoc.rtf": lambda path: rtf(path, kind="pandoc"),
+    "film.fountain": fountain,
+    "plain.rst": rst,
+    "plain.tex": tex,
+    "included.tex": lambda path: tex(path, included=True),
+    "new.scriv": scriv,
+    "old.scriv": lambda path: scriv(path, old=True),
 }
 
 

@@ -29,6 +29,40 @@ def test_bytes_that_are_no_text(tmp_path):
     assert "is no text" in problem(tmp_path / "a.txt")
 
 
+@pytest.mark.parametrize(
+    ("name", "data", "told"),
+    [
+        ("a.pptx", b"PK\x03\x04 not really", "is broken, locked or no .pptx file"),
+        ("a.rtf", b"Rain.", "a.rtf: is no .rtf file (it does not begin as one)"),
+        ("a.rtf", b"{\\rtf1\\ansicpg99999 caf\\'e9}", "is in an encoding that is not known"),
+        ("a.tex", b"\\documentclass{book} % nothing", "has no words in it"),
+        ("a.srt", b"1\n00:00:01,000 --> 00:00:02,000\n", "has no words in it"),
+        ("a.fountain", bytes(range(256)) * 100, "is no text"),
+    ],
+)
+def test_other_kinds_that_are_broken(tmp_path, name, data, told):
+    (tmp_path / name).write_bytes(data)
+    assert told in problem(tmp_path / name)
+
+
+def test_projects_that_are_none(tmp_path):
+    project = tmp_path / "a.scriv"
+    project.mkdir()
+    for binder, told in ((None, "no .scrivx file is in it"), ("<a>", "is broken"), ("<a/>", "its draft is empty")):
+        if binder is not None:
+            (project / "a.scrivx").write_text(binder)
+        with pytest.raises(FileError, match=told):
+            fabula.open(project)
+
+
+def test_what_a_text_includes_lies_below_it(tmp_path):
+    (tmp_path / "secret.tex").write_text("\\chapter{S}\nNobody may read it.")
+    (tmp_path / "book").mkdir()
+    book = tmp_path / "book" / "main.tex"
+    book.write_text(f"\\begin{{document}}\n\\input{{../secret}}\n\\input{{{tmp_path}/secret}}\nIt rained.\n")
+    assert read_document(str(book)).text == "It rained."
+
+
 def test_a_file_that_is_too_long(tmp_path):
     with (tmp_path / "a.txt").open("wb") as file:
         file.truncate(MOST + 1)

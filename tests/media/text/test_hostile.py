@@ -14,7 +14,7 @@ from fabula.errors import FileError
 from fabula.media.medium import Cutting
 from fabula.media.text.documents import html_document, markdown_document, plain_document, read_packed
 from fabula.media.text.heads import without_common_heads, without_heads
-from fabula.media.text.passages import text_of
+from fabula.media.text.passages import parse, text_of
 from fabula.media.text.text_measures import cut_file
 
 BYTES, MANY = 200_000, 400_000
@@ -53,6 +53,28 @@ def test_plain_text_is_read_in_time(piece: str) -> None:
     assert seconds(plain_document, text) < SECONDS
     assert seconds(lambda given: without_heads([given, given + "x"]), text) < SECONDS
     assert seconds(lambda given: without_common_heads([given, given + "x"]), text) < SECONDS
+
+
+OTHER = [
+    *(
+        (".rtf", piece)
+        for piece in ("{", "}", "\\", "\\'e9", "\\u1", "{\\s1 a", "\\par", "{\\*", "\\pard\\b a", "{\\stylesheet")
+    ),
+    *((".fountain", piece) for piece in ("[[", "INT. ", " #1", "\n\n.a", "A: ", "# ")),
+    *((".rst", piece) for piece in ("---\n", "=", "a\n-\n", "*a ", ".. ")),
+    *(
+        (".tex", piece)
+        for piece in ("\\a{", "%", "{", "\\section{", "\\begin[", "\n\\section{a}\n", "\\input{b}\n", "-")
+    ),
+    *((".srt", piece) for piece in ("1\n", "00:00:00,000 --> ", "<i>")),
+]
+
+
+@pytest.mark.parametrize(("ending", "piece"), OTHER)
+def test_other_kinds_are_read_in_time(ending: str, piece: str, tmp_path: Path) -> None:
+    path = tmp_path / f"a{ending}"
+    path.write_text("{\\rtf1 " * (ending == ".rtf") + piece * (BYTES // len(piece)))
+    assert seconds(parse, str(path)) < SECONDS
 
 
 SHAPES = [

@@ -120,21 +120,21 @@ def wishes(n: int, seed: int, **more: object) -> Constraints:
     )
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "more",
     [
         {},
         {"sides": 3},
-        {"sides": 2, "side_limit": 200.0},
-        {"limit": 200.0},
-        {"sides": 2, "limit": 250.0},
+        {"sides": 2, "side_limit": 135.0},
+        {"limit": 135.0},
+        {"sides": 2, "limit": 165.0},
         {"apart_soft": True},
     ],
 )
 def test_stretches_keep_every_wish(monkeypatch, seed, more):
-    monkeypatch.setattr(solve, "_STRETCH", 30)
-    n, rng = 120, np.random.default_rng(seed)
+    monkeypatch.setattr(solve, "_STRETCH", 20)
+    n, rng = 80, np.random.default_rng(seed)
     scores, flow = rng.standard_normal((n, n)), rng.standard_normal((n, n)).astype(np.float32)
     kept = wishes(n, seed, **more)
     found = arrange_stretches(lambda sizes: scores[:, : sum(sizes)], flow, kept, seconds=0.1)
@@ -146,7 +146,7 @@ def test_stretches_keep_every_wish(monkeypatch, seed, more):
     parts = np.split(found.ordering, np.cumsum(found.sides or (len(found.ordering),))[:-1])
     neighbours = sum(flow[part[:-1], part[1:]].sum(dtype=np.float64) for part in parts)
     assert value == pytest.approx(scores[found.ordering, np.arange(len(found.ordering))].sum() + neighbours, rel=1e-5)
-    assert value > 60.0  # a random ordering has 0, give or take 16
+    assert value > 45.0  # a random ordering has 0, give or take 13
 
 
 def test_stretches_say_what_cannot_be_kept():

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 from fabula.core.collection import Collection, Item  # noqa: E402
 from fabula.core.collections import Collections  # noqa: E402
 from fabula.models.titles import Vocabulary  # noqa: E402
-from fabula.training.loop import contrast, distill, log_share, ordering_scores, permutations  # noqa: E402
+from fabula.training.loop import contrast, log_share, ordering_scores, permutations  # noqa: E402
 from fabula.training.nets.set_net import SetBatch, SetNet, as_model, as_net, learn_inputs  # noqa: E402  # noqa: E402
 from fabula.training.sets import prepare, set_pool  # noqa: E402
 
@@ -51,7 +51,6 @@ def test_scores_of_orderings_are_sums_over_the_tables():
             assert found[b, k] == pytest.approx(float(total), abs=1e-5)
     logits = contrast((positions, flow), torch.arange(5)[None])
     assert -log_share(logits).mean() == pytest.approx(np.log(2), abs=1e-6)  # the true ordering against itself
-    assert distill(logits, logits + 3) == pytest.approx(0, abs=1e-6)
 
 
 def test_weights_begin_the_same_for_a_seed(small):

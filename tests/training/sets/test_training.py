@@ -4,11 +4,13 @@ import pytest
 torch = pytest.importorskip("torch")
 
 
+from examples.learn_from_teachers import Errors, StudentLearner, distill  # noqa: E402
 from fabula.errors import InputError  # noqa: E402
 from fabula.evaluation.controls import Parts  # noqa: E402
 from fabula.models.encoders.set import SetSpec  # noqa: E402
 from fabula.training.audit import NOISE, ORDERS, TITLES  # noqa: E402
-from fabula.training.nets.set_net import SetBatch, learn_inputs  # noqa: E402
+from fabula.training.loop import optimise  # noqa: E402
+from fabula.training.nets.set_net import SetBatch, SetNet, as_net, learn_inputs  # noqa: E402
 from fabula.training.recipes import SetRecipe  # noqa: E402
 from fabula.training.sets import (  # noqa: E402
     BOTH,
@@ -82,7 +84,15 @@ def test_going_on_from_a_model_never_makes_it_worse(trained, albums):
 
 def test_a_net_learns_from_teachers(trained, albums, small):
     recipe = SetRecipe.from_dict({**QUICK.to_dict(), "epochs": 4, "taught": 1.0})
-    assert bits(train_sets(*albums, small, recipe, teachers=[trained.model])) > 1.0
+    read = learn_inputs(albums[0], small, tokens=1, grams=1)
+    data, aside = (prepare(part, *read) for part in albums)
+    columns = torch.tensor([0])
+    errors = Errors(columns, torch.zeros(1, 1), torch.zeros(1, 1), torch.tensor([-9.0]), torch.tensor([9.0]))
+    given, teachers = (SetNet(read[0]), data, aside, recipe), [as_net(trained.model)]
+    learned = optimise(StudentLearner(*given, teachers=teachers, errors=errors, views=[range(len(read[0].features))]))
+    assert max(epoch.bits[BOTH] for epoch in learned.history) > 1.0
+    logits = torch.randn(2, 5)
+    assert distill(logits, logits + 3) == pytest.approx(0, abs=1e-6)
 
 
 def test_artists_are_set_aside_whole(planted):

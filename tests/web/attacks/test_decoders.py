@@ -34,9 +34,10 @@ LISTS = {
 }
 
 
-@pytest.fixture
-def secret(tmp_path, sound) -> Path:
+@pytest.fixture(scope="module")
+def secret(tmp_path_factory, sound) -> Path:
     """A file elsewhere, as a list may name it."""
+    tmp_path = tmp_path_factory.mktemp("secret")
     (tmp_path / "s.ogg").write_bytes(sound("01 Embers.ogg"))
     if shutil.which("ffmpeg"):
         command = ["ffmpeg", "-v", "error", "-i", tmp_path / "s.ogg", "-f", "mpegts", tmp_path / "secret.ts"]

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 @click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Keep the rows that have it; repeatable.")
 @click.option("--split", type=click.Choice(["validation", "test"]), help="The side of the column split to order.")
 @click.option("--titles", is_flag=True, help="Show titles too; see that they hold no numbers of the order.")
+@click.option("--texts", is_flag=True, help="Show a column `text`, as of chapters; see that it holds no headings.")
+@click.option("--half", type=click.Choice(["open", "sealed"]),
+              help="One half of the test: open to develop by, sealed to report; all of it by default.")  # fmt: skip
 @click.option("--timeout", type=float, default=10.0, show_default=True, help="Seconds an answer may take.")
 @click.option("--start-timeout", type=float, default=600.0, show_default=True, help="And the first one.")
 @click.option("--train", "trained", is_flag=True, help="Measure the rows that must be trained anew (minutes).")
@@ -52,6 +55,7 @@ def command(*, task: str | None, **options: Any) -> None:
     Examples:
       fabula bench-order arc --method "python my_method.py" --card card.json --page board.html
       fabula bench-order albums.parquet --where kind= --method my_module:order
+      fabula bench-order novels.parquet --texts --half open --method "python my_method.py"
       fabula bench-order fma --fma data --questions questions.jsonl
       fabula bench-order fma --fma data --orderings answers.jsonl --key questions.jsonl.key
     """
@@ -64,7 +68,12 @@ def command(*, task: str | None, **options: Any) -> None:
         if target is not None:
             check_target(target)
     where = as_where(options.pop("where"))
-    posed = _task(task, options.pop("folder"), where=where, titles=options["titles"], side=options["split"])
+    shown = {name: options[name] for name in ("titles", "texts")}
+    posed = _task(task, options.pop("folder"), where=where, side=options["split"], **shown)
+    if options["half"] is not None:
+        from fabula.research.bench import take_half
+
+        posed = take_half(posed, options["half"])
     if options["questions"] is not None:
         _write_questions(posed, options["questions"])
         return
@@ -81,7 +90,7 @@ def _list_tasks() -> None:
         console().print(f"{name:14} {about}", markup=False, soft_wrap=True)
 
 
-def _task(task: str, folder: Path | None, *, where: dict[str, str], titles: bool, side: Any) -> BenchTask:
+def _task(task: str, folder: Path | None, *, where: dict[str, str], titles: bool, texts: bool, side: Any) -> BenchTask:
     from fabula.research.bench import FMA, family_task, fma_task, table_task
 
     if task == FMA:
@@ -89,9 +98,9 @@ def _task(task: str, folder: Path | None, *, where: dict[str, str], titles: bool
             raise InputError("say where the dataset lies: --fma FOLDER (fabula fetch fma --to FOLDER fetches it)")
         return fma_task(folder, titles=titles)
     if Path(task).suffix:
-        return table_task(task, where=where, titles=titles, side=side)
-    if titles or where or side:
-        raise InputError(f"--titles, --where and --split are for tables; {task} is drawn by code")
+        return table_task(task, where=where, titles=titles, texts=texts, side=side)
+    if titles or texts or where or side:
+        raise InputError(f"--titles, --texts, --where and --split are for tables; {task} is drawn by code")
     return family_task(task)
 
 
@@ -162,7 +171,8 @@ def _show(card: BenchCard) -> None:
     out.print(table)
     makers = f" by {task['groups']:,} makers" if task["groups"] < task["test"] else ""
     told = f"{task['test']:,} collections{makers}, {task['training']:,} to learn from"
-    out.print(f"{task['name']}: {told} ({task['rule']}); test {task['digest']}", markup=False, soft_wrap=True)
+    named = f"{task['name']}, version {task['version']}" + (f", {task['half']} half" if task["half"] else "")
+    out.print(f"{named}: {told} ({task['rule']}); test {task['digest']}", markup=False, soft_wrap=True)
     for why, count in card.failures.items():
         out.print(f"counted as random, {count:,}: {why}", markup=False, soft_wrap=True)
     for note in card.notes:

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +42,7 @@ def command(*, seeds: int, sweep: str | None, output: Path | None, as_json: bool
     """
     from fabula.cli.printing import counting_bar
     from fabula.core.files import check_target
-    from fabula.research.train import compare_recipe, rows_json
+    from fabula.research.train import compare_recipe
 
     if output is not None and check_target(output).suffix.lower() not in (".json", ".csv", ".svg"):
         raise InputError(f"{output}: the ending must be one of .json, .csv, .svg")
@@ -66,7 +67,7 @@ def command(*, seeds: int, sweep: str | None, output: Path | None, as_json: bool
     if output is not None:
         _write(rows, output)
     if as_json:
-        click.echo(json.dumps(rows_json(rows)))
+        click.echo(json.dumps([asdict(row) for row in rows]))
     else:
         _show(rows, output)
 
@@ -83,12 +84,10 @@ def _dimensions(sweep: str | None) -> tuple[int, ...]:
 def _write(rows: "list[Compared]", path: Path) -> None:
     from fabula.core.files import write_whole
     from fabula.report.charts import Bar, bars_figure
-    from fabula.research.train import rows_json
     from fabula.sources.tables.text_tables import csv_text
 
-    table = rows_json(rows)
     if path.suffix.lower() == ".json":
-        write_whole(path, json.dumps(table, indent=1) + "\n")
+        write_whole(path, json.dumps([asdict(row) for row in rows], indent=1) + "\n")
     elif path.suffix.lower() == ".csv":
         names = ("name", "dimensions", "bits", "low", "high", "correlation")
         cells = [[getattr(row, name) for name in names] for row in rows]

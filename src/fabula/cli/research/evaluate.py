@@ -77,10 +77,11 @@ def _show_bits(result: Mapping[str, Any]) -> None:
     from fabula.cli.printing import hint, print_lines
 
     for name, info in result["bits"].items():
+        noise = "" if info["noise"] is None else f"; another draw of them moves it by {info['noise']:.3f}"
         print_lines(
             f"{name}: {info['bits']:.3f} bits [{info['low']:.3f}, {info['high']:.3f}] of at most {info['ceiling']:.2f} "
-            f"(95 % interval over {info['groups']:,} groups{hint(info['groups'])}, {info['negatives']} negatives, "
-            f"{info['collections']:,} collections)"
+            f"(95 % interval over {info['groups']:,} groups{hint(info['groups'])}, {info['collections']:,} collections"
+            f", {info['negatives']} negatives{noise})"
         )
     print_lines(*(f"note: {note}" for note in result["notes"]))
 

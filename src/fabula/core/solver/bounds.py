@@ -329,7 +329,7 @@ class PathSearch:
         As much work goes to beams as to prices. Where nothing had to leave a beam there is none, and the bound says so.
         """
         n = len(self.problem.cost)
-        each = sweep_cost(n) + beam_cost(n, self.width)
+        each = sweep_cost(n) + n * (100.0 + 0.02 * self.width * n)  # of a beam
         if self.paths is None or self.done or (self.step >= LEAST_STEP and self.due < each):
             return None
         budget.spend(each)
@@ -448,11 +448,6 @@ class _Paths:
             path[position - 1] = int(self.other[position, here]) if came == after else came
             after = here
         return path
-
-
-def beam_cost(n: int, width: int) -> float:
-    """The work of one beam through n positions."""
-    return n * (100.0 + 0.02 * width * n)
 
 
 class _Beam:

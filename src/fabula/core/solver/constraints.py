@@ -356,37 +356,7 @@ def _unless_told(error: Exception, message: str) -> InputError:
 
 @dataclass(frozen=True, eq=False)
 class Constraints:
-    """What an ordering of n items must keep.
-
-    Parameters
-    ----------
-    n
-        How many items there are.
-    fixed
-        position -> item in the whole ordering; negative positions count from the end of what is kept.
-    forbidden
-        Pairs (item, position) that must not occur; negative positions count from the end.
-    together
-        Runs of items that must stand next to each other, in exactly that order and on one side. Runs that overlap
-        are joined: (A, B) and (B, C) are (A, B, C).
-    before
-        Pairs (a, b): item a stands somewhere before item b.
-    apart
-        A label per item, or None: no two neighbours on a side carry the same label. -1 and None are no label.
-    apart_soft
-        Only as few such neighbours as possible, which then comes before every other criterion.
-    sides
-        How many sides, each of which follows the template from its beginning to its end; none is empty.
-    ends
-        (side, position within the side) -> item; negative positions count from the end of the side.
-    lengths
-        Shape (n,), not negative, in any unit: what sides and limits count. None: each item counts 1.
-    side_limit
-        The most one side may hold. Without it sides are even: none holds more than 1.15 times the mean, or, where
-        the constraints do not permit that, than the smallest longest side that they permit.
-    limit
-        The most all may hold. What fits worst is left out, as few items as possible; what ``fixed``, ``together``,
-        ``before`` and ``ends`` name is never left out.
+    """What an ordering of n items must keep; what ``fixed``, ``together``, ``before``, ``ends`` name is never left out.
 
     >>> kept = Constraints(4, fixed={-1: 0}, together=[(2, 1)], apart=["x", None, None, "x"])
     >>> kept.apart.tolist(), kept.broken([3, 2, 1, 0])
@@ -396,17 +366,20 @@ class Constraints:
     """
 
     n: int
-    fixed: dict[int, int]
-    forbidden: tuple[tuple[int, int], ...]
+    fixed: dict[int, int]  # position -> item in the whole; negative positions count from the end of what is kept
+    forbidden: tuple[tuple[int, int], ...]  # pairs (item, position) that must not occur
+    # runs of items that stand next to each other, in exactly that order, on one side; those that overlap are joined
     together: tuple[tuple[int, ...], ...]
-    before: tuple[tuple[int, int], ...]
-    apart: Ints | None
-    apart_soft: bool
-    sides: int
-    ends: dict[tuple[int, int], int]
-    lengths: Floats | None
+    before: tuple[tuple[int, int], ...]  # pairs (a, b): item a stands somewhere before item b
+    apart: Ints | None  # a label per item, -1 (given as None) for none: no two neighbours on a side carry the same
+    apart_soft: bool  # only as few such neighbours as possible, which then comes before every other criterion
+    sides: int  # each of which follows the template from its beginning to its end; none is empty
+    ends: dict[tuple[int, int], int]  # (side, position on it) -> item; negative positions count from the side's end
+    lengths: Floats | None  # (n,): what limits count; 1 each by default
+    # The most a side may hold. Without one, no side of several is longer than 1.15 times the mean, or, where the
+    # constraints do not permit that, than the smallest longest side that they permit.
     side_limit: float | None
-    limit: float | None
+    limit: float | None  # the most all may hold; what fits worst is left out, as few items as possible
 
     def __init__(
         self,
@@ -429,8 +402,7 @@ class Constraints:
         given = (fixed, forbidden, together, before, apart, ends, side_limit, limit)
         values: dict[str, Any] = {k.word: k.read(value, n, sides) for k, value in zip(KINDS, given, strict=True)}
         values |= {"n": n, "apart_soft": apart_soft, "sides": int(sides), "lengths": _read_lengths(lengths, n)}
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        self.__dict__.update(values)
 
     @property
     def positions_only(self) -> bool:

@@ -110,7 +110,9 @@ def _best(problem: Problem, planned: Plan) -> Filled | None:
     goal, flow, constraints = problem.goal, problem.flow, planned.constraints
     if not problem.counts_worst:
         return _optimum(planned, sum_of_costs(goal, flow, constraints, planned.sizes, planned.kept))
-    worst = worst_deviation(goal, constraints)
+    bits, one = bits_of(goal.n), _grain(goal)
+    whole = cache(lambda size: _snap(goal, size, one))
+    worst = Criterion(whole, link=links(constraints, 1 << bits, None), mask=(1 << bits) - 1)  # the largest deviation
     if planned.simple:
         found = _optimum(planned, worst)
         limit = NEVER if found is None else found.best & worst.mask
@@ -176,13 +178,6 @@ def _optimum(planned: Plan, criterion: Criterion) -> Filled | None:
             some = partition.parts_within(single, prices, found.best - prices.bound + partition.MARGIN)
             return Filled(planned, criterion, some, partition.join_sides(planned, criterion, some))
     return None
-
-
-def worst_deviation(goal: Goal, constraints: Constraints) -> Criterion:
-    """The largest deviation."""
-    bits, one = bits_of(goal.n), _grain(goal)
-    link = links(constraints, 1 << bits, None)
-    return Criterion(cache(lambda size: _snap(goal, size, one)), link=link, mask=(1 << bits) - 1)
 
 
 def sum_of_deviations(goal: Goal, constraints: Constraints, worst: int) -> Criterion:

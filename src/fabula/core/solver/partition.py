@@ -136,13 +136,12 @@ def _join_pairs(
         totals = criterion.join(before[0][one], following[0][other])
         sets = one | other
         if before[1] is None or following[1] is None:
-            order = np.lexsort([totals, sets])
-            minor = None
-        else:
-            minor = before[1][one] + following[1][other]
-            order = np.lexsort([minor, totals, sets])
+            np.minimum.at(found[0], sets, totals)
+            continue
+        minor = before[1][one] + following[1][other]
+        order = np.lexsort([minor, totals, sets])
         order = order[np.flatnonzero(np.diff(sets[order], prepend=-1))]  # the best of each subset
-        dp.keep_better(found, sets[order], totals[order], None if minor is None else minor[order])
+        dp.keep_better(found, sets[order], totals[order], minor[order])
 
 
 def _join_shares(
@@ -271,6 +270,14 @@ def by_price(single: Singles, prices: Prices) -> Iterator[tuple[Singles, float]]
         count *= 6
 
 
+def can_join(planned: Plan, criterion: Criterion, single: Singles, limit: int) -> bool:
+    """Whether there is an arrangement of parts in which no deviation is above ``limit``."""
+    free, some = Criterion(criterion.cost), Singles()
+    for key, (first, _) in single.items():
+        some[key] = np.where((first < NEVER) & (first & criterion.mask <= limit), 0, NEVER), None
+    return int(join_sides(planned, free, some)[-1][0].min()) < NEVER
+
+
 def parts_within(single: Singles, prices: Prices, limit: float) -> Singles:
     """The parts that leave their side no more to pay, above its best one, than a limit."""
     return {
@@ -338,13 +345,19 @@ def single_sides(planned: Plan, criterion: Criterion) -> Singles:
 def join_sides(planned: Plan, criterion: Criterion, single: Singles) -> list[Numbers]:
     """Both numbers of each subset on the sides up to each."""
     out: list[Numbers] = []
-    for number in range(planned.constraints.sides):
+    last = planned.constraints.sides - 1
+    closing = np.full(len(planned.subsets.every), not planned.complete)  # which leave what can be the last side
+    for _, begun, size in (key for key in single if planned.complete and key[0] == last):
+        here = planned.subsets.holding(size)
+        closing[len(closing) - 1 - here[single[last, begun, size][0] < NEVER]] = True  # the complement of each
+    for number in range(last + 1):
         kept = _nothing(planned.subsets, criterion)
         for begun, size in planned.steps(number):
             if (number, begun, size) not in single:
                 continue
             following = spread(planned.subsets, criterion, size, single[number, begun, size])
             sets = planned.candidates(number, begun + size)
+            sets = sets[closing[sets]] if number == last - 1 else sets
             if number == 0:
                 total, minor = following[0][sets], None if following[1] is None else following[1][sets]
             else:
@@ -368,73 +381,6 @@ def spread(subsets: Subsets, criterion: Criterion, size: int, numbers: Numbers) 
     if second is not None and numbers[1] is not None:
         second[here] = numbers[1]
     return first, second
-
-
-# Whether parts can be joined to an arrangement at all, their costs aside: much quicker than the cheapest join.
-
-FEW_PAIRS = 1 << 22
-
-
-def can_join(planned: Plan, criterion: Criterion, single: Singles, limit: int) -> bool:
-    """Whether there is an arrangement of parts none of which costs a side more than ``limit``."""
-    last = planned.constraints.sides - 1
-    reached = np.zeros(len(planned.subsets.every), dtype=bool)
-    closing = _closing(planned, criterion, single, limit)
-    for number in range(last):
-        before, reached = reached, np.zeros_like(reached)
-        for begun, size in planned.steps(number):
-            parts = _parts(planned, criterion, single, (number, begun, size), limit)
-            sets = planned.candidates(number, begun + size)
-            if number == last - 1 and closing is not None:
-                sets = sets[closing[sets]]
-            if number == 0:
-                reached[sets] |= parts[sets]
-            else:
-                _join(planned, before & (planned.subsets.items == begun), parts, reached, sets, size)
-    if closing is not None:
-        return bool((reached & closing).any())
-    whole = np.zeros_like(reached)
-    for begun, size in planned.steps(last):
-        parts = _parts(planned, criterion, single, (last, begun, size), limit)
-        _join(planned, reached & (planned.subsets.items == begun), parts, whole, planned.final, size)
-    return bool(whole[planned.final].any())
-
-
-def _parts(planned: Plan, criterion: Criterion, single: Singles, key: tuple[int, int, int], limit: int) -> Bools:
-    """Which subsets can be a side: shape (2^u,)."""
-    out = np.zeros(len(planned.subsets.every), dtype=bool)
-    numbers = single.get(key)
-    if numbers is not None:
-        here = planned.subsets.holding(key[2])
-        out[here] = (numbers[0] < NEVER) & (numbers[0] & criterion.mask <= limit)
-    return out
-
-
-def _closing(planned: Plan, criterion: Criterion, single: Singles, limit: int) -> Bools | None:
-    """Which subsets leave what can be the last side, where nothing is left out: shape (2^u,); None where it may be."""
-    if not planned.complete:
-        return None
-    last = planned.constraints.sides - 1
-    out = np.zeros(len(planned.subsets.every), dtype=bool)
-    for begun, size in planned.steps(last):
-        out |= _parts(planned, criterion, single, (last, begun, size), limit)[::-1]  # the complement of each subset
-    return out
-
-
-def _join(planned: Plan, before: Bools, parts: Bools, reached: Bools, sets: Longs, size: int) -> None:
-    """Mark those of some subsets that a subset so far and a part make up, in place."""
-    sets = sets[~reached[sets]]
-    ahead, behind = np.flatnonzero(before), np.flatnonzero(parts)
-    held = np.bincount(np.bitwise_count(sets), minlength=1)
-    many = sum(int(number) * comb(count, size) for count, number in enumerate(held))
-    if len(ahead) * len(behind) < min(2 * many, FEW_PAIRS):
-        rows, columns = np.nonzero((ahead[:, np.newaxis] & behind) == 0)
-        met = np.zeros_like(reached)
-        met[ahead[rows] | behind[columns]] = True
-        reached[sets] |= met[sets]
-        return
-    for some, shared in shares(planned.subsets, sets, size):
-        reached[some] |= (parts[shared] & before[some[:, np.newaxis] - shared]).any(axis=1)
 
 
 def feasible(constraints: Constraints) -> bool:

@@ -61,14 +61,9 @@ class Goal:
 
     @classmethod
     def template(cls, essence: ArrayLike, template: Template) -> Goal:
-        """Deviations from a template: the largest one counts first, their sum second.
+        """Deviations of an essence (n,) or (n, d), on the template's scale: the largest counts first, their sum second.
 
-        Parameters
-        ----------
-        essence
-            Shape (n,) or (n, d), finite, on the template's scale.
-        template
-            With values of shape (knots,) or (knots, d). Each side follows it from its beginning to its end.
+        Each side follows the template from its beginning to its end.
         """
         values = as_essence(essence)
         if values.shape[1:] != template.values.shape[1:]:
@@ -88,18 +83,9 @@ class Goal:
     ) -> Goal:
         """Costs of any sign, a model's minus scores say: their sum counts alone.
 
-        Where nothing is left out and there is one side, one table is all that is looked at: an array. With a limit, or
-        with sides, a function is asked once for each number of positions that is tried.
-
-        Parameters
-        ----------
-        side
-            Shape (n, n): what each item costs at each position; or a function from a number of positions m, those of
-            one side, to a table (n, m).
-        n
-            How many items there are, where only functions are given.
-        whole
-            The same by the number of all positions, those of every side: each side has those where it stands.
+        ``side``: what each item costs at each position (n, n); or, where there are sides or a limit, a function from a
+        number of positions m, those of one side, to a table (n, m). ``whole``: the same by the number of all positions,
+        of which each side has those where it stands. ``n``: how many items, where only functions are given.
 
         >>> Goal.table([[0.0, 1.0], [2.0, 0.0]]).costs(2)
         array([[0., 1.],

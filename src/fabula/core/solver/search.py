@@ -12,18 +12,9 @@ import numpy as np
 
 from fabula.core.arrays import Ints
 from fabula.core.fit import fit
-from fabula.core.solver import instance as tables
+from fabula.core.solver import bounds as floors, instance as tables
 from fabula.core.solver.anneal import anneal, descend
-from fabula.core.solver.bounds import (
-    AT_ONCE,
-    PathSearch,
-    first_prices,
-    flow_floor,
-    line_bounds,
-    sweep_cost,
-    table_floor,
-    wishes_floor,
-)
+from fabula.core.solver.bounds import PathSearch
 from fabula.core.solver.constraints import Constraints, count_alike
 from fabula.core.solver.instance import Candidate, Instance
 from fabula.core.solver.line import Draft, assign_draft, even_sizes, fits_in, line_draft
@@ -231,10 +222,10 @@ def _by_sum(problem: Problem, every: tables.Layouts, seed: int, budget: Budget) 
     if ordering is None:
         return None
     laid = descend(first.instance, ordering, budget.part(0.3))
-    if len(every.candidates) == 1 and budget.left < 2 * SETTLED * sweep_cost(len(laid)):  # no bound is asked for
+    if len(every.candidates) == 1 and budget.left < 2 * SETTLED * floors.sweep_cost(len(laid)):  # no bound is asked for
         return _found(problem, first.instance, anneal(first.instance, laid, rng, budget, hot=WARM))
     searches, instance, laid = _judge_layouts([first, *waiting], laid, budget)
-    if AT_ONCE * len(searches) * sweep_cost(len(laid)) <= budget.left:
+    if floors.AT_ONCE * len(searches) * floors.sweep_cost(len(laid)) <= budget.left:
         instance, laid = _lay_by_prices(searches, instance, laid, budget.part(1 - ANNEALED))
     if min(one.best for one in searches) < instance.value(laid) * (1 - 1e-9):
         laid = descend(instance, anneal(instance, laid, rng, budget, hot=WARM), budget)
@@ -246,9 +237,9 @@ def _by_sum(problem: Problem, every: tables.Layouts, seed: int, budget: Budget) 
 def _judge_layouts(candidates: list[Candidate], laid: Ints, budget: Budget) -> tuple[list[PathSearch], Instance, Ints]:
     """Bounds for all layouts that there is work for, by the prices that settle on the first; and a better ``laid``."""
     first = candidates[0].instance
-    each, few = sweep_cost(len(first.cost)), np.isfinite(candidates[0].total)
+    each, few = floors.sweep_cost(len(first.cost)), np.isfinite(candidates[0].total)
     links = link_bound(first.link, first.value(laid), budget.part(0.05)) if few else 0.0
-    mine = PathSearch(first, first_prices(first, budget), first.value(laid), floor=candidates[0].total + links)
+    mine = PathSearch(first, floors.first_prices(first, budget), first.value(laid), floor=candidates[0].total + links)
     judging = each * JUDGED * (len(candidates) - 1)
     many = len(candidates) if judging <= MOST_JUDGING * budget.left else MOST_TRIED
     settling = budget.extend(min(0.0, 2 * SETTLED * each - budget.left, -judging if many > MOST_TRIED else 0.0))
@@ -267,7 +258,7 @@ def _lay_by_prices(searches: list[PathSearch], instance: Instance, laid: Ints, b
         lowest = min((one for one in searches if not one.done), key=lambda one: one.best, default=None)
         if lowest is None:
             break
-        lowest.advance(AT_ONCE, budget)
+        lowest.advance(floors.AT_ONCE, budget)
         ordering = lowest.follow(budget)
         if ordering is not None:
             ordering = tables.rebalance(lowest.problem, ordering, np.random.default_rng(0), budget)
@@ -315,8 +306,8 @@ def _draft_in_room(problem: Problem, kept: int, room: float, seed: int, budget: 
         return _bound_draft(problem, draft.ordering, draft.sizes, room, floor, budget, routes=routes)
     least = 0.0
     if problem.counts_worst:
-        bounds = line_bounds(problem, kept, room, np.inf, budget.part(0.1))
-        least = max(bounds.worst or 0.0, wishes_floor(problem, kept, room))
+        bounds = floors.line_bounds(problem, kept, room, np.inf, budget.part(0.1))
+        least = max(bounds.worst or 0.0, floors.wishes_floor(problem, kept, room))
     prices = _alike_prices(problem)
     for price in prices:
         first = budget.part(0.3) if price == np.inf and len(prices) > 1 else budget.extend(LATE * UNITS_PER_SECOND)
@@ -386,7 +377,7 @@ def _bound_draft(
     kept, budget = len(ordering), _at_least(budget)
     standing = floor if len(sizes) == 1 else -np.inf
     if problem.goal.follows is None:
-        standing = 0.0 if problem.goal.nothing else max(standing, table_floor(problem, kept, room, budget))
+        standing = 0.0 if problem.goal.nothing else max(standing, floors.table_floor(problem, kept, room, budget))
     flowing = _flow_floor(problem, found, budget.part(1.0 if routes else 0.5), symmetric=routes)
     bounds = Bounds(standing + flowing, least if problem.counts_worst else None)
     return replace(found, bounds=_tighten(problem, found, bounds, budget, flowing))
@@ -399,7 +390,7 @@ def _flow_floor(problem: Problem, found: Found, budget: Budget, *, symmetric: bo
         return 0.0
     parts = np.split(found.ordering, np.cumsum(found.sizes)[:-1])
     reached = sum(float(flow[part[:-1], part[1:]].sum(dtype=np.float64)) for part in parts)
-    return flow_floor(flow, problem.constraints, len(found.ordering), reached, budget, symmetric=symmetric)
+    return floors.flow_floor(flow, problem.constraints, len(found.ordering), reached, budget, symmetric=symmetric)
 
 
 def _at_least(budget: Budget) -> Budget:
@@ -413,7 +404,7 @@ def _tighten(problem: Problem, found: Found, bounds: Bounds, budget: Budget, flo
         return bounds
     kept, budget = len(found.ordering), _at_least(budget)
     flowing = _flow_floor(problem, found, budget) if flowing is None else flowing
-    line = line_bounds(problem, kept, found.room, found.key[1] if problem.counts_worst else np.inf, budget)
+    line = floors.line_bounds(problem, kept, found.room, found.key[1] if problem.counts_worst else np.inf, budget)
     worst = max(bounds.worst or 0.0, line.worst or 0.0) if problem.counts_worst else None
     return replace(bounds, total=max(bounds.total, line.total + flowing), worst=worst)
 

@@ -11,22 +11,13 @@ from numpy.typing import ArrayLike
 
 from fabula.core.arrays import Bools, Floats, Ints
 from fabula.core.fit import assign_least, fit
+from fabula.core.solver import problem as posing
 from fabula.core.solver.constraints import LIGHTEST_FIRST, SLACK, Constraints, Phrase, count_alike
 from fabula.core.solver.exact import solve_exactly
 from fabula.core.solver.instance import fill, frame
 from fabula.core.solver.line import deal, even_sizes
 from fabula.core.solver.partition import MOST_UNITS, feasible, shortest_side
-from fabula.core.solver.problem import (
-    Arrangement,
-    Budget,
-    Goal,
-    Problem,
-    Units,
-    canonical_order,
-    describe,
-    positions_allowed,
-    possible_counts,
-)
+from fabula.core.solver.problem import Arrangement, Budget, Goal, Problem, Units
 from fabula.core.solver.proof import assign, prove
 from fabula.core.solver.search import search
 from fabula.errors import ConflictError, InputError
@@ -75,7 +66,7 @@ def check(constraints: Constraints) -> None:
 @lru_cache(maxsize=8)  # alternatives are asked for under the same constraints
 def contradictory(constraints: Constraints) -> bool:
     """Whether a simple rule shows that no ordering keeps the constraints."""
-    complete = list(possible_counts(constraints)) == [constraints.n]
+    complete = list(posing.possible_counts(constraints)) == [constraints.n]
     if not (constraints.together or constraints.before or constraints.forbidden or constraints.apart is not None):
         return complete and len({place % constraints.n for place in constraints.fixed}) < len(constraints.fixed)
     parts = Units.of_items(constraints)
@@ -84,7 +75,7 @@ def contradictory(constraints: Constraints) -> bool:
         return True
     if not complete:
         return False
-    allowed = positions_allowed(constraints, constraints.n)
+    allowed = posing.positions_allowed(constraints, constraints.n)
     if allowed is None:
         return True
     starts = parts.starts(allowed)
@@ -165,7 +156,7 @@ def _too_short(constraints: Constraints, shortest: float, verb: str) -> Conflict
 def _check_room(constraints: Constraints) -> None:
     """Say what can never fit."""
     c = constraints
-    if not len(possible_counts(c)):
+    if not len(posing.possible_counts(c)):
         held, limit = float(c.weights[list(c.must_keep)].sum()), c.limit or 0.0
         if held <= limit * SLACK:
             raise ConflictError("every item alone holds more than the limit of {length0}", [], ["limit"], [limit])
@@ -247,19 +238,9 @@ def arrange(
     then ``gap`` tells how far it can be from the best. There, if the ordering found without the constraints on single
     items keeps them all, it is that one.
 
-    Parameters
-    ----------
-    goal
-        What positions cost the n items.
-    constraints
-        What must be kept.
-    flow
-        Shape (n, n), finite, of any sign: the cost of item k right after item i on the same side.
-    seed
-        Of the search.
-    seconds
-        How much to search: what so many seconds do on one core of a usual machine. The same number gives the same
-        ordering on any machine and under any load.
+    ``flow`` (n, n), finite, of any sign: the cost of item k right after item i on the same side. ``seconds``: how much
+    to search, as much as so many do on one core of a usual machine; the same number gives the same ordering on any
+    machine and under any load.
 
     >>> from fabula.core.template import Template
     >>> goal = Goal.template([-1.0, 0.0, 1.0], Template([0, 1], [-1, 1]))
@@ -280,8 +261,8 @@ def arrange(
         if plain or goal.n > MOST_UNITS:  # items are judged by their positions alone
             fixed = {position % goal.n: item for position, item in kept.fixed.items()}
             laid = fit(goal.rows, goal.follows, fixed=fixed, forbidden=kept.forbidden, ties="given")
-            return describe(whole, laid.ordering, ())
-    order = canonical_order(whole)
+            return posing.describe(whole, laid.ordering, ())
+    order = posing.canonical_order(whole)
     problem = whole.take(order)
     if problem is None:
         raise RuntimeError("constraints on all items hold in any order")
@@ -289,12 +270,12 @@ def arrange(
         exact = solve_exactly(problem)
         if exact is None:
             raise unsolvable(kept)
-        return describe(whole, order[exact[0]], exact[1])
+        return posing.describe(whole, order[exact[0]], exact[1])
     found = search(problem, seed, seconds)
     if found is None:
         raise not_found(kept, _side_limit_that_works(kept, seed))
     ordering, sides, bounds = found
-    return describe(whole, order[ordering], sides, bounds)
+    return posing.describe(whole, order[ordering], sides, bounds)
 
 
 # Very many items: a draft by positions that keeps the constraints, then stretches of it, one after the other.
@@ -320,7 +301,10 @@ def arrange_stretches(
     joins. How far it is from the best is not known: ``gap`` is NaN.
     """
     check(constraints)
-    items = _choose_items(constraints)
+    must = np.zeros(constraints.n)
+    must[list(constraints.must_keep)] = 1.0  # as many are kept as the limit permits, so that the longest go
+    kept_count = next(iter(posing.possible_counts(constraints)), constraints.n)
+    items = np.sort(np.lexsort((constraints.weights, -must))[:kept_count])
     kept = constraints if len(items) == constraints.n else constraints.renumber(items)
     if kept is None:
         raise not_found(constraints)
@@ -346,13 +330,6 @@ def arrange_stretches(
     total -= 0.0 if steps is None else float(steps[pairs].sum())
     left_out, sides = np.setdiff1d(np.arange(constraints.n), items), tuple(sizes) if len(sizes) > 1 else ()
     return Arrangement(order, left_out, sides, None, None, -total, -np.inf, np.nan, exact=False, violations=alike)
-
-
-def _choose_items(constraints: Constraints) -> Ints:
-    """The items kept, rising: as many as the limit permits, so that the longest go."""
-    n, must = constraints.n, np.zeros(constraints.n)
-    must[list(constraints.must_keep)] = 1.0
-    return np.sort(np.lexsort((constraints.weights, -must))[: next(iter(possible_counts(constraints)), n)])
 
 
 def _share_out(scores: Floats, items: Ints, kept: Constraints) -> Ints:

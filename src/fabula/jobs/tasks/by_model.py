@@ -19,19 +19,8 @@ from fabula.errors import FileError, InputError
 from fabula.jobs.job import Input, ShardedJob, default_shards, ranges
 from fabula.jobs.task import Cut, JobRequest, JobTask, Round
 from fabula.models.model import Model, load_model, model_from_bytes
-from fabula.session.catalogue import (
-    Piece,
-    blank_infinite,
-    check_arrays,
-    essence_rows,
-    layout_of,
-    open_parquet,
-    order_rows,
-    parts_of,
-    piece_of,
-    read_rows,
-    starts_of,
-)
+from fabula.session import catalogue
+from fabula.session.catalogue import Piece
 from fabula.sources.tables.read_table import TableReading, open_table
 from fabula.sources.tables.roles import Columns, columns_named
 
@@ -61,11 +50,11 @@ def cut_table(asked: JobRequest) -> Cut:
         raise InputError(f"one table at a time; got {len(asked.inputs)}")
     given = Input.of(asked.inputs[0])
     if is_parquet(given.path):
-        with open_parquet(given.path) as file:
+        with catalogue.open_parquet(given.path) as file:
             if not file.metadata.num_rows:
                 raise FileError(f"{given.path}: the table has no rows")
-            columns, _ = layout_of(given.path, file, columns_named(asked.options["columns"]), ())
-            starts = starts_of(given.path, file, str(columns.collection))
+            columns, _ = catalogue.layout_of(given.path, file, columns_named(asked.options["columns"]), ())
+            starts = catalogue.starts_of(given.path, file, str(columns.collection))
         count = len(starts) - 1
         shards = ranges(count, asked.shards or default_shards(count, _EACH))
         cut = tuple([int(starts[a]), int(starts[b]), b - a] for a, b in shards)
@@ -81,15 +70,15 @@ def read_shard(path: str, options: Mapping[str, Any], shard: Sequence[int], name
     """The collections of a shard, with the features of those names at least."""
     first, behind = shard[:2]
     if is_parquet(path):
-        with open_parquet(path) as file:
-            columns, headings = layout_of(path, file, columns_named(options["columns"]), names)
-            table, numbers = read_rows(file, (first, behind), headings, options["where"])
+        with catalogue.open_parquet(path) as file:
+            columns, headings = catalogue.layout_of(path, file, columns_named(options["columns"]), names)
+            table, numbers = catalogue.read_rows(file, (first, behind), headings, options["where"])
             return _read_piece(table, numbers, columns, file.metadata.num_rows)
     reading = _whole(path, _key(options))
     chosen = reading.collections[first:behind]
     begun, end = (int(reading.collections.offsets[i]) for i in (first, behind))
     part = TableReading(reading.table, chosen, reading.order[begun:end])
-    return Shard(piece_of(part, part.order + 1, reading.table.count))
+    return Shard(catalogue.piece_of(part, part.order + 1, reading.table.count))
 
 
 def rows_of_shard(shard: Shard, do: Do) -> "pa.Table":
@@ -114,7 +103,7 @@ def rows_of_shard(shard: Shard, do: Do) -> "pa.Table":
 def _run(piece: Piece, do: Do, failures: dict[int, str]) -> Iterator[Mapping[str, Any]]:
     """The columns that a function makes, of some collections at a time, or one by one where one is refused."""
     number = 0
-    for part, at in parts_of(piece):
+    for part, at in catalogue.parts_of(piece):
         numbers = range(number, number + len(part))
         number += len(part)
         if not any(i in failures for i in numbers):
@@ -135,13 +124,13 @@ def _read_piece(table: "pa.Table", numbers: Ints, columns: Columns, total: int) 
     """Rows of a Parquet table as collections; one with a number that is infinite has failed."""
     if not table.num_rows:
         return Shard(None)
-    held, infinite = blank_infinite(table)
+    held, infinite = catalogue.blank_infinite(table)
     reading = open_table(held, columns)
     offsets, order = reading.collections.offsets, reading.order
     wrong = np.unique(np.searchsorted(offsets, np.flatnonzero(infinite[order]), side="right") - 1)
     failures = dict.fromkeys(wrong.tolist(), "holds a number that is infinite")
     named = bool(columns.id or columns.path)
-    return Shard(piece_of(reading, numbers[order] + 1, total, named=named), failures)
+    return Shard(catalogue.piece_of(reading, numbers[order] + 1, total, named=named), failures)
 
 
 def is_parquet(path: str) -> bool:
@@ -184,7 +173,7 @@ class Encode(ByModel):
         """Encode the collections of a shard, as ``fabula encode`` does."""
         model: Model = job.opened
         found = read_shard(job.inputs[0].path, job.options, job.plan.shards[shard], model.feature_names)
-        return rows_of_shard(found, partial(essence_rows, model, raw=job.options["raw"])), len(found)
+        return rows_of_shard(found, partial(catalogue.essence_rows, model, raw=job.options["raw"])), len(found)
 
 
 class Order(ByModel):
@@ -199,22 +188,22 @@ class Order(ByModel):
         found = read_shard(job.inputs[0].path, job.options, job.plan.shards[shard], model.feature_names)
 
         def rows(piece: Piece, part: Collections, at: slice) -> dict[str, Any]:
-            return order_rows(model, piece, part, at, likeliest=job.options["likeliest"])[0]
+            return catalogue.order_rows(model, piece, part, at, likeliest=job.options["likeliest"])[0]
 
         return rows_of_shard(found, rows), len(found)
 
 
 def try_model(asked: JobRequest, cut: Cut) -> Cut:
     """The cut of a table, whose first collection the model was asked about: a table it cannot take is told at once."""
-    model = check_arrays(load_model(asked.model), asked.model)
+    model = catalogue.check_arrays(load_model(asked.model), asked.model)
     first = read_shard(cut.inputs[0].path, cut.options, cut.shards[0], model.feature_names).piece
     if first is not None:
         with suppress(InputError):  # of its values; such a collection is a row of failure
-            essence_rows(model, first, first.collections[:1], slice(int(first.collections.offsets[1])))
+            catalogue.essence_rows(model, first, first.collections[:1], slice(int(first.collections.offsets[1])))
     return cut
 
 
 def model_of(job: ShardedJob) -> Model:
     """The model of a job, which must work on arrays."""
     name = job.plan.model["name"]
-    return check_arrays(model_from_bytes(job.model or b"", name), name)
+    return catalogue.check_arrays(model_from_bytes(job.model or b"", name), name)

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -66,7 +67,12 @@ class Extract(JobTask):
             raise FileError(f"{job.store.address}/{_list(shard)}: is not the list that the job was planned with")
         root, files = Path(job.inputs[0].path), json.loads(data)
         medium: Medium = job.opened
-        changed = {name: "changed since the job was planned" for name, size in files if not _has(root / name, size)}
+        changed = {}
+        for name, size in files:
+            with suppress(OSError):
+                if (root / name).stat().st_size == size:
+                    continue
+            changed[name] = "changed since the job was planned"
         names = [name for name, _ in files if name not in changed]
         spec = medium.spec(job.options["spec"])
         found = extract([root / name for name in names], spec, Measuring(jobs=1))
@@ -99,10 +105,3 @@ def _table(medium: Medium, rows: Collection | None, kept: Sequence[str], lost: S
 
 def _list(shard: int) -> str:
     return f"{_LISTS}/{shard:05d}.json"
-
-
-def _has(path: Path, size: int) -> bool:
-    try:
-        return path.stat().st_size == size
-    except OSError:
-        return False

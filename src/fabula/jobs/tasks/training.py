@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from fabula.core.files import write_whole
 from fabula.errors import InputError
@@ -29,20 +29,6 @@ def table_of(asked: JobRequest) -> Input:
     if len(asked.inputs) != 1:
         raise InputError(f"one table at a time; got {len(asked.inputs)}")
     return Input.of(asked.inputs[0])
-
-
-def recipe_of(path: str, options: Mapping[str, Any]) -> Recipe:
-    """The recipe of a plan; JSON has no tuples."""
-    changes = {name: tuple(value) if isinstance(value, list) else value for name, value in options["changes"].items()}
-    return Recipe(Path(path), options["where"], options["preset"], changes, options["device"], options["held_out"])
-
-
-def open_recipe(recipe: Recipe, *, audit: bool = False) -> EssenceTraining:
-    """Read the collections of a recipe; an audit of a small table holds more of it out."""
-    if recipe.kind != "essence":
-        raise InputError(f"trainings are shared out for models of kind essence; got {recipe.kind}", field="kind")
-    found: EssenceTraining = (prepare_audit(recipe) if audit else prepare_recipe(recipe)).trainable  # type: ignore[assignment]
-    return found
 
 
 def results_table(name: str, results: Sequence[Any]) -> pa.Table:
@@ -78,7 +64,13 @@ class ByTraining(JobTask):
 
     def ready(self, path: str, options: Mapping[str, Any]) -> EssenceTraining:
         """What is trained; an audit of a small table holds more of it out."""
-        return open_recipe(recipe_of(path, options), audit=self.name == "audit")
+        given = options["changes"].items()  # JSON has no tuples
+        changes = {name: tuple(value) if isinstance(value, list) else value for name, value in given}
+        recipe = Recipe(
+            Path(path), options["where"], options["preset"], changes, options["device"], options["held_out"]
+        )
+        found = prepare_audit(recipe) if self.name == "audit" else prepare_recipe(recipe)
+        return cast("EssenceTraining", found.trainable)
 
 
 class Compare(ByTraining):

@@ -43,7 +43,7 @@ _NAMES = {
 _COLUMNS = (
     "brightness", "warmth", "colourfulness", "contrast", "chroma", "hue", "edge_density", "sharpness", "entropy",
     "symmetry", "aspect", "bw", "key_low", "key_high", "hue_agreement", "green_red", "top_bottom", "horizontality",
-    "subject_x", "subject_y", "subject_size", "subject_spread", "captured", "rating",
+    "subject_x", "subject_y", "subject_size", "subject_spread", "captured", "rating", "latitude", "longitude", "burst",
 )  # fmt: skip
 _SHOWN = {**dict.fromkeys((".jpg", ".jpeg", ".jpe", ".jfif"), "image/jpeg"), ".avif": "image/avif"}
 
@@ -66,7 +66,7 @@ MEDIUM = Medium(
     read_item=read_item,
     parts=lazy("fabula.media.images.picture_measures:cut_pages"),
     specs={"images": lambda: load("fabula.media.images.picture_measures:SPEC")},
-    complete=lazy("fabula.media.images.picture_measures:with_duplicates"),
+    complete=lazy("fabula.media.images.picture_measures:complete_pictures"),
     steps=lazy("fabula.media.images.picture_measures:picture_steps"),
     proposer="pictures",
     neighbours=True,
@@ -75,14 +75,19 @@ MEDIUM = Medium(
     places=frozenset((PDF,)),
     codes=frozenset(("hash_a", "hash_b", "duplicates", *(f"palette_{k}" for k in range(1, 6)))),
     preview=Preview("picture", _SHOWN, cover=lazy("fabula.media.images.prints:thumbnail")),
+    choosing=lazy("fabula.media.images.picture_measures:choose_pictures"),
+    unknown=dict.fromkeys(("captured", "latitude", "longitude"), "its file does not say"),
     facing=lazy("fabula.media.images.picture_measures:facing_pages"),
     outputs={
         ".png": lazy("fabula.media.images.prints:write_sheet"),
         ".pdf": lazy("fabula.media.images.prints:write_pdf"),
         ".book.pdf": lazy("fabula.media.images.prints:write_book_pdf"),
         ".html": lazy("fabula.media.images.prints:write_flip_book"),
+        ".gallery": lazy("fabula.media.images.prints:write_gallery"),
+        ".merge.csv": lazy("fabula.media.images.prints:write_merge"),
         ".txt": _list,
     },
+    room={".png": 1400},
     write_numbers=write_numbers,
     numbered=sidecar_path,
     telling=Telling(

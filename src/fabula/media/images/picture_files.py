@@ -6,15 +6,13 @@ import os
 import re
 import stat
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from datetime import datetime
 from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
-from xml.sax.saxutils import escape
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +21,7 @@ from fabula.core.collection import Item
 from fabula.core.files import open_file, write_whole
 from fabula.errors import FileError, import_extra, shown
 from fabula.media.children import call
+from fabula.media.medium import as_moment
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -33,6 +32,7 @@ MOST_DECODED = 120_000_000  # pixels in memory at a time: about 500 MB, twice th
 _LARGE = 50_000_000  # pixels from which a picture is made smaller before it is made plain
 # What Pillow may take a file for, whatever it is called: never what is handed to another program, as PostScript is.
 FORMATS = ("JPEG", "MPO", "PNG", "WEBP", "TIFF", "GIF", "BMP", "DIB", "AVIF", "JPEG2000", "HEIF")
+_BY_NAME = {".psd": ("PSD",), ".jxl": ("JXL",)}  # what is taken only for what it is called
 _HEIF = frozenset((".heic", ".heif", ".hif"))
 _RAW = """
     .cr2 .cr3 .crw .nef .nrw .arw .dng .orf .rw2 .raf .pef .srw .x3f .iiq .3fr
@@ -88,10 +88,35 @@ def _open_picture(name: str) -> Iterator[Image]:
     if ending == ".pdf":
         yield _image(render_page(name, 1, _PAGE))
         return
+    if ending == ".svg":
+        with module.open(BytesIO(_draw_svg(name)), formats=("PNG",)) as drawn:
+            yield drawn
+        return
+    if ending == ".jxl":
+        import_extra("pillow_jxl", extra="jxl", purpose="reading JPEG XL pictures")
     if ending in _HEIF:
         import_extra("pillow_heif", extra="images", purpose="reading HEIC pictures").register_heif_opener()
-    with open_file(name) as file, module.open(file, formats=_formats()) as picture:
+    with open_file(name) as file, module.open(file, formats=_BY_NAME.get(ending, _formats())) as picture:
         yield picture
+
+
+def _draw_svg(name: str) -> bytes:
+    """A drawing as a PNG; what it names in other files is left out of it."""
+    resvg = import_extra("resvg_py", extra="svg", purpose="reading SVG drawings")
+    with open_file(name) as file:
+        text = file.read(_MOST_DRAWN + 1).decode("utf-8", "replace")
+    if len(text) > _MOST_DRAWN:
+        raise FileError(f"{shown(name)}: has more than {_MOST_DRAWN:,} characters")
+    inside = re.sub(
+        r"""(?i)\b((?:xlink:)?href|src)\s*=\s*(["'])(?!\s*(?:#|data:image/(?:png|jpeg|gif|webp)))[^"']*\2""", "", text
+    )
+    try:
+        return bytes(resvg.svg_to_bytes(svg_string=inside, width=_PAGE, skip_system_fonts=True))
+    except ValueError as error:
+        raise FileError(f"{shown(name)}: is no drawing that can be read ({shown(str(error))})") from error
+
+
+_MOST_DRAWN = 8 << 20  # characters of a drawing
 
 
 def _formats() -> tuple[str, ...]:
@@ -193,8 +218,11 @@ def _rgb(picture: Image) -> Image:
 _MOST = 1 << 20  # bytes of a packet that is read
 _DC, _XMP = "{http://purl.org/dc/elements/1.1/}", "{http://ns.adobe.com/xap/1.0/}"
 _RDF = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}"
+_PHOTOSHOP, _EXIF = "{http://ns.adobe.com/photoshop/1.0/}", "{http://ns.adobe.com/exif/1.0/}"
+_IPTC = "{http://iptc.org/std/Iptc4xmpCore/1.0/xmlns/}"
+_MOMENTS = (f"{_EXIF}DateTimeOriginal", f"{_PHOTOSHOP}DateCreated", f"{_XMP}CreateDate")
+_PLACES = (f"{_IPTC}Location", f"{_PHOTOSHOP}City", f"{_PHOTOSHOP}Country")
 _FABULA = "https://fabula.invalid/ns/1.0/"
-_OURS = "fabula:position"
 
 
 def sidecar_of(path: str | Path) -> bytes | None:
@@ -209,9 +237,9 @@ def sidecar_of(path: str | Path) -> bytes | None:
 
 
 def read_packet(packet: bytes | str) -> dict[str, Any]:
-    """Title, artist and rating of an XMP packet, as far as it says them; nothing of one that is broken.
+    """What an XMP packet says: title, artist, rating, label, keywords, place, captured; nothing of one that is broken.
 
-    >>> read_packet(sidecar_text((3, 12), None, rating=4))
+    >>> read_packet('<a xmlns:xmp="http://ns.adobe.com/xap/1.0/"><xmp:Rating>4</xmp:Rating></a>')
     {'rating': 4}
     """
     text = packet.decode("utf-8", "replace") if isinstance(packet, bytes) else packet
@@ -222,54 +250,145 @@ def read_packet(packet: bytes | str) -> dict[str, Any]:
     except (ET.ParseError, ValueError):
         return {}
     found: dict[str, Any] = {}
-    for name, tag in (("title", f"{_DC}title"), ("artist", f"{_DC}creator")):
+    for name, tag in (("title", f"{_DC}title"), ("artist", f"{_DC}creator"), ("keywords", f"{_DC}subject")):
         first = next(root.iter(tag), None)  # one look: they may stand within each other
-        node = None if first is None else next(first.iter(f"{_RDF}li"), None)
-        if node is not None and (node.text or "").strip():
-            found[name] = " ".join(str(node.text).split())
-    rating = _rating(root)
-    return found | ({} if rating is None else {"rating": rating})
+        words = [] if first is None else [" ".join((node.text or "").split()) for node in first.iter(f"{_RDF}li")]
+        words = [word for word in words if word][: None if name == "keywords" else 1]
+        found |= {name: "; ".join(words)} if words else {}
+    stars = [int(text) for text in _values(root, f"{_XMP}Rating") if re.fullmatch(r"[0-5]", text)]
+    moments = [as_moment(text) for tag in _MOMENTS for text in _values(root, tag)]
+    said = {
+        "rating": next(iter(stars), None),
+        "label": next(iter(_values(root, f"{_XMP}Label")), None),
+        "place": ", ".join(dict.fromkeys(text for tag in _PLACES for text in _values(root, tag)[:1])) or None,
+        "captured": next((moment for moment in moments if moment is not None), None),
+    }
+    return found | {name: value for name, value in said.items() if value is not None}
 
 
-def _rating(root: ET.Element) -> int | None:
-    values = [node.get(f"{_XMP}Rating") for node in root.iter(f"{_RDF}Description")]
-    values += [node.text for node in root.iter(f"{_XMP}Rating")]
-    numbers = [int(value) for value in values if value and re.fullmatch(r"\s*[0-5]\s*", value)]
-    return numbers[0] if numbers else None
+def _values(root: ET.Element, tag: str) -> list[str]:
+    """What a property says, as an attribute or as an element."""
+    values = [node.get(tag) for node in root.iter(f"{_RDF}Description")]
+    values += [node.text for node in root.iter(tag)]
+    return [" ".join(value.split()) for value in values if value and value.strip()]
 
 
-def sidecar_text(number: tuple[int, int], side: tuple[int, int] | None, *, rating: int | None = None) -> str:
-    """An XMP packet that says where a picture stands."""
-    parts = [f'{_OURS}="{number[0]}"', f'fabula:of="{number[1]}"']
-    parts += [] if side is None else [f'fabula:side="{side[0]}"', f'fabula:sides="{side[1]}"']
-    parts += [] if rating is None else [f'xmp:Rating="{rating}"']
-    return (
-        '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
-        f'<rdf:Description rdf:about="" xmlns:xmp="http://ns.adobe.com/xap/1.0/" xmlns:fabula="{escape(_FABULA)}" '
-        f"{' '.join(parts)}/></rdf:RDF></x:xmpmeta>\n"
-    )
+def sidecar_text(number: tuple[int, int], side: tuple[int, int] | None, old: str, said: Mapping[str, Any]) -> str:
+    """An XMP packet that says where a picture stands, beside all that an old one, or the picture itself, says.
+
+    The number is a keyword under *sequence*, as digiKam and darktable (``digiKam:TagsList``), Lightroom
+    (``lr:hierarchicalSubject``) and all others (``dc:subject``) list it; one of an earlier order is taken away.
+    """
+    for prefix, place in (*_prefixes(old), *_OWN.items()):
+        with suppress(ValueError):  # a prefix such as ns0 is made anew
+            ET.register_namespace(prefix, place)
+    head, root, tail = _parse_packet(old or _EMPTY)
+    found = next(root.iter(f"{_RDF}Description"))
+    named = dict(zip(("position", "of"), number, strict=True)) | dict(zip(("side", "sides"), side or (), strict=False))
+    for name in ("position", "of", "side", "sides"):
+        found.attrib.pop(f"{{{_FABULA}}}{name}", None)
+    found.attrib |= {f"{{{_FABULA}}}{name}": str(value) for name, value in named.items()}
+    for name in ("rating", "label"):
+        if name in said and not _values(root, f"{_XMP}{name.title()}"):
+            found.set(f"{_XMP}{name.title()}", str(said[name]))
+    letter = "" if side is None else chr(ord("A") + side[0] - 1) if side[0] <= 26 else f"{side[0]}-"
+    leaf = f"sequence {letter}{number[0]:0{len(str(number[1]))}d}"
+    words = filter(None, str(said.get("keywords", "")).split("; "))
+    _list_under(root, found, f"{_DC}subject", leaf, words)
+    _list_under(root, found, f"{_LIGHTROOM}hierarchicalSubject", f"sequence|{leaf}")
+    _list_under(root, found, f"{_DIGIKAM}TagsList", f"sequence/{leaf}")
+    return f"{head}{ET.tostring(root, encoding='unicode')}{tail}"
+
+
+def _prefixes(text: str) -> list[tuple[str, str]]:
+    """The prefixes of namespaces that a packet has."""
+    return re.findall(r"""xmlns:([\w.-]+)\s*=\s*["']([^"']+)["']""", text)
+
+
+def _parse_packet(text: str) -> tuple[str, ET.Element, str]:
+    """What stands before the one element of a packet, it, and what stands behind it; a ValueError for anything else."""
+    first = re.search(r"<[^?!]", text)
+    if first is None or len(text) > _MOST or re.search(r"<!(DOCTYPE|ENTITY)", text):
+        raise ValueError("it is no sidecar of a photo program")
+    end = text.find(">", text.rfind("</")) + 1 or len(text)
+    try:
+        root = ET.fromstring(text[first.start() : end])
+    except ET.ParseError as error:
+        raise ValueError(str(error)) from error
+    if root.find(f".//{_RDF}Description") is None:
+        raise ValueError("it describes nothing")
+    return text[: first.start()], root, text[end:]
+
+
+def _list_under(root: ET.Element, found: ET.Element, tag: str, word: str, more: Iterable[str] = ()) -> None:
+    """Put a word into a list of words, in place of one of an earlier order; others where there is no list yet."""
+    held = next(root.iter(tag), None)
+    if held is None:
+        held = ET.SubElement(ET.SubElement(found, tag), f"{_RDF}Bag")
+        for one in more:
+            ET.SubElement(held, f"{_RDF}li").text = one
+    else:
+        held = held[0] if len(held) else ET.SubElement(held, f"{_RDF}Bag")
+    for line in [one for one in held if _SEQUENCE.fullmatch(one.text or "")]:
+        held.remove(line)
+    ET.SubElement(held, f"{_RDF}li").text = word
+
+
+_LIGHTROOM, _DIGIKAM = "{http://ns.adobe.com/lightroom/1.0/}", "{http://www.digikam.org/ns/1.0/}"
+_SEQUENCE = re.compile(r"(?:sequence[|/])?sequence (?:[A-Z]|\d+-)?\d+")
+_OWN = {
+    "x": "adobe:ns:meta/", "rdf": _RDF[1:-1], "xmp": _XMP[1:-1], "dc": _DC[1:-1], "lr": _LIGHTROOM[1:-1],
+    "digiKam": _DIGIKAM[1:-1], "fabula": _FABULA,
+}  # fmt: skip
+_EMPTY = (
+    f'<x:xmpmeta xmlns:x="adobe:ns:meta/" xmlns:r="{_RDF[1:-1]}"><r:RDF><r:Description r:about=""/></r:RDF></x:xmpmeta>'
+)
 
 
 def sidecar_path(path: Path) -> Path:
-    """The sidecar that says where a picture stands; a FileError where one that says something else is there already.
+    """The sidecar of a picture: the one that is there, ``a.xmp`` or ``a.jpg.xmp``; a new one of a raw file ``a.xmp``.
 
-    The picture itself is never written.
+    ``a.xmp`` is not a JPEG's where a raw file of that name lies beside it. A FileError where one is there that cannot
+    be read, and so not be added to. The picture itself is never written.
     """
-    target = path.with_name(path.name + ".xmp")
-    if target.exists() and _OURS not in target.read_text(encoding="utf-8", errors="replace"):
-        raise FileError(f"{shown(target)}: is there already, and is not ours to replace")
+    beside, own = path.with_suffix(".xmp"), path.with_name(path.name + ".xmp")
+    raw = path.suffix.lower() in RAW_ENDINGS
+    if own.exists() or (not raw and any(path.with_suffix(end).exists() for end in _either_case(RAW_ENDINGS))):
+        target = own
+    else:
+        target = beside if raw or beside.exists() else own
+    _read_sidecar(target)
     return target
 
 
+def _read_sidecar(target: Path) -> str:
+    """What a sidecar says, "" where there is none; a FileError where it cannot be read."""
+    try:
+        text = target.read_bytes().decode("utf-8-sig") if target.exists() else ""
+        _parse_packet(text or _EMPTY)
+    except (ValueError, OSError) as error:
+        raise FileError(f"{shown(target)}: cannot be read ({shown(str(error))}), and is left as it is") from error
+    return text
+
+
+def _either_case(endings: Iterable[str]) -> list[str]:
+    return [each for end in endings for each in (end, end.upper())]
+
+
 def write_numbers(path: Path, number: tuple[int, int], side: tuple[int, int] | None) -> None:
-    """Write the number of a position, and of a side where there are several, into a sidecar beside a picture."""
-    write_whole(sidecar_path(path), sidecar_text(number, side))
+    """Write the number of a position, and of a side where there are several, into the sidecar beside a picture.
+
+    All else that a sidecar says stays in it.
+    """
+    target = sidecar_path(path)
+    old = _read_sidecar(target)
+    write_whole(target, sidecar_text(number, side, old, {} if old else read_item(str(path)).details))
 
 
 # Files of pictures as items: which endings, what EXIF and XMP say of them. Nothing is decoded.
 
 _ENDINGS = """
-    .jpg .jpeg .jpe .jfif .png .webp .tif .tiff .gif .bmp .avif .jp2 .heic .heif .hif
+    .jpg .jpeg .jpe .jfif .png .webp .tif .tiff .gif .bmp .avif .jp2 .heic .heif .hif .psd .jxl .svg
 """
 PICTURE_ENDINGS = frozenset(_ENDINGS.split()) | RAW_ENDINGS
 _COMPANIONS = """
@@ -278,14 +397,15 @@ _COMPANIONS = """
 COMPANION_ENDINGS = frozenset(_COMPANIONS.split())
 
 _DESCRIPTION, _ARTIST, _TAKEN, _DIGITIZED, _DETAILS, _RATING = 0x010E, 0x013B, 0x9003, 0x9004, 0x8769, 0x4746
+_GPS = 0x8825
 _CAMERA = re.compile(r"^(OLYMPUS|SONY|MINOLTA|KONICA|DCIM|DSC|IMG|Screenshot|ASCII)\b.*", re.IGNORECASE)
 
 
 def read_item(path: str) -> Item:
     """The item of a picture: its title, who made it, when it was taken and how it is rated, as far as the file says.
 
-    ``details`` has ``captured`` (seconds since 1970, local time) and ``rating`` (0 to 5). What a sidecar beside the
-    file says wins over what is in the file.
+    ``details`` has ``captured`` (seconds since 1970, local time), ``rating`` (0 to 5), ``label``, ``keywords`` (between
+    semicolons), ``place``, ``latitude`` and ``longitude``. What a sidecar says wins over what is in the file.
     """
     try:
         item: Item = call(_item_of, path)
@@ -316,13 +436,24 @@ def _exif(picture: Any) -> dict[str, Any]:
         found["title"] = title
     if artist:
         found["artist"] = artist
-    moments = (_moment(_text(inner.get(tag))) for tag in (_TAKEN, _DIGITIZED))
+    moments = (as_moment(_text(inner.get(tag))) for tag in (_TAKEN, _DIGITIZED))
     when = next((one for one in moments if one is not None), None)
     if when is not None:
         found["captured"] = when
     rating = exif.get(_RATING)
     if isinstance(rating, int) and 0 < rating <= 5:
         found["rating"] = rating
+    return found | _position(exif.get_ifd(_GPS))
+
+
+def _position(said: Mapping[int, Any]) -> dict[str, float]:
+    """Latitude and longitude in degrees, south and west below 0; nothing where they are not whole."""
+    found: dict[str, float] = {}
+    for name, mark, numbers in (("latitude", said.get(1), said.get(2)), ("longitude", said.get(3), said.get(4))):
+        with suppress(TypeError, ValueError, ZeroDivisionError):
+            degrees, minutes, seconds = map(float, numbers or ())
+            value = (degrees + minutes / 60 + seconds / 3600) * (-1 if _text(mark) in ("S", "W") else 1)
+            found |= {name: round(value, 6)} if abs(value) <= 180 else {}
     return found
 
 
@@ -330,14 +461,6 @@ def _text(value: Any) -> str:
     if isinstance(value, bytes):
         value = value.decode("utf-8", "replace")
     return " ".join(str(value).replace("\0", " ").split()) if isinstance(value, str) else ""
-
-
-def _moment(text: str) -> float | None:
-    """Seconds since 1970 of ``2024:05:17 18:30:00``; None where it is no moment."""
-    try:  # less the local epoch: a clock on a camera, which knows no zone, reads the same everywhere
-        return datetime.strptime(text[:19], "%Y:%m:%d %H:%M:%S").timestamp() - datetime(1970, 1, 1).timestamp()
-    except ValueError:
-        return None
 
 
 # Pages of a PDF as pictures: a deck of slides or a book cut into its pages, and written again in another order.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -21,7 +22,7 @@ from fabula.errors import shown
 from fabula.media.children import stream
 from fabula.media.facts import Fact
 from fabula.media.images.picture_files import PAGE, PDF, open_picture, pillow, render_pages
-from fabula.media.medium import Cutting, Facing, Spec, Step, Steps, Stop, Stopped, column, essence_steps
+from fabula.media.medium import Choosing, Cutting, Facing, Spec, Step, Steps, Stop, Stopped, column, essence_steps
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -118,7 +119,26 @@ def palettes(collection: Collection) -> list[list[tuple[tuple[float, float, floa
 
 
 def picture_facts(collection: Collection) -> tuple[Fact, ...]:
-    """The palette of each picture, where it is known."""
+    """What files and sidecars say of each picture, and its palette, where that is known."""
+    said = [(name, tuple(_show(item.details.get(name)) for item in collection.items)) for name in SAID]
+    told = tuple(Fact(name, texts) for name, texts in said if any(texts))
+    return (*told, *_palette_facts(collection))
+
+
+SAID = ("captured", "rating", "label", "keywords", "place")  # details that files and sidecars say
+
+
+def _show(value: object) -> str:
+    """A detail as text, a moment as a date."""
+    if isinstance(value, float):
+        return datetime.fromtimestamp(value, UTC).strftime("%Y-%m-%d %H:%M") if abs(value) < _FAR else ""
+    return "" if value is None else str(value)
+
+
+_FAR = 1e11  # seconds: no date
+
+
+def _palette_facts(collection: Collection) -> tuple[Fact, ...]:
     found = palettes(collection)
     if not any(found):
         return ()
@@ -366,6 +386,62 @@ def with_duplicates(collection: Collection) -> Collection:
     if not np.isfinite(groups).any():
         return collection
     return replace(collection, features=np.column_stack([collection.features, groups]), feature_names=(*names, SAME))
+
+
+_BURST = 2.0  # seconds between two frames of a burst, at most
+BURST = "burst"
+
+
+def complete_pictures(collection: Collection) -> Collection:
+    """The collection with the columns ``duplicates`` and ``burst``, and no stars where others have some and one none.
+
+    A burst are frames taken within two seconds of the one before, or that are nearly the same where no time is known.
+    """
+    found = with_duplicates(collection)
+    if found.features.ndim != 2 or BURST in found.feature_names:
+        return found
+    columns = dict(zip(found.feature_names, found.features.T, strict=True))
+    if "rating" in columns and np.isfinite(columns["rating"]).any():
+        columns["rating"] = np.nan_to_num(columns["rating"], nan=0.0)
+    groups = _bursts(column(found, "captured"), column(found, SAME))
+    if np.isfinite(groups).any():
+        columns[BURST] = groups
+    if not columns:
+        return found
+    return replace(found, features=np.column_stack(list(columns.values())), feature_names=tuple(columns))
+
+
+def _bursts(captured: Floats, alike: Floats) -> Floats:
+    """Numbers of bursts from 1 by moments in seconds and groups of what is alike: shape (n,), NaN for one alone."""
+    order = np.argsort(captured, kind="stable")  # what has no time comes last
+    steps = np.diff(captured[order])
+    runs = np.empty(len(order))
+    runs[order] = np.concatenate([[0], np.cumsum(~(steps <= _BURST))])
+    known = np.isfinite(captured)
+    runs = np.where(known, runs, np.where(np.isfinite(alike), len(runs) + alike, -1 - np.arange(len(runs))))
+    _, label, counts = np.unique(runs, return_inverse=True, return_counts=True)
+    numbers = np.cumsum(counts > 1)
+    return np.where(counts[label] > 1, numbers[label].astype(np.float64), np.nan)
+
+
+def choose_pictures(collection: Collection) -> Choosing:
+    """One frame of a burst, the most stars, then the sharpest; far apart in how they look and when they were taken."""
+    burst, alike, stars = (column(collection, name) for name in (BURST, SAME, "rating"))
+    first = {number: key for number, key in zip(alike, burst, strict=True) if np.isfinite(number) and np.isfinite(key)}
+    groups = [(1, k) if np.isfinite(k) else (1, first[a]) if a in first else (2, a) if np.isfinite(a) else None
+              for k, a in zip(burst, alike, strict=True)]  # fmt: skip
+    sharp = np.argsort(np.argsort(np.nan_to_num(column(collection, "sharpness")))) / (len(collection) + 1)
+
+    def distance(rows: Sequence[int]) -> Floats:
+        some = collection.only(list(rows))
+        when = np.argsort(np.argsort(column(some, "captured"))) / max(len(some) - 1, 1)
+        apart = np.abs(when[:, np.newaxis] - when) if np.isfinite(column(some, "captured")).all() else 0.0
+        return np.asarray(picture_steps(some, np.zeros(len(some))).table + _WHEN * apart)
+
+    return Choosing(groups, np.nan_to_num(stars) + sharp, distance, "nearly the same", "{:g} stars and more")
+
+
+_WHEN = 2.0  # average steps that lie between the first and the last moment
 
 
 def near_groups(first: Floats, second: Floats, looks: Sequence[Floats] = ()) -> Floats:

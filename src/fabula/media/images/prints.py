@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+import csv
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from html import escape
 from importlib.resources import files
-from io import BytesIO
+from io import BytesIO, StringIO
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabula.core.collection import Collection, Item
-from fabula.core.files import write_whole
+from fabula.core.files import whole_folder, write_whole
 from fabula.errors import FabulaError, FileError, shown
 from fabula.media.images.picture_files import PDF, open_page, open_picture, page_of, pillow, source_of, write_pages
 from fabula.media.images.picture_measures import WIDE
-from fabula.media.medium import Cover, column
+from fabula.media.medium import Cover, Layout, column
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 _CELL, _GAP, _CAPTION = 260, 24, 34  # pixels of a PNG: a picture's box, between boxes, under each
 _A4 = (1240, 1754)  # at 150 dots an inch
-_ACROSS, _DOWN = 4, 5  # pictures on a page of the PDF
+_ACROSS = 4  # pictures in a row on a page of the PDF
+_SMALLEST = 60  # pixels of a picture there
 _PAPER, _INK, _SOFT = (250, 249, 247), (34, 34, 34), (120, 120, 120)
 _MOST_HIGH = 60000  # pixels: what PNG readers take
 
@@ -40,7 +42,7 @@ def picture_of(item: Item, size: int) -> Image:
 def write_sheet(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
     """Write a contact sheet as one PNG, with a heading for each side; refused where no viewer would show so many."""
     groups = _groups(collection, sides)
-    across = _columns(max(len(group) for _, group in groups))
+    across = Layout.of(sides).across or _columns(max(len(group) for _, group in groups))
     high = sum(_heading(name) + -(-len(group) // across) * (_CELL + _CAPTION + _GAP) for name, group in groups) + _GAP
     if high > _MOST_HIGH:
         raise FileError(f"{shown(target)}: too many pictures for one PNG; write a .pdf, which has pages")
@@ -66,13 +68,17 @@ def write_pdf(collection: Collection, target: Path, sides: Sequence[int]) -> Pat
 
 
 def _pages(collection: Collection, sides: Sequence[int]) -> Iterator[Image]:
-    cell = (_A4[0] - 2 * 70 - (_ACROSS - 1) * _GAP) // _ACROSS
+    across = Layout.of(sides).across or _ACROSS
+    cell = (_A4[0] - 2 * 70 - (across - 1) * _GAP) // across
+    if cell < _SMALLEST:
+        raise FileError(f"{across} in a row are too many for a page")
+    page_holds = across * max(1, (_A4[1] - 160) // (cell + _CAPTION + _GAP))
     for name, group in _groups(collection, sides):
-        for start in range(0, len(group), _ACROSS * _DOWN):
+        for start in range(0, len(group), page_holds):
             page = pillow().new("RGB", _A4, _PAPER)
             _write(page, (70, 48), " ".join(filter(None, (collection.title, name))), 24, _INK)
-            for index, (number, item) in enumerate(group[start : start + _ACROSS * _DOWN]):
-                row, column = divmod(index, _ACROSS)
+            for index, (number, item) in enumerate(group[start : start + page_holds]):
+                row, column = divmod(index, across)
                 _place(page, item, number, (70 + column * (cell + _GAP), 110 + row * (cell + _CAPTION + _GAP)), cell)
             yield page
 
@@ -208,6 +214,52 @@ def _sheet(collection: Collection, spread: Sequence[int | None]) -> Image:
         picture.thumbnail((width - 2 * _MARGIN, height - 2 * _MARGIN))
         sheet.paste(picture, (side * width + (width - picture.width) // 2, (height - picture.height) // 2))
     return sheet
+
+
+# Galleries: a folder that any web server shows as it is; and lists that layout programs merge.
+
+_SMALL, _LARGE = 640, 1920  # pixels of the longer side in a gallery
+
+
+def write_gallery(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
+    """Write a gallery: a folder with one page and the pictures in two sizes, which asks for nothing from elsewhere."""
+    across, parts = Layout.of(sides).across, []
+    grid = ' class="grid"' if across else ""
+    with whole_folder(target) as folder:
+        for name, group in _groups(collection, sides):
+            figures = [_gallery_figure(folder, number, item) for number, item in group]
+            parts.append(f"{f'<h2>{escape(name)}</h2>' if name else ''}<div{grid}>\n{chr(10).join(figures)}\n</div>")
+        page = (files("fabula.media.images") / "gallery.html").read_text(encoding="utf-8")
+        page = page.replace("{across}", str(across or 1))
+        page = page.replace("{title}", escape(collection.title or collection.id))
+        write_whole(folder / "index.html", page.replace("{pictures}", "\n".join(parts)))
+    return target
+
+
+def _gallery_figure(folder: Path, number: str, item: Item) -> str:
+    """Write the two sizes of a picture; what the page shows of it."""
+    picture, label = picture_of(item, _LARGE), escape(item.label)
+    write_whole(folder / f"{number}.jpg", _bytes(picture, "JPEG", quality=86))
+    picture.thumbnail((_SMALL, _SMALL))
+    write_whole(folder / f"{number}-small.jpg", _bytes(picture, "JPEG", quality=82))
+    size = f'width="{picture.width}" height="{picture.height}"'
+    wide = picture.width / picture.height  # pictures of a row are as high as each other
+    return (
+        f'<figure style="flex: {wide:.3f} 1 {15 * wide:.1f}rem"><a href="{number}.jpg">'
+        f'<img loading="lazy" alt="{label}" src="{number}-small.jpg" {size}></a>'
+        f'<figcaption dir="auto">{number} · {label}</figcaption></figure>'
+    )
+
+
+def write_merge(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
+    """Write a list for the data merge of InDesign: UTF-16 with commas, the file of each picture under ``@image``."""
+    text = StringIO()
+    rows = csv.writer(text)
+    rows.writerow(("number", "title", "photographer", "@image"))
+    for _, group in _groups(collection, sides):
+        for number, item in group:
+            rows.writerow((number, item.label, item.creator, str(Path(item.path).resolve()) if item.path else ""))
+    return write_whole(target, b"\xff\xfe" + text.getvalue().encode("utf-16-le", "surrogatepass"))
 
 
 # Small pictures of pictures, for lists.

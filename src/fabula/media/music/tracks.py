@@ -432,4 +432,4 @@ LOGGED = ("duration_ms",)  # features of which a model takes the logarithm
 ORIENTED_BY = "loudness"  # the sign of an essence is free: it is chosen so that it rises with this feature
 # Rows to keep, where a table has the column: albums by one artist, with tracks in an order that somebody chose.
 KEPT_ROWS = {"kind": "", "alpha_sorted": "false", "one_song": "false"}
-SHOWN_TITLE, SHOWN_CREATOR = "thriller", "jackson"  # the paper's Figure 6
+SHOWN_TITLE, SHOWN_CREATOR = "thriller", "jackson"  # the paper's Figure 5

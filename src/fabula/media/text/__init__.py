@@ -75,6 +75,7 @@ _UNKNOWN = {
     "places": "its language is not one that is known, or is German, where every noun has a capital",
 }
 _SHOWN = (".md", ".markdown", ".txt", ".text", ".html", ".htm", ".xhtml")  # as they are written: nothing in them runs
+_WRITTEN = (".md", ".docx", ".epub", ".odt", ".pptx", ".rtf", ".fountain", ".tex", ".rst", ".txt", ".scriv")
 _COLUMNS = (
     "words", "dialogue", "exclamations", "questions", "sentence_length", "paragraph_length", "word_length", "variety",
     "reading_ease", "first_person", "second_person", "indefinite", "commas", "semicolons", "dashes",
@@ -111,6 +112,7 @@ MEDIUM = Medium(
     "text",
     Words("text", "texts", "book", "author", _TRAITS, _NAMES, "a text file", "text files"),
     endings=TEXT_ENDINGS,
+    bundles=frozenset((".scriv",)),
     companions=COMPANION_ENDINGS,
     read_item=read_item,
     called=strip_number,
@@ -133,7 +135,7 @@ MEDIUM = Medium(
     columns=_COLUMNS,
     matter=matter_of,
     preview=Preview("text", dict.fromkeys(_SHOWN, "text/plain"), ends=ends_of),
-    outputs=dict.fromkeys((".md", ".docx", ".odt", ".epub", ".txt"), lazy("fabula.media.text.manuscripts:write_text")),
+    outputs=dict.fromkeys(_WRITTEN, lazy("fabula.media.text.manuscripts:write_text")),
     places=frozenset((MANUSCRIPT,)),
 )
 

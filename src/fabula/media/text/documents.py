@@ -219,7 +219,7 @@ def plain_document(text: str) -> Document:
         if not scene.strip():
             continue
         parts = [part.strip("\n") for part in _EMPTY.split(scene) if part.strip()]
-        parted = blocks and not _is_heading(parts[0], first=False) and blocks[-1].level == PARAGRAPH
+        parted = blocks and not is_heading(parts[0], first=False) and blocks[-1].level == PARAGRAPH
         for number, part in enumerate(parts):
             start = body.index(part, at)
             line, at = line + body.count("\n", at, start), start
@@ -259,10 +259,11 @@ def _plain_block(part: str, at: int, *, first: bool) -> TextBlock:
     line = part.strip()
     if _RULE.fullmatch(line):
         return TextBlock(SEPARATOR, "", at=at)
-    return TextBlock(1 if _is_heading(line, first=first) else PARAGRAPH, line, at=at)
+    return TextBlock(1 if is_heading(line, first=first) else PARAGRAPH, line, at=at)
 
 
-def _is_heading(part: str, *, first: bool) -> bool:
+def is_heading(part: str, *, first: bool) -> bool:
+    """Whether a paragraph of plain text is a heading: it names a chapter, or is a short first line."""
     line = part.strip()
     head, _, rest = line.partition("\n")
     if len(line) > 160 or "\n" in rest:
@@ -477,14 +478,17 @@ class Archive:
 
     def parse(self, data: bytes, name: str) -> ET.Element | None:
         """XML that is the content of one of the files; None where there is none."""
-        if not data:
-            return None
-        if _declares(data):  # what an entity may become has no bound
-            raise FileError(f"{shown(self.where)}: defines entities of its own, which are not read")
-        try:
-            return ET.fromstring(data)
-        except (ET.ParseError, LookupError) as error:
-            raise FileError(f"{shown(self.where)}: is broken ({name}: {error})") from error
+        return parse_xml(data, self.where, name) if data else None
+
+
+def parse_xml(data: bytes, where: str, name: str = "") -> ET.Element:
+    """XML that is the content of a file, or of one packed in it; a FileError where it is broken."""
+    if _declares(data):  # what an entity may become has no bound
+        raise FileError(f"{shown(where)}: defines entities of its own, which are not read")
+    try:
+        return ET.fromstring(data)
+    except (ET.ParseError, LookupError) as error:
+        raise FileError(f"{shown(where)}: is broken ({f'{name}: ' * bool(name)}{error})") from error
 
 
 def _declares(data: bytes) -> bool:
@@ -502,15 +506,15 @@ def _declares(data: bytes) -> bool:
     return any(found)
 
 
-def read_packed(path: str) -> Document:
-    """A document from a .docx, .odt or .epub file.
+def read_packed(path: str, read: Callable[[Archive], Document | None] | None = None) -> Document:
+    """A document from a .docx, .odt or .epub file, or from another that ``read`` reads.
 
     A FileError where it is broken, locked, unpacks to more than 20 MB, or is of another kind than its ending says.
     """
     ending = Path(path).suffix.lower()
     try:
         with open_file(path) as file, zipfile.ZipFile(file) as archive:
-            document = _READERS[ending](Archive(archive, path))
+            document = (read or _READERS[ending])(Archive(archive, path))
     except OSError as error:
         raise FileError(f"{shown(path)}: cannot be read ({error.strerror or error})") from error
     except BROKEN as error:
@@ -525,10 +529,10 @@ def _docx(archive: Archive) -> Document | None:
     if root is None:
         return None
     blocks = tuple(_paragraphs(find_inside(root, "body"), _word_piece))
-    return _name(Document(_untitle(blocks)), archive.xml("docProps/core.xml"))
+    return _name(Document(untitle(blocks)), archive.xml("docProps/core.xml"))
 
 
-def _untitle(blocks: tuple[TextBlock, ...]) -> tuple[TextBlock, ...]:
+def untitle(blocks: tuple[TextBlock, ...]) -> tuple[TextBlock, ...]:
     """Blocks whose one title, where there are headings besides, is no heading: it is that of the whole."""
     titles = [k for k, block in enumerate(blocks) if block.level == TITLE]
     alone = len(titles) == 1 and any(block.level > 0 for block in blocks if block.level != TITLE)
@@ -539,7 +543,7 @@ def _untitle(blocks: tuple[TextBlock, ...]) -> tuple[TextBlock, ...]:
 def find_inside(root: ET.Element, *names: str) -> ET.Element:
     """The element that names lead to, one within the other, or the last of them that is there."""
     for name in names:
-        root = next((child for child in root if _tag(child) == name), root)
+        root = next((child for child in root if local_name(child) == name), root)
     return root
 
 
@@ -548,7 +552,7 @@ def _odt(archive: Archive) -> Document | None:
     if root is None:
         return None
     blocks = tuple(_paragraphs(find_inside(root, "body", "text"), _open_piece, tails=True))
-    return _name(Document(_untitle(blocks)), archive.xml("meta.xml"))
+    return _name(Document(untitle(blocks)), archive.xml("meta.xml"))
 
 
 class _Paragraph:
@@ -595,7 +599,7 @@ def _word_piece(element: ET.Element, tag: str, within: _Paragraph) -> _Paragraph
     if tag == "p":
         return _Paragraph()
     if tag == "pStyle":
-        within.level = _level(next(iter(element.attrib.values()), ""))
+        within.level = heading_level(next(iter(element.attrib.values()), ""))
     elif tag == "t":
         within.parts.append(element.text or "")
     elif tag in ("tab", "br", "cr"):
@@ -618,7 +622,7 @@ def find_book(archive: Archive) -> str:
     """What the file is called that lists the pages of an .epub book; "" where it is not said."""
     container = archive.xml("META-INF/container.xml")
     listed = () if container is None else container.iter()
-    return next((e.get("full-path", "") for e in listed if _tag(e) == "rootfile"), "")
+    return next((e.get("full-path", "") for e in listed if local_name(e) == "rootfile"), "")
 
 
 def _epub(archive: Archive) -> Document | None:
@@ -638,9 +642,9 @@ def _epub(archive: Archive) -> Document | None:
 
 def spine_of(book: ET.Element, folder: str) -> Iterator[str]:
     """The names of a book's pages in their order, "" for what is none; a name that leads out of it leads nowhere."""
-    pages = {e.get("id"): e.get("href", "") for e in book.iter() if _tag(e) == "item"}
+    pages = {e.get("id"): e.get("href", "") for e in book.iter() if local_name(e) == "item"}
     for element in find_inside(book, "spine"):
-        href = pages.get(element.get("idref")) if _tag(element) == "itemref" else None
+        href = pages.get(element.get("idref")) if local_name(element) == "itemref" else None
         name = posixpath.normpath(posixpath.join(folder, unquote((href or "").partition("#")[0]))) if href else ""
         yield "" if name.startswith(("/", "..")) else name
 
@@ -651,14 +655,16 @@ def _name(document: Document, about: ET.Element | None) -> Document:
     return replace(document, name=said.get(_TITLE, ""), author=said.get(_CREATOR, ""))
 
 
-def _level(style: str) -> int:
+def heading_level(style: str) -> int:
+    """The level that a style is of by its name: 1 to 6, that of a title, or that of a paragraph."""
     if style.lower() in ("title", "titel", "titre"):
         return TITLE
     found = _STYLE.search(style)
     return min(max(int(found[1] or 1), 1), 6) if found else PARAGRAPH
 
 
-def _tag(element: ET.Element) -> str:
+def local_name(element: ET.Element) -> str:
+    """The name of an element without its namespace."""
     return str(element.tag).rpartition("}")[2]
 
 

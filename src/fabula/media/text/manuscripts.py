@@ -10,6 +10,8 @@ import contextlib
 import io
 import posixpath
 import re
+import shutil
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,7 +29,7 @@ from fabula.core.collection import Collection
 from fabula.core.display import name_some
 from fabula.core.files import find_mark, guess_encoding, open_file, try_decode, write_whole
 from fabula.errors import FileError, InputError, shown
-from fabula.media.children import Limits, call
+from fabula.media.children import Limits, call, load
 from fabula.media.text.documents import (
     BROKEN,
     PARAGRAPH,
@@ -42,7 +44,7 @@ from fabula.media.text.documents import (
     read_bytes,
     spine_of,
 )
-from fabula.media.text.passages import MANUSCRIPT, TEXT, document_of, parse, read_document
+from fabula.media.text.passages import MANUSCRIPT, TEXT, WHOLE_ENDINGS, document_of, parse, read_document
 
 _CONTENTS = re.compile(  # what a list of the parts is called
     "(?:table of )?contents|inhalt(?:sverzeichnis)?|table des matières|sommaire|[íi]ndice|contenido|inhoud(?:sopgave)?|"
@@ -113,7 +115,7 @@ def title_part(part: Document) -> str:
 def tell_held(parts: TextParts) -> list[str]:
     """A line on the parts that are not ordered."""
     held = [repr(shown(title_part(parts.part(k)))) for k in range(len(parts.bounds)) if k not in parts.items]
-    why = "a title page, a list of parts, or a heading with nothing to read"
+    why = "a title page, a list of parts as it was, or a heading with nothing to read"
     return [f"not ordered, and kept where it stands: {name_some(held, 6)} ({why})"] if held else []
 
 
@@ -137,7 +139,8 @@ def rejoin(path: str, order: Sequence[int], sums: Sequence[int], sides: Sequence
     if any(k >= len(known) or known[k] != one for k, one in zip(order, sums, strict=True)):
         raise FileError(f"{shown(path)}: has changed since it was opened; order it again")
     ending = Path(path).suffix.lower()
-    body = _BODIES.get(ending, cut_lines)(path)
+    cut = load("fabula.media.text.formats:cut_other") if ending in WHOLE_ENDINGS else _BODIES.get(ending, cut_lines)
+    body = cut(path)
     spans = [_find_span(parts, number, body) for number in parts.items]
     if any(a[1] > b[0] for a, b in pairwise(spans)) or not all(a < b for a, b in spans):
         raise FileError(f"{shown(path)}: its parts {_SHARED}; write .md or .docx")
@@ -243,8 +246,8 @@ def cut_elements(data: bytes, name: str, which: int = 0) -> tuple[bytes, ...]:
     return tuple(data[a:b] for a, b in zip(starts, [*starts[1:], len(data)], strict=True))
 
 
-def _open_archive(read: Callable[[Archive], Body]) -> Callable[[str], Body]:
-    """What cuts a packed file."""
+def cut_archive(read: Callable[[Archive], Body]) -> Callable[[str], Body]:
+    """What cuts a packed file, from what cuts it when it is open."""
 
     def cut(path: str) -> Body:
         try:
@@ -322,9 +325,9 @@ def _sort_lists(lists: Mapping[str, bytes], folder: str, book: bytes) -> dict[st
 
 
 _BODIES: dict[str, Callable[[str], Body]] = {
-    ".docx": _open_archive(_cut_docx),
-    ".odt": _open_archive(_cut_odt),
-    ".epub": _open_archive(_cut_epub),
+    ".docx": cut_archive(_cut_docx),
+    ".odt": cut_archive(_cut_odt),
+    ".epub": cut_archive(_cut_epub),
 }
 _SIDES = {
     **dict.fromkeys((".md", ".markdown", ".fountain"), "# Part {}\n\n"),
@@ -350,13 +353,27 @@ def write_text(collection: Collection, target: Path, sides: Sequence[int]) -> Pa
         order = [int(item.id) - 1 for item in collection.items]
         sums = [_sum(str(item.details[TEXT])) for item in collection.items]
         try:
-            return write_whole(target, call(rejoin, path, order, sums, list(sides), limits=_LIMITS))
+            content = call(rejoin, path, order, sums, list(sides), limits=_LIMITS)
+            return _place(path, content, target)
         except FileError as error:
             if anew is not write_markdown or _SHARED not in str(error):
                 raise
     if anew is None:
         raise InputError(f"{target}: is written of a file of that kind with its parts moved; write .md, .docx or .epub")
     return anew(join(collection, sides), target)
+
+
+def _place(path: str, content: bytes, target: Path) -> Path:
+    """Write what was moved: a file, or a copy of a project with another binder."""
+    apart = target.resolve().parent != Path(path).resolve().parent
+    if target.suffix.lower() == ".tex" and apart and b"\\in" in content:
+        raise InputError(f"{target}: what {shown(path)} includes is named from its own folder; write it there")
+    if target.suffix.lower() != ".scriv":
+        return write_whole(target, content)
+    with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as folder:
+        copy = Path(shutil.copytree(path, Path(folder) / target.name, symlinks=True))
+        (copy / load("fabula.media.text.formats:find_binder")(path)).write_bytes(content)
+        return copy.rename(target)
 
 
 def _source_of(collection: Collection) -> str:

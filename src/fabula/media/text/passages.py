@@ -12,7 +12,7 @@ from typing import Any
 from fabula.core.collection import Collection, Item
 from fabula.core.display import name_some
 from fabula.errors import FileError, shown
-from fabula.media.children import call, shield
+from fabula.media.children import call, load, shield
 from fabula.media.text.documents import (
     PACKED_ENDINGS,
     Document,
@@ -26,7 +26,9 @@ from fabula.media.text.documents import (
 
 _MARKDOWN = frozenset((".md", ".markdown"))
 _PAGES = frozenset((".html", ".htm", ".xhtml"))
-TEXT_ENDINGS = frozenset((".txt", ".text", *_MARKDOWN, *_PAGES, *PACKED_ENDINGS))
+WHOLE_ENDINGS = frozenset((".pptx", ".rtf", ".scriv"))  # of files that are no lines
+_OTHER = frozenset((".fountain", ".rst", ".srt", ".tex", *WHOLE_ENDINGS))
+TEXT_ENDINGS = frozenset((".txt", ".text", *_MARKDOWN, *_PAGES, *PACKED_ENDINGS, *_OTHER))
 _COMPANIONS = """
     .jpg .jpeg .png .gif .webp .svg .bmp .css .js .bib .json .yaml .yml .toml .db .ini
 """
@@ -42,14 +44,14 @@ _HELD = (TEXT, "body", "content", "passage", "story", "poem")  # the same, as ta
 
 
 def read_document(path: str) -> Document:
-    """What a file says, by its ending: plain text, Markdown, HTML, .docx, .odt or .epub; refused if no text."""
+    """What a file says, by its ending; refused if it is no text."""
     document: Document = _apart(path)(parse, path)
     return document
 
 
 def is_packed(path: str) -> bool:
     """Whether a file is one that holds others, which are unpacked and parsed: in a child."""
-    return Path(path).suffix.lower() in PACKED_ENDINGS
+    return Path(path).suffix.lower() in PACKED_ENDINGS | WHOLE_ENDINGS
 
 
 def _apart(path: str) -> Callable[..., Any]:
@@ -61,6 +63,9 @@ def parse(path: str) -> Document:
     ending = Path(path).suffix.lower()
     if ending in PACKED_ENDINGS:
         return read_packed(path)
+    if ending in _OTHER:
+        document: Document = load("fabula.media.text.formats:read_other")(path)
+        return document
     text, encoding = decode_and_name(read_bytes(path), path, declared=ending in _PAGES)
     if ending in _PAGES:
         return replace(html_document(text), encoding=encoding)

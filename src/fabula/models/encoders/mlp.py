@@ -21,7 +21,8 @@ from itertools import pairwise
 import numpy as np
 
 from fabula.errors import ModelError
-from fabula.models.config import Array, EncoderKind, Settings, Shape, Tensors, as_flag, blocks, check_choice, linear
+from fabula.models import config
+from fabula.models.config import Array, EncoderKind, Settings, Shape, Tensors
 
 _ROWS = 512  # items at a time, so that a layer stays in the cache
 _WHAT = "the encoder"
@@ -31,20 +32,20 @@ def _shapes(settings: Settings, item_shape: Shape, d: int) -> dict[str, Shape]:
     widths, features = settings.get("widths"), item_shape[0]
     if not isinstance(widths, list) or any(type(width) is not int or width < 1 for width in widths):
         raise ModelError(f'the encoder\'s "widths" must be a list of whole numbers from 1; got {widths!r}')
-    check_choice(settings, "activation", tuple(_ACTIVATIONS), _WHAT)
+    config.check_choice(settings, "activation", tuple(_ACTIVATIONS), _WHAT)
     shapes: dict[str, Shape] = {}
     for i, (before, after) in enumerate(pairwise([features, *widths, d])):
         shapes |= {f"encoder.{i}.weight": (after, before), f"encoder.{i}.bias": (after,)}
-        if as_flag(settings, "layernorm", _WHAT) and i < len(widths):
+        if config.as_flag(settings, "layernorm", _WHAT) and i < len(widths):
             shapes |= {f"encoder.{i}.norm.weight": (after,), f"encoder.{i}.norm.bias": (after,)}
-    if as_flag(settings, "skip", _WHAT):
+    if config.as_flag(settings, "skip", _WHAT):
         shapes["encoder.skip.weight"] = (d, features)
     return shapes
 
 
 def encode_mlp(tensors: Tensors, x: Array, settings: Settings) -> Array:
     """Items (n, f) to essence (n, d)."""
-    parts = blocks(x, _ROWS, tensors["encoder.0.weight"])
+    parts = config.blocks(x, _ROWS, tensors["encoder.0.weight"])
     return np.concatenate([_encode_block(tensors, block, settings) for block in parts])
 
 
@@ -53,18 +54,12 @@ def _encode_block(tensors: Tensors, x: Array, settings: Settings) -> Array:
     activation = _ACTIVATIONS[settings["activation"]]
     hidden = x
     for i in range(last):
-        hidden = linear(tensors, f"encoder.{i}", hidden)  # (n, width)
+        hidden = config.linear(tensors, f"encoder.{i}", hidden)  # (n, width)
         if settings.get("layernorm"):
-            hidden = _layernorm(hidden, tensors[f"encoder.{i}.norm.weight"], tensors[f"encoder.{i}.norm.bias"])
+            hidden = config.layer_norm(tensors, f"encoder.{i}.norm", hidden)
         hidden = activation(hidden)
-    out = linear(tensors, f"encoder.{last}", hidden)
+    out = config.linear(tensors, f"encoder.{last}", hidden)
     return out + x @ tensors["encoder.skip.weight"].T if settings.get("skip") else out
-
-
-def _layernorm(x: Array, weight: Array, bias: Array) -> Array:
-    centred = x - x.mean(axis=1, keepdims=True)
-    scale = np.sqrt((centred**2).mean(axis=1, keepdims=True) + 1e-5)
-    return np.asarray(centred / scale * weight + bias)
 
 
 def _gelu_tanh(x: Array) -> Array:
@@ -80,14 +75,10 @@ def _gelu_tanh(x: Array) -> Array:
     return inner
 
 
-def _relu(x: Array) -> Array:
-    return np.maximum(x, 0.0, out=x)
-
-
-def _tanh(x: Array) -> Array:
-    return np.tanh(x, out=x)
-
-
-_ACTIVATIONS: dict[str, Callable[[Array], Array]] = {"gelu_tanh": _gelu_tanh, "relu": _relu, "tanh": _tanh}
+_ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
+    "gelu_tanh": _gelu_tanh,
+    "relu": lambda x: np.maximum(x, 0.0, out=x),
+    "tanh": lambda x: np.tanh(x, out=x),
+}
 
 MLP = EncoderKind(1, _shapes, encode_mlp)

@@ -20,20 +20,11 @@ from fabula.core.collection import Collection, Evidence
 from fabula.core.collections import Collections
 from fabula.core.energy import FUNCTIONS, MOST_WHOLE
 from fabula.errors import InputError, ModelError
-from fabula.models.config import FEATURES, TITLES, Encoded, EncoderKind, LoadedEncoder, Settings, Shape, linear
+from fabula.models import config, titles as reading
+from fabula.models.config import Encoded, EncoderKind, LoadedEncoder, Settings, Shape, linear
 from fabula.models.encoders.measures import features_known
 from fabula.models.scorers.arcs import ON_POSITIONS
-from fabula.models.titles import (
-    MARKS,
-    MOST_GRAMS,
-    MOST_TOKENS,
-    TITLE_PAIRS,
-    Title,
-    TitleRelations,
-    Vocabulary,
-    read_titles,
-    title_pairs,
-)
+from fabula.models.titles import MARKS, TITLE_PAIRS, Title, TitleRelations, Vocabulary
 
 Array = NDArray[np.float32]
 Ids = NDArray[np.int32]
@@ -118,17 +109,6 @@ class SetSpec:
         """Columns of the features that are numbers on a line: all but the one on the circle."""
         return tuple(i for i, name in enumerate(self.features) if name != self.circle)
 
-    @property
-    def item_inputs(self) -> int:
-        """Numbers that go into the encoder per item."""
-        titles = self.token_size + self.gram_size + 2 * len(MARKS) + 1 + 3 * len(TITLE_PAIRS) if self.titles else 0
-        return 4 * len(self.plain) + 3 * bool(self.circle) + titles + 1
-
-    @property
-    def pair_inputs(self) -> int:
-        """Numbers that are known of two items."""
-        return 4 * len(self.plain) + 3 * bool(self.circle) + (len(TITLE_PAIRS) + 1 if self.titles else 0)
-
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Shape of every tensor by name."""
         w, d = self.width, self.dimensions
@@ -137,8 +117,10 @@ class SetSpec:
         if self.titles:
             found["tokens.vectors"], found["tokens.weights"] = (self.tokens + 1, self.token_size), (self.tokens + 1,)
             found["grams.vectors"] = (self.grams + 1, self.gram_size)
-        found |= _linear_shapes("input", self.item_inputs, w)
-        found |= _linear_shapes("pairs", self.pair_inputs, self.pair_width)
+        numbers = 4 * len(self.plain) + 3 * bool(self.circle)  # known of an item, and of two
+        titled = self.token_size + self.gram_size + 2 * len(MARKS) + 1 + 3 * len(TITLE_PAIRS) if self.titles else 0
+        found |= _linear_shapes("input", numbers + titled + 1, w)
+        found |= _linear_shapes("pairs", numbers + (len(TITLE_PAIRS) + 1 if self.titles else 0), self.pair_width)
         for layer in range(self.layers):
             at = f"layers.{layer}"
             found |= _norm_shapes(f"{at}.before", w)
@@ -178,7 +160,8 @@ class SetEncoder:
     @property
     def reads(self) -> tuple[str, ...]:
         """What it takes of an item."""
-        return tuple(name for name, there in ((FEATURES, self.spec.features), (TITLES, self.spec.titles)) if there)
+        features, titles = bool(self.spec.features), self.spec.titles
+        return (config.FEATURES,) * features + (config.TITLES,) * titles
 
     def raw(self, many: Collections) -> Floats:
         """The essence of all items, (rows, d), not z-scored."""
@@ -249,7 +232,7 @@ def _read(many: Collections, some: Alike) -> list[list[Title]]:
     artists = many.texts("artist")[rows].tolist()
     names = [""] * count if many.titles is None else many.titles[some.numbers].tolist()
     spans = [slice(at, at + n) for at in range(0, len(rows), n)]
-    return [read_titles(titles[span], name, artists[span]) for span, name in zip(spans, names, strict=True)]
+    return [reading.read_titles(titles[span], name, artists[span]) for span, name in zip(spans, names, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,23 +277,21 @@ def standardise(features: ArrayLike, spec: SetSpec, mean: Array, deviation: Arra
 
 
 def set_inputs(
-    values: Array,
-    known: Array,
-    titles: Sequence[Sequence[Title]] | None,
-    vocabulary: Vocabulary,
-    *,
-    whole: bool = True,
+    values: Array, known: Array, titles: Sequence[Sequence[Title]] | None, vocabulary: Vocabulary, *, whole: bool = True
 ) -> SetInputs:
     """Collections of one length as arrays: what :func:`standardise` gives, as (B, n, f), and titles where given.
 
     Without ``whole``, what relates two titles is not laid out but can be asked for.
     """
     count, n = values.shape[:2]
-    parts = no_titles(count, n) if titles is None else title_arrays(titles, vocabulary)
+    tokens, grams = (np.zeros((count, n, most), dtype=np.int32) for most in (reading.MOST_TOKENS, reading.MOST_GRAMS))
+    bare = np.zeros((count, n), np.float32), tokens, grams, np.zeros((count, n, len(MARKS)), np.float32)
+    parts: tuple[Array, Ids, Ids, Array] = bare if titles is None else title_arrays(titles, vocabulary)
     if not whole:
         nothing = np.zeros((count, n, 0, len(TITLE_PAIRS)), dtype=np.float32)
         return SetInputs(values, known, *parts, nothing, None if titles is None else TitleRelations(titles))
-    pairs = np.zeros((count, n, n, len(TITLE_PAIRS)), dtype=np.float32) if titles is None else title_pairs(titles)
+    nothing = np.zeros((count, n, n, len(TITLE_PAIRS)), dtype=np.float32)
+    pairs = nothing if titles is None else reading.title_pairs(titles)
     return SetInputs(values, known, *parts, pairs)
 
 
@@ -325,13 +306,6 @@ def title_arrays(titles: Sequence[Sequence[Title]], vocabulary: Vocabulary) -> t
     return titled.reshape(count, n), *ids, marks.reshape(count, n, -1)
 
 
-def no_titles(count: int, n: int) -> tuple[Array, Ids, Ids, Array]:
-    """What :func:`title_arrays` gives for ``count`` collections of n items without titles."""
-    rows = (count, n)
-    ids = np.zeros((*rows, MOST_TOKENS), dtype=np.int32), np.zeros((*rows, MOST_GRAMS), dtype=np.int32)
-    return np.zeros(rows, dtype=np.float32), *ids, np.zeros((*rows, len(MARKS)), dtype=np.float32)
-
-
 def describe(t: Tensors, x: SetInputs, spec: SetSpec) -> tuple[Array, Array]:
     """What is known of the items (B, n, inputs) and of each two (B, n, n, inputs), as the network takes it."""
     parts: list[tuple[Array, Array]] = []
@@ -339,7 +313,8 @@ def describe(t: Tensors, x: SetInputs, spec: SetSpec) -> tuple[Array, Array]:
         columns = list(spec.plain)
         parts.append(_numbers(x.values[..., columns], x.known[..., columns]))
     if spec.circle:
-        parts.append(_keys(x, spec))
+        keys = _on_circle(x, spec)
+        parts.append((keys, _key_steps(keys, slice(None), slice(None))))
     if spec.titles:
         parts.append(_titles(t, x))
     size = np.full((*x.values.shape[:2], 1), np.log(x.values.shape[1]) / SIZE, dtype=np.float32)
@@ -370,12 +345,6 @@ def _differences(z: Array, within: Array, known: Array, rows: Some, columns: Som
     wide = (z[:, np.newaxis, columns] - z[:, rows, np.newaxis]) * both  # what comes after less what comes before
     near = (within[:, np.newaxis, columns] - within[:, rows, np.newaxis]) * both
     return np.concatenate([near, np.abs(near), np.abs(wide), both], axis=-1), np.sign(wide)
-
-
-def _keys(x: SetInputs, spec: SetSpec) -> tuple[Array, Array]:
-    """Where a key stands on the circle of fifths: (B, n, 3), and the step between two (B, n, n, 3)."""
-    items = _on_circle(x, spec)
-    return items, _key_steps(items, slice(None), slice(None))
 
 
 def _on_circle(x: SetInputs, spec: SetSpec) -> Array:
@@ -444,10 +413,10 @@ def _think(t: Tensors, spec: SetSpec, items: Array, bias: Sequence[Array], seen:
     for layer in range(spec.layers):
         at = f"layers.{layer}"
         own = bias[layer] if spec.biased else None
-        hidden = hidden + _attention(t, at, _normalise(t, f"{at}.before", hidden), own, spec.heads, seen)
-        inner = np.maximum(linear(t, f"{at}.up", _normalise(t, f"{at}.between", hidden)), 0)
+        hidden = hidden + _attention(t, at, config.layer_norm(t, f"{at}.before", hidden), own, spec.heads, seen)
+        inner = np.maximum(linear(t, f"{at}.up", config.layer_norm(t, f"{at}.between", hidden)), 0)
         hidden = hidden + linear(t, f"{at}.down", inner)
-    return linear(t, "essence", _normalise(t, "output", hidden))
+    return linear(t, "essence", config.layer_norm(t, "output", hidden))
 
 
 class _Rows:
@@ -550,12 +519,6 @@ def _attention(t: Tensors, at: str, x: Array, bias: Array | None, heads: int, se
     weights /= weights.sum(axis=-1, keepdims=True)
     mixed = (weights @ value).transpose(0, 2, 1, 3).reshape(count, n, width)
     return linear(t, f"{at}.mixed", mixed)
-
-
-def _normalise(t: Tensors, name: str, x: Array) -> Array:
-    centred = x - x.mean(axis=-1, keepdims=True)
-    scale = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + np.float32(1e-5))
-    return np.asarray(centred / scale * t[f"{name}.weight"] + t[f"{name}.bias"])
 
 
 def _shapes(settings: Settings, item_shape: Shape, d: int) -> dict[str, Shape]:

@@ -22,18 +22,8 @@ import numpy as np
 
 from fabula.core.arrays import Floats, positions as even_positions
 from fabula.errors import ModelError
-from fabula.models.config import (
-    Array,
-    ScorerKind,
-    Settings,
-    Shape,
-    Tensors,
-    as_flag,
-    as_whole,
-    blocks,
-    check_choice,
-    linear,
-)
+from fabula.models import config
+from fabula.models.config import Array, ScorerKind, Settings, Shape, Tensors
 
 READOUTS = ("ends", "mean")
 _ROWS = 256  # sequences at a time
@@ -54,9 +44,9 @@ class BilstmScorer:
 
 
 def _shapes(settings: Settings, d: int) -> dict[str, Shape]:
-    h, layers, c = (as_whole(settings, key, _WHAT) for key in ("hidden", "layers", "channels"))
-    check_choice(settings, "readout", READOUTS, _WHAT)
-    needed = d + 2 if as_flag(settings, "positions", _WHAT) else d
+    h, layers, c = (config.as_whole(settings, key, _WHAT) for key in ("hidden", "layers", "channels"))
+    config.check_choice(settings, "readout", READOUTS, _WHAT)
+    needed = d + 2 if config.as_flag(settings, "positions", _WHAT) else d
     if c != needed:
         raise ModelError(f'{_WHAT}\'s "channels" must be {needed}; got {c}')
     return lstm_shapes("bilstm.lstm", c, h, layers) | {
@@ -70,11 +60,11 @@ def _shapes(settings: Settings, d: int) -> dict[str, Shape]:
 def score_bilstm(tensors: Tensors, sequences: Array, settings: Settings) -> Array:
     """Scores of m sequences of one length, (m, n, d) -> (m,), in the dtype of the tensors."""
     out = []
-    for block in blocks(sequences, _ROWS, tensors["bilstm.start"]):
+    for block in config.blocks(sequences, _ROWS, tensors["bilstm.start"]):
         steps = _with_tokens(tensors, block, positions=bool(settings.get("positions")))  # (n + 2, c, m)
         outputs = run_lstm(tensors, "bilstm.lstm", settings["layers"], steps)  # (n + 2, 2 h, m)
         read = outputs.mean(axis=0).T if settings["readout"] == "mean" else last_states(outputs)
-        out.append(linear(tensors, "bilstm.out", read)[:, 0])
+        out.append(config.linear(tensors, "bilstm.out", read)[:, 0])
     return np.concatenate(out)
 
 

@@ -26,23 +26,13 @@ class Flow:
     tensors: Tensors
 
     def energy(self, x: Encoded) -> Energy:
-        """How well each item (row) is followed by each other (column), zero on the diagonal."""
-        if x.blocks is not None:
-            return self._by_rows(x)
-        if x.pairs is None:
+        """How well each item (row) is followed by each other (column), zero on the diagonal; of many, by some rows."""
+        if x.blocks is None and x.pairs is None:
             raise ModelError("flow needs an encoder that looks at pairs of items")
+        count, n, _ = x.essence.shape
         before, after = x.essence @ self.tensors["flow.from"], x.essence @ self.tensors["flow.to"]  # (B, n, rank)
-        scores = before @ after.transpose(0, 2, 1) / before.dtype.type(np.sqrt(before.shape[-1]))
-        scores = scores + linear(self.tensors, "flow.pair", x.pairs)[..., 0]
-        scores = scores * (1 - np.eye(scores.shape[-1], dtype=scores.dtype))
-        return Energy(flow=np.asarray(scores, dtype=np.float64))
-
-    def _by_rows(self, x: Encoded) -> Energy:
-        """The same for many items, some rows at a time."""
-        n = x.essence.shape[1]
-        before, after = x.essence @ self.tensors["flow.from"], x.essence @ self.tensors["flow.to"]
-        scores = np.empty((1, n, n), dtype=table_type(n))
-        for rows, pairs in x.blocks() if x.blocks is not None else ():
+        scores = np.empty((count, n, n), dtype=np.float64 if x.blocks is None else table_type(n))
+        for rows, pairs in x.blocks() if x.blocks is not None else ((slice(None), np.asarray(x.pairs)),):
             product = before[:, rows] @ after.transpose(0, 2, 1) / before.dtype.type(np.sqrt(before.shape[-1]))
             scores[:, rows] = product + linear(self.tensors, "flow.pair", pairs)[..., 0]
         scores[:, np.arange(n), np.arange(n)] = 0.0

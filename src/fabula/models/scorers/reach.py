@@ -57,7 +57,7 @@ class Reach:
 
     def weigh(self, evidence: Evidence, n: int) -> tuple[Floats, Floats]:
         """What each two neighbours add, (n, n), and what speaks for each before all others, (n,); each table once."""
-        near, far = distance_basis(2)[:, 1], distance_basis(n)[:, 1:].mean(axis=1)  # over the distances they can have
+        near, far = distance_basis(2)[:, 1], distance_basis(max(n, 2))[:, 1:].mean(axis=1)  # of all distances
         total, lead = None, np.zeros(n)
         for name, weight, mean in zip(self.names, self.weights @ near, self.weights @ far, strict=True):
             if name in evidence.pairs and (weight or mean):

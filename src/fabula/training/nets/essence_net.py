@@ -146,7 +146,10 @@ class ArcsNet(ScorerNet):
 
     def forward(self, sequences: Tensor) -> Tensor:
         """Scores of sequences."""
-        targets = torch.einsum("nq,kqd->ndk", self._basis(sequences.shape[2]), self.values)
+        n = sequences.shape[2]
+        if n not in self._bases or self._bases[n].device != self.values.device:  # made once for each length
+            self._bases[n] = torch.as_tensor(basis(self.knots, positions(n))).to(self.values)
+        targets = torch.einsum("nq,kqd->ndk", self._bases[n], self.values)  # the templates at n positions
         logits = sequences.flatten(2) @ targets.flatten(0, 1) + self.weights  # (b, N, k)
         return torch.logsumexp(logits, dim=2)
 
@@ -154,21 +157,11 @@ class ArcsNet(ScorerNet):
         """All of it."""
         return list(self.parameters())
 
-    def _basis(self, n: int) -> Tensor:
-        """From knot values to the template at n positions, (n, knots); made once for each length."""
-        if n not in self._bases or self._bases[n].device != self.values.device:
-            self._bases[n] = torch.as_tensor(basis(self.knots, positions(n))).to(self.values)
-        return self._bases[n]
-
-
-def _flip(weights: Weights, signs: NDArray[np.float32]) -> None:
-    weights["arcs.values"] = weights["arcs.values"] * signs
-
 
 ARCS = TrainableScorer(
     make=ArcsNet,
     settings=lambda config: {"kind": "arcs", "k": config.arcs, "knots": len(config.knots)},
-    flip=_flip,
+    flip=lambda weights, signs: weights.update({"arcs.values": weights["arcs.values"] * signs}),
     constants=lambda config: {"arcs.knots": np.array(config.knots)},
 )
 
@@ -395,14 +388,11 @@ class OwnScorerNet(ScorerNet):
 
 def own_scorer(part: Scorer) -> TrainableScorer:
     """A scorer of one's own as the training takes it."""
-
-    def flip(weights: Weights, signs: NDArray[np.float32]) -> None:
-        weights[f"{part.kind}.signs"] = weights[f"{part.kind}.signs"] * signs
-
+    signed = f"{part.kind}.signs"
     return TrainableScorer(
         make=lambda config: OwnScorerNet(part, config.dimensions),
         settings=lambda config: {"kind": part.kind},
-        flip=flip,
+        flip=lambda weights, signs: weights.update({signed: weights[signed] * signs}),
         describe=lambda settings, weights: {**settings, "tensors": tensor_sizes(part.kind, weights)},
     )
 

@@ -1,0 +1,506 @@
+"""More kinds of manuscripts: slides, RTF, screenplays, LaTeX, reStructuredText, subtitles and Scrivener projects."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+from fabula.errors import FileError, shown
+from fabula.media.text.documents import (
+    MOST,
+    PARAGRAPH,
+    SEPARATOR,
+    Archive,
+    Document,
+    TextBlock,
+    bare,
+    decode_and_name,
+    find_inside,
+    heading_level,
+    is_heading,
+    local_name,
+    parse_xml,
+    read_bytes,
+    read_packed,
+    untitle,
+)
+from fabula.media.text.manuscripts import Body, cut_archive, cut_elements
+
+
+def read_other(path: str) -> Document:
+    """What a file of one of these kinds says; its blocks know the pieces that :func:`cut_other` gives."""
+    ending = Path(path).suffix.lower()
+    if ending in _WHOLE:
+        return _WHOLE[ending][0](path)
+    text, encoding = decode_and_name(read_bytes(path), path)
+    return replace(_LINES[ending](text, path), encoding=encoding)
+
+
+def cut_other(path: str) -> Body:
+    """The pieces of a file that is no file of lines."""
+    return _WHOLE[Path(path).suffix.lower()][1](path)
+
+
+# Slides: a .pptx file holds a list of them, and a section lists those that are its own.
+
+_SECTION_SLIDE = re.compile(rb'(<p14:sldId\b[^<>]*?\sid=")\d+')
+_SLIDE = re.compile(rb'<p:sldId\b[^<>]*?\sid="(\d+)')
+_DECK = "ppt/presentation.xml"
+
+
+def _read_slides(archive: Archive) -> Document | None:
+    deck, links = archive.xml(_DECK), archive.xml("ppt/_rels/presentation.xml.rels")
+    if deck is None or links is None:
+        return None
+    targets = {link.get("Id"): link.get("Target", "") for link in links}
+    blocks: list[TextBlock] = []
+    for at, entry in enumerate(find_inside(deck, "sldIdLst"), start=1):
+        target = targets.get(next((value for name, value in entry.attrib.items() if name.endswith("}id")), None), "")
+        slide = archive.xml(posixpath.normpath(posixpath.join("/ppt", target)).lstrip("/"))
+        blocks += [replace(block, at=at) for block in _slide_blocks(slide, at)]
+    return Document(tuple(blocks), paged=True)
+
+
+def _slide_blocks(slide: ET.Element | None, at: int) -> list[TextBlock]:
+    """What a slide says; of a title slide, and of one that says nothing, headings alone."""
+    said: dict[str, list[str]] = {}
+    for shape in () if slide is None else find_inside(slide, "cSld", "spTree").iter():
+        if local_name(shape) in ("sp", "graphicFrame"):
+            kind = next((one.get("type", "") for one in shape.iter() if local_name(one) == "ph"), "")
+            for line in shape.iter():
+                text = "".join(one.text or "" for one in line.iter() if local_name(one) == "t").strip()
+                if local_name(line) == "p" and text:
+                    said.setdefault(kind, []).append(text)
+    first = said.pop("ctrTitle", [])
+    title = " ".join(first or said.pop("title", []))
+    rest = [text for texts in said.values() for text in texts]
+    if first or not (title or rest):
+        return [TextBlock(1, title or f"Slide {at}"), *(TextBlock(2, text) for text in rest)]
+    return [TextBlock(1, title or rest[0]), *(TextBlock(PARAGRAPH, text) for text in rest or [title])]
+
+
+def _cut_slides(archive: Archive) -> Body:
+    pieces = cut_elements(archive.read(_DECK), "sldIdLst")
+    return Body(pieces, idle=frozenset((len(pieces) - 1,)), member=_DECK, mend=_fill_sections)
+
+
+def _fill_sections(deck: bytes) -> dict[str, bytes]:
+    """A deck whose sections hold as many slides as before, in their new order."""
+    ids = iter(_SLIDE.findall(deck))
+    return {_DECK: _SECTION_SLIDE.sub(lambda found: found[1] + next(ids, b"0"), deck)}
+
+
+# RTF: paragraphs end with \par; what is set before one holds on until it is set anew.
+
+_TOKEN = re.compile(
+    r"\\([a-z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\([^a-z])|([{}])|([^\\{}\r\n]+)|[\r\n]+", re.DOTALL
+)
+_UNSEEN = re.compile("fonttbl|colortbl|stylesheet|info|pict|(?:header|footer)[flr]?|footnote|object|annotation")
+_SIGNS = {
+    "tab": "\t", "line": "\n", "emdash": "—", "endash": "–", "lquote": "‘", "rquote": "’", "ldblquote": "“", "_": "-",
+    "rdblquote": "”", "bullet": "•", "cell": "\t", "row": "\n", "~": "\u00a0", "\\": "\\", "{": "{", "}": "}",
+}  # fmt: skip
+_OF_LETTERS = re.compile("b|i|ul|ulnone|strike|fs?|c[fbs]|highlight|s?caps|sub|super|nosupersub|lang|up|dn|expndtw")
+_OF_PARAGRAPHS = re.compile(
+    "s|q[lrcj]|li|ri|fi|lin|rin|sb|sa|sl|slmult|keep|keepn|tx|intbl|ilvl|ls|outlinelevel|rtlpar|ltrpar|pagebb|"
+    "widctlpar|pardirnatural|partightenfactor"
+)
+_RESET = re.compile(rb"\s*(?:\\pard\s*\\plain|\})")
+_STYLE = re.compile(r"\{(?:\\\*)?\\s(\d{1,4})\b[^{}]{0,400}?([^\\{};]{1,80});\}")
+_ABOUT = re.compile(r"\{\\(title|author) ([^\\{}]{1,300})\}")
+
+
+@dataclass
+class _Rtf:
+    """An RTF file while it is read: its paragraphs, and where it can be cut."""
+
+    text: str  # a character for each byte
+    blocks: list[TextBlock] = field(default_factory=list)
+    starts: list[int] = field(default_factory=lambda: [0])  # of pieces
+    ends: dict[int, int] = field(default_factory=dict)  # piece -> where its paragraph says that it ends
+    before: dict[int, bytes] = field(default_factory=dict)
+    hidden: int = 0  # the depth from which on nothing is to be read; 0: all is
+    depth: int = 0
+    group: int = 0  # where the one began that is being read, of those around paragraphs
+    skip: int = 0  # characters that stand for one that was read already
+    wide: int = 1  # of these, how many stand for each
+    ended: bool = False
+    level: int | None = None
+    codec: str = "cp1252"
+
+    def __post_init__(self) -> None:
+        styles = self.text.find("{\\stylesheet")
+        known = _STYLE.findall(self.text[styles : styles + 200_000]) if styles >= 0 else []
+        self.levels = {f"s{number}": heading_level(name.strip()) for number, name in known}
+        self.units: list[str] = []  # of the paragraph
+        self.state: dict[str, dict[str, str]] = {"letters": {}, "paragraphs": {}}
+
+    def read(self) -> None:
+        """All of it, in one pass."""
+        for token in _TOKEN.finditer(self.text):
+            word, number, code, sign, brace, plain = token.groups()
+            if brace:
+                self._brace(brace, token.start())
+            elif self.hidden:
+                continue
+            elif word is not None:
+                self._word(word, number, token)
+            elif code is not None:
+                self._say(bytes([int(code, 16)]).decode(self.codec, "replace"), token.start())
+            elif sign == "*":
+                self.hidden = self.depth
+            elif sign in ("\n", "\r"):
+                self._end(token)
+            elif sign is not None:
+                self._say(_SIGNS.get(sign, ""), token.start())
+            elif plain:
+                self._say(plain, token.start())
+            if self.ended and self.depth == 1:
+                self._cut(token.end())
+        self._end(None)
+
+    def _brace(self, brace: str, at: int) -> None:
+        self.depth += 1 if brace == "{" else -1
+        self.group = at if brace == "{" and self.depth == 2 else self.group
+        if self.hidden > self.depth:
+            self.hidden = 0
+        if self.depth == 0:
+            self._end(None)
+            self.ended = False
+            self._cut(at)
+
+    def _word(self, word: str, number: str | None, token: re.Match[str]) -> None:
+        if _UNSEEN.fullmatch(word):
+            self.hidden = self.depth
+        elif word in ("par", "sect"):
+            self._end(token)
+        elif word == "ansicpg" and number:
+            self.codec = f"cp{number}"
+        elif word == "uc":
+            self.wide = int(number or 1)
+        elif word == "u" and number:
+            self._say(chr(int(number) & 0xFFFF), token.start())
+            self.skip = self.wide
+        elif word in _SIGNS:
+            self._say(_SIGNS[word], token.start())
+        elif word == "pard":
+            self._begin(token.start())
+            self.level, self.state["paragraphs"] = None, {}
+        elif word == "plain":
+            self.state["letters"] = {}
+        elif word == "outlinelevel":
+            self.level = min(int(number or 0) + 1, 6)
+        if word == "s" and self.level is None:
+            self.level = self.levels.get(f"s{number}")
+        kinds = {"letters": _OF_LETTERS, "paragraphs": _OF_PARAGRAPHS}
+        kind = next((kind for kind, words in kinds.items() if words.fullmatch(word)), "")
+        if kind and self.depth == 1:
+            self.state[kind][token[0] if word == "tx" else word] = token[0].strip()
+
+    def _say(self, text: str, at: int) -> None:
+        text, self.skip = text[self.skip :], max(0, self.skip - len(text))
+        if text:
+            self._begin(at)
+            self.units.append(text)
+
+    def _begin(self, at: int) -> None:
+        """What stands before the first paragraph is a piece."""
+        if len(self.starts) == 1:
+            self._cut(at if self.depth == 1 else self.group)
+
+    def _cut(self, at: int) -> None:
+        state = "".join(part for kind in self.state.values() for part in kind.values())
+        self.before[len(self.starts)] = f"\\pard\\plain{state} ".encode("latin-1")
+        while self.text[at : at + 1] in ("\r", "\n"):  # which say nothing
+            at += 1
+        self.starts.append(at)
+        self.ended = False
+
+    def _end(self, token: re.Match[str] | None) -> None:
+        """A paragraph ends."""
+        at = len(self.starts) - 1
+        if self.units:
+            joined = "".join(self.units).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").strip()
+            level = self.level or PARAGRAPH
+            if joined:
+                self.blocks.append(TextBlock(level if re.search(r"\w", joined) else SEPARATOR, joined, at=at))
+        if token is not None and self.depth == 1:
+            self.ends[at] = token.start()
+        self.units, self.ended = [], True
+
+
+def _parse_rtf(path: str) -> _Rtf:
+    text = read_bytes(path).decode("latin-1")
+    if not text.lstrip().startswith("{\\rtf"):
+        raise FileError(f"{shown(path)}: is no .rtf file (it does not begin as one)")
+    found = _Rtf(text)
+    try:
+        found.read()
+    except LookupError as error:
+        raise FileError(f"{shown(path)}: is in an encoding that is not known ({shown(str(error))})") from error
+    return found
+
+
+def _read_rtf(path: str) -> Document:
+    found = _parse_rtf(path)
+    blocks = list(untitle(tuple(found.blocks)))
+    if not any(block.level > 0 for block in blocks):  # editors without styles: lines that name a chapter
+        blocks = [replace(one, level=1) if is_heading(one.text, first=False) else one for one in blocks]
+    about = dict(_ABOUT.findall(found.text[:20_000]))
+    return Document(tuple(blocks), name=about.get("title", "").strip(), author=about.get("author", "").strip())
+
+
+def _cut_rtf(path: str) -> Body:
+    found = _parse_rtf(path)
+    data = found.text.encode("latin-1")
+    bounds = list(zip(found.starts, [*found.starts[1:], len(data)], strict=True))
+    ends = [found.ends.get(k, b) for k, (_, b) in enumerate(bounds)]
+    pieces = tuple(data[a:end] for (a, _), end in zip(bounds, ends, strict=True))
+    closed = tuple(data[end:b] for (_, b), end in zip(bounds, ends, strict=True))
+    same = len(set(found.before.values())) == 1  # nothing is carried on from paragraph to paragraph
+    before = {k: state for k, state in found.before.items() if not same and not _RESET.match(pieces[k])}
+    return Body(pieces, closed, idle=frozenset((len(pieces) - 1,)), before=before)
+
+
+# Files of lines.
+
+_SCENE = re.compile(r"(?:\.(?=[^.\s])|(?:(?:INT|EXT|EST|I/E|INT\.?/EXT)[. ]))", re.IGNORECASE)
+_SCENE_NUMBER = re.compile(r"\s{0,20}#[\w.-]{1,20}#$")
+_KEY = re.compile(r"([A-Za-z][A-Za-z ]{0,30}):[ \t]*(.*)")
+_ASIDE = re.compile(r"\[\[[^\[\]]*\]\]")
+
+
+def _paragraphs_of(lines: list[str], first: int) -> Iterator[tuple[int, list[str]]]:
+    """Lines that stand together, and the number of their first."""
+    found: list[str] = []
+    for at, line in enumerate([*lines, ""], start=first):
+        if line.strip():
+            found.append(line)
+        elif found:
+            yield at - len(found), found
+            found = []
+
+
+def fountain_document(text: str, path: str = "") -> Document:
+    """A screenplay in Fountain: a heading for each scene; sections and page breaks stay where they stand.
+
+    >>> found = fountain_document("Title: Rain\\n\\n# Act I\\n\\nINT. HOUSE - DAY #1#\\n\\nRain.\\n\\n.HERE\\n\\nSun.")
+    >>> found.title, [block.text for block in found.blocks if block.level == 1]
+    ('Rain', ['INT. HOUSE - DAY', 'HERE'])
+    """
+    lines = text.split("\n")
+    first = next((k for k, line in enumerate(lines) if not line.strip()), len(lines)) if _KEY.match(lines[0]) else 0
+    about = {key.lower(): value.strip(" _*") for key, value in _KEY.findall("\n".join(lines[:first]))}
+    blocks = []
+    for at, found in _paragraphs_of(lines[first:], first):
+        head = found[0].strip()
+        if _SCENE.match(head):
+            blocks.append(TextBlock(1, _SCENE_NUMBER.sub("", head.lstrip(".")), at=at))
+            found, at = found[1:], at + 1
+        elif head.startswith(("#", "===")):
+            blocks.append(TextBlock(SEPARATOR, head, at=at))
+            found, at = found[1:], at + 1
+        said = _ASIDE.sub("", "\n".join(line.strip(" >") for line in found if not line.startswith("= "))).strip()
+        if said:
+            blocks.append(TextBlock(PARAGRAPH, bare(said), "\n".join(found), at))
+    return Document(tuple(blocks), title=about.get("title", ""), author=about.get("author", about.get("authors", "")))
+
+
+_ADORNED = re.compile(r"([!-/:-@\[-`{-~])\1{2,}")
+
+
+def rst_document(text: str, path: str = "") -> Document:
+    """A document from reStructuredText: titles by what they are underlined with, in the order in which that is met.
+
+    >>> [(b.level, b.text) for b in rst_document("====\\nSea\\n====\\n\\nOne\\n---\\n\\nRain.\\n\\n.. note:: x").blocks]
+    [(1, 'Sea'), (2, 'One'), (0, 'Rain.')]
+    """
+    blocks, kinds = [], list[tuple[str, bool]]()
+    for at, found in _paragraphs_of(text.split("\n"), 0):
+        marks = [bool(_ADORNED.fullmatch(line.rstrip())) for line in found[:3]]
+        over = len(found) > 2 and marks[0] and marks[2]
+        if over or (len(found) > 1 and marks[1] and not marks[0]):
+            kind = (found[2 if over else 1][0], over)
+            kinds += [kind] if kind not in kinds else []
+            blocks.append(TextBlock(min(kinds.index(kind) + 1, 6), bare(found[1 if over else 0]), at=at))
+            used = 3 if over else 2
+            found, at = found[used:], at + used
+        elif len(found) == 1 and marks[0]:
+            blocks.append(TextBlock(SEPARATOR, "", at=at))
+            continue
+        if found and not found[0].startswith(".. "):
+            blocks.append(TextBlock(PARAGRAPH, bare("\n".join(found)), "\n".join(found), at))
+    return Document(tuple(blocks))
+
+
+_TIMES = re.compile(r"\d{1,3}:\d\d:\d\d[,.]\d{3}\s*-->")
+
+
+def srt_document(text: str, path: str = "") -> Document:
+    """What subtitles say, without their numbers and times.
+
+    >>> srt_document("1\\n00:00:01,000 --> 00:00:02,000\\n<i>Rain.</i>\\n").text
+    'Rain.'
+    """
+    blocks = []
+    for at, found in _paragraphs_of(text.split("\n"), 0):
+        said = found[next((k + 1 for k, line in enumerate(found[:3]) if _TIMES.match(line.strip())), 0) :]
+        blocks += [TextBlock(PARAGRAPH, bare("\n".join(said)), at=at)] if said else []
+    return Document(tuple(blocks))
+
+
+_TEX_HEADS = ("part", "chapter", "section", "subsection", "subsubsection", "paragraph")
+_TEX_HEAD = re.compile(
+    rf"\s*\\({'|'.join(_TEX_HEADS)})\*?(?:\[[^\]]{{0,300}}\])?\{{(.{{0,400}}?)\}}\s*(?:\\label\{{[^{{}}]*\}}\s*)?$"
+)
+_TEX_WALL = re.compile(
+    r"\s*\\(?:(?:front|main|back)matter|appendix|(?:print)?bibliography|printindex|tableofcontents|maketitle|"
+    r"listof\w+|begin\{document\}|end\{document\})"
+)
+_TEX_PART = re.compile(r"\s*\\(?:include|input|subfile)\{([^{}]{1,300})\}")
+_TEX_SILENT = re.compile(
+    r"\\(?:documentclass|usepackage|begin|end|label|ref|pageref|cite\w*|includegraphics|input|include|bibliographystyle|vspace|hspace|index)\*?"
+    r"(?:\[[^\]]{0,300}\])?(?:\{[^{}]{0,300}\})?"
+)
+_TEX_SIGNS = (("``", "“"), ("''", "”"), ("---", "—"), ("--", "–"), ("~", " "))
+
+
+def _plain_tex(lines: list[str]) -> str:
+    """Lines of LaTeX without comments and commands."""
+    text = "\n".join(re.sub(r"(?<!\\)%.*", "", line) for line in lines)
+    text = re.sub(r"\\[a-zA-Z@]+\*?(?:\[[^\]]{0,300}\])?", "", _TEX_SILENT.sub("", text))
+    for mark, sign in _TEX_SIGNS:
+        text = text.replace(mark, sign)
+    return re.sub(r"\\([%&$#_{}])", r"\1", text.replace("\\\\", "\n")).translate({123: None, 125: None}).strip()
+
+
+def tex_document(text: str, path: str = "") -> Document:
+    """A document from LaTeX: the files that it includes, where it includes several, else its chapters or sections.
+
+    >>> found = tex_document("\\\\begin{document}\\n\\\\section{One}\\nIt \\\\emph{rained}. % so\\n\\\\end{document}")
+    >>> [(block.level, block.text) for block in found.blocks if block.level >= 0]
+    [(3, 'One'), (0, 'It rained.')]
+    """
+    lines = text.split("\n")
+    start = next((k for k, line in enumerate(lines) if "\\begin{document}" in line), 0)
+    said = dict(re.findall(r"\\(title|author)\{([^{}]{1,300})\}", text))
+    blocks, paged = _included_blocks(lines, start, path), True
+    if len({block.at for block in blocks}) < 2:
+        blocks, paged = [], False
+        for at, found in _paragraphs_of(lines[start:], start):
+            blocks += _tex_blocks(found, at)
+    ended = next((k for k, block in enumerate(blocks) if "\\end{document}" in block.raw), len(blocks))
+    return Document(tuple(blocks[: ended + 1]), said.get("title", ""), author=said.get("author", ""), paged=paged)
+
+
+def _tex_blocks(lines: list[str], at: int) -> Iterator[TextBlock]:
+    """What lines that stand together say: headings and walls have lines of their own."""
+    said: list[str] = []
+    for number, line in enumerate([*lines, "\\maketitle"], start=at):
+        head, wall = _TEX_HEAD.match(line), _TEX_WALL.match(line)
+        if head or wall:
+            plain = _plain_tex(said)
+            if plain:
+                yield TextBlock(PARAGRAPH, plain, at=number - len(said))
+            said = []
+        if head:
+            yield TextBlock(_TEX_HEADS.index(head[1]) + 1, _plain_tex([head[2]]), at=number)
+        elif wall and number < at + len(lines):
+            yield TextBlock(SEPARATOR, "", line, number)
+        elif not wall:
+            said.append(line)
+
+
+def _included_blocks(lines: list[str], start: int, path: str) -> list[TextBlock]:
+    """What the files say that a LaTeX file includes, each in the line that includes it."""
+    blocks: list[TextBlock] = []
+    left = MOST
+    for at, line in enumerate(lines[start:], start=start):
+        found = _TEX_PART.match(line)
+        name = posixpath.normpath(found[1].strip()) if found and path else ""
+        if not name or name.startswith(("/", "..")):
+            continue
+        file = Path(path).parent / (name if name.endswith(".tex") else f"{name}.tex")
+        try:
+            data = read_bytes(str(file))
+        except FileError:
+            continue
+        left -= len(data)
+        if left < 0:
+            raise FileError(f"{shown(path)}: includes more than {MOST // 10**6} MB, too long for one text")
+        part = tex_document(decode_and_name(data, str(file))[0])
+        headed = part.blocks[:1] and part.blocks[0].level > 0
+        own = part.blocks if headed else (TextBlock(1, file.stem), *part.blocks)
+        blocks += [replace(block, at=at) for block in own]
+    return blocks
+
+
+# Scrivener: a folder whose binder, in one XML file, says which texts there are, and in which order.
+
+
+def _read_binder(path: str) -> tuple[Path, bytes, ET.Element, ET.Element]:
+    """The file of the binder, its content, and the element whose children are the parts of the draft."""
+    found = sorted(Path(path).glob("*.scrivx"))
+    if not found:
+        raise FileError(f"{shown(path)}: is no Scrivener project (no .scrivx file is in it)")
+    data = read_bytes(str(found[0]))
+    root = parse_xml(data, str(found[0]))
+    draft = next((one for one in root.iter("BinderItem") if one.get("Type") == "DraftFolder"), None)
+    inner = None if draft is None else draft.find("Children")
+    while inner is not None and len(inner) == 1 and len(inner[0].findall("Children/BinderItem")) > 0:
+        inner = inner[0].find("Children")
+    if inner is None:
+        raise FileError(f"{shown(path)}: its draft is empty")
+    return found[0], data, root, inner
+
+
+def _read_scrivener(path: str) -> Document:
+    _, _, _, inner = _read_binder(path)
+    blocks: list[TextBlock] = []
+    for at, item in enumerate(inner, start=1):
+        blocks.append(TextBlock(1, item.findtext("Title") or f"Part {at}", at=at))
+        for one in item.iter("BinderItem") if item.findtext("MetaData/IncludeInCompile") != "No" else ():
+            blocks += [replace(block, level=min(block.level, PARAGRAPH), at=at) for block in _scrivener_text(path, one)]
+    return Document(tuple(blocks), name=Path(path).stem, paged=True)
+
+
+def _scrivener_text(path: str, item: ET.Element) -> list[TextBlock]:
+    """What one text of a project says, in either of the places where versions keep it."""
+    names = (f"Data/{item.get('UUID')}/content", f"Docs/{item.get('ID')}")
+    for name in names:
+        if not re.fullmatch(r"[\w/-]+", name):
+            continue
+        for read, ending in ((_read_rtf, ".rtf"), (lambda file: read_other(file), ".txt")):
+            file = Path(path, "Files", f"{name}{ending}")
+            if file.is_file():
+                return list(read(str(file)).blocks)
+    return []
+
+
+def _cut_scrivener(path: str) -> Body:
+    _, data, root, inner = _read_binder(path)
+    pieces = cut_elements(data, "Children", list(root.iter("Children")).index(inner))
+    return Body(pieces, idle=frozenset((len(pieces) - 1,)))
+
+
+def find_binder(path: str) -> str:
+    """The name of the file that holds the binder of a Scrivener project."""
+    return _read_binder(path)[0].name
+
+
+_LINES: Mapping[str, Callable[[str, str], Document]] = {
+    ".fountain": fountain_document,
+    ".rst": rst_document,
+    ".srt": srt_document,
+    ".tex": tex_document,
+    ".txt": lambda text, path: Document((TextBlock(PARAGRAPH, text.strip()),)),
+}
+_WHOLE: Mapping[str, tuple[Callable[[str], Document], Callable[[str], Body]]] = {
+    ".pptx": (lambda path: read_packed(path, _read_slides), cut_archive(_cut_slides)),
+    ".rtf": (_read_rtf, _cut_rtf),
+    ".scriv": (_read_scrivener, _cut_scrivener),
+}
