@@ -38,9 +38,35 @@ def main() -> None:
     failed = build_main(["-q", "-W", "--keep-going", "-j", "2", "-d", str(doctrees), str(source), str(target)])
     if failed:
         sys.exit(failed)
+    copy_images(source, target)
+    for page in target.rglob("*.html"):
+        page.write_text(mend(page.read_text(encoding="utf-8")), encoding="utf-8")
     for spare in ("objects.inv", ".buildinfo", ".buildinfo.bak"):
         (target / spare).unlink(missing_ok=True)
     print(f"written: {target / 'index.html'}")
+
+
+def mend(text: str) -> str:
+    """What the theme leaves out for those who hear the page, or have no pointer."""
+    for wrong, right in (
+        ('role="heading">', 'role="heading" aria-level="2">'),
+        ('<aside class="sidebar-drawer">', '<aside class="sidebar-drawer" aria-label="All pages">'),
+        ('<aside class="toc-drawer', '<aside aria-label="On this page" class="toc-drawer'),
+        ("<pre>", '<pre tabindex="0">'),
+        ('<div class="table-wrapper', '<div tabindex="0" class="table-wrapper'),
+        ('<th class="head"></th>', '<td class="head"></td>'),
+    ):
+        text = text.replace(wrong, right)
+    return text
+
+
+def copy_images(source: Path, target: Path) -> None:
+    """Pictures that a document shows by HTML of its own."""
+    for page in target.glob("*.html"):
+        for name in re.findall(r'(?:src|href)="(images/[^"]+)"', page.read_text(encoding="utf-8")):
+            if (source / name).exists():
+                (target / "images").mkdir(exist_ok=True)
+                shutil.copy(source / name, target / name)
 
 
 def stage(source: Path) -> None:

@@ -60,5 +60,16 @@ def inline_figures(app: Any, doctree: nodes.document, name: str) -> None:
         image.replace_self(nodes.raw("", drawn, format="html"))
 
 
+def join_returns(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """What a function gives back is told in sentences here, and not as a list of types."""
+    for at in range(len(lines) - 1):
+        if lines[at].strip() in ("Returns", "Yields") and set(lines[at + 1].strip()) == {"-"}:
+            end = next((k for k in range(at + 2, len(lines)) if set(lines[k].strip()) == {"-"}), len(lines) + 1) - 1
+            body = [line.strip() for line in lines[at + 2 : end] if line.strip()]
+            lines[at + 2 : end] = [" ".join(body), ""]
+            return
+
+
 def setup(app: Any) -> None:
+    app.connect("autodoc-process-docstring", join_returns, priority=400)  # before napoleon
     app.connect("doctree-resolved", inline_figures)
