@@ -23,7 +23,7 @@ from fabula.core.arrays import Ints
 from fabula.core.collection import Collection, Item
 from fabula.core.collections import Cells, Collections, Numbered
 from fabula.core.files import check_target, refuse_odd_names, whole_file
-from fabula.core.solver.solve import Constraints
+from fabula.core.solver import Constraints
 from fabula.errors import ConflictError, ConstraintError, FileError, InputError, import_extra
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium

@@ -180,9 +180,7 @@ class InnerArc:
 
 
 def inner_arcs(
-    paths: Sequence[str | Path],
-    windows: Windows | None = None,
-    progress: Callable[[int, int, str], None] | None = None,
+    paths: Sequence[str | Path], windows: Windows | None = None, progress: Callable[[int, int, str], None] | None = None
 ) -> list[InnerArc]:
     """The inner arc of each of some files, items of a medium whose items have an inside, or folders, each as one.
 

@@ -16,8 +16,9 @@ from fabula.core.energy import MOST_WHOLE, NEVER, Energy
 from fabula.core.fit import Fit, lay
 from fabula.core.moves import FEW, arrange_near
 from fabula.core.posterior import Posterior, agreement, posterior
+from fabula.core.solver import Arrangement, Constraints, Goal, arrange
 from fabula.core.solver.problem import positions_allowed
-from fabula.core.solver.solve import Arrangement, Constraints, Goal, arrange, arrange_stretches
+from fabula.core.solver.solve import arrange_stretches
 from fabula.core.template import PAPER_KNOTS, Template
 from fabula.errors import InputError, ModelError
 from fabula.media.medium import Medium, find_evidence
