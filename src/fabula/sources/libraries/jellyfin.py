@@ -22,18 +22,17 @@ _WHO = 'MediaBrowser Client="fabula", Device="fabula", DeviceId="fabula", Versio
 class JellyfinServer(Server):
     """A server and who asks it: by a token that the password is given for."""
 
-    _token = ""
-    _user = ""
+    _known: tuple[str, str] | None = None  # the user's id and token
 
     @property
     def user(self) -> str:
         """The id of who asks."""
-        if not self._token:
+        if self._known is None:
             told = self.ask(
                 "POST", "/Users/AuthenticateByName", {"Username": self.address.user, "Pw": self._secret}, known=False
             )
-            self._token, self._user = str(told["AccessToken"]), str(told["User"]["Id"])
-        return self._user
+            self._known = str(told["User"]["Id"]), str(told["AccessToken"])
+        return self._known[0]
 
     def ask(
         self, method: str, path: str, body: Mapping[str, Any] | None = None, *, known: bool = True, **query: str
@@ -57,7 +56,7 @@ class JellyfinServer(Server):
         self.save(self._send("GET", f"/Audio/{quote(song)}/stream?static=true", None), target)
 
     def _send(self, method: str, path: str, body: bytes | None) -> Any:
-        who = _WHO + (f', Token="{self._token}"' if self._token else "")
+        who = _WHO + (f', Token="{self._known[1]}"' if self._known else "")
         return self.send(method, path, body, {"Authorization": who, "Content-Type": "application/json"})
 
 
