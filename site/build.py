@@ -20,7 +20,9 @@ sys.path.insert(0, str(HERE))
 NAMES = {"CHANGELOG.md": "changelog.md", "ARCHITECTURE.md": "architecture.md", "CONTRIBUTING.md": "contributing.md",
          "SECURITY.md": "security.md", "README.md": "index.md", "LICENSE": "licence.md"}  # fmt: skip
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
-IMPORT = re.compile(r'^import (?:\* as (?P<all>\w+)|\{(?P<names>[^}]*)\}) from "\./(?P<file>[\w-]+\.js)";$', re.MULTILINE)
+IMPORT = re.compile(
+    r'^import (?:\* as (?P<all>\w+)|\{(?P<names>[^}]*)\}) from "\./(?P<file>[\w-]+\.js)";$', re.MULTILINE
+)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const)\s)", re.MULTILINE)
 EXPORTED = re.compile(r"^export (?:async )?(?:function|const) ([\w$]+)", re.MULTILINE)
 COMMENT = re.compile(r"^[ \t]*//[^\n]*\n|^/\*\*.*?\*/\n", re.MULTILINE | re.DOTALL)
@@ -55,6 +57,7 @@ def mend(text: str) -> str:
         ("<pre>", '<pre tabindex="0">'),
         ('<div class="table-wrapper', '<div tabindex="0" class="table-wrapper'),
         ('<th class="head"></th>', '<td class="head"></td>'),
+        ('<div id="search-results">', '<h1>Search</h1><div id="search-results">'),
     ):
         text = text.replace(wrong, right)
     return text
@@ -77,7 +80,9 @@ def stage(source: Path) -> None:
     for name, page in NAMES.items():
         if name not in ("README.md", "LICENSE"):
             shutil.copy(ROOT / name, source / page)
-    (source / "licence.md").write_text(f"# Licence\n\n```text\n{(ROOT / 'LICENSE').read_text(encoding='utf-8')}```\n", encoding="utf-8")
+    (source / "licence.md").write_text(
+        f"# Licence\n\n```text\n{(ROOT / 'LICENSE').read_text(encoding='utf-8')}```\n", encoding="utf-8"
+    )
     with (source / "formats.md").open("a", encoding="utf-8") as formats:
         formats.write("\n```{toctree}\n:hidden:\n:glob:\n\nplaces/*\n```\n")
     from gallery import write_pages
@@ -115,9 +120,14 @@ def stage_static(folder: Path) -> None:
     shutil.copytree(ROOT / "src" / "fabula" / "demo", folder / "demo")
     data = (HERE / "demo.json").read_text(encoding="utf-8").strip()
     (folder / "stage.js").write_text(bundle("stage.js", f"const DEMO = {data};"), encoding="utf-8")
-    css = (PAGE / "desk.css").read_text(encoding="utf-8").split(".fields {")[0], (PAGE / "player.css").read_text(encoding="utf-8")
+    css = (
+        (PAGE / "desk.css").read_text(encoding="utf-8").split(".fields {")[0],
+        (PAGE / "player.css").read_text(encoding="utf-8"),
+    )
     own = (HERE / "static" / "stage.css").read_text(encoding="utf-8")
-    (folder / "stage.css").write_text(".stage {\n" + "\n".join(css).replace("position: sticky; bottom: 0; ", "") + "}\n" + own, encoding="utf-8")
+    (folder / "stage.css").write_text(
+        ".stage {\n" + "\n".join(css).replace("position: sticky; bottom: 0; ", "") + "}\n" + own, encoding="utf-8"
+    )
 
 
 def bundle(first: str, head: str) -> str:
@@ -130,7 +140,10 @@ def bundle(first: str, head: str) -> str:
         for match in IMPORT.finditer(text):
             if match["file"] not in done:
                 add(match["file"])
-        body = IMPORT.sub(lambda m: f"const {m['all'] or '{' + m['names'].replace(' as ', ': ') + '}'} = modules[{m['file']!r}];", text)
+        body = IMPORT.sub(
+            lambda m: f"const {m['all'] or '{' + m['names'].replace(' as ', ': ') + '}'} = modules[{m['file']!r}];",
+            text,
+        )
         body = COMMENT.sub("", EXPORT.sub("", body))
         done[name] = f"modules[{name!r}] = (() => {{\n{body}\nreturn {{ {', '.join(EXPORTED.findall(text))} }};\n}})();"
 

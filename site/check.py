@@ -18,8 +18,16 @@ from urllib.parse import unquote
 
 import html5lib
 
-SAMPLE = ("index", "tutorials/musician", "how-it-works", "gallery/index", "gallery/nas-illmatic", "gallery/novels", "results", "api", "commands", "search")
-WIDTHS = ((1440, 900), (1024, 768), (390, 844))
+SAMPLE = (
+    "index",
+    "tutorials/musician",
+    "how-it-works",
+    "gallery/albums",
+    "gallery/thomas-hardy-the-mayor-of-casterbridge",
+    "results",
+    "api",
+)
+LOOKS = ((1440, 900, "light"), (1024, 768, "dark"), (390, 844, "light"))
 # What html5lib calls an error and the living standard does not.
 FINE = {"expected-doctype-but-got-unknown"}
 WATCH = """
@@ -47,8 +55,9 @@ def parse(page: Path) -> tuple[Any, tuple[str, ...]]:
     """The tree of a page, and what is wrong with its HTML."""
     parser = html5lib.HTMLParser(tree=html5lib.getTreeBuilder("etree"), namespaceHTMLElements=False)
     tree = parser.parse(page.read_text(encoding="utf-8"))
-    return tree, tuple(f"{page.name}: {code} {data} at {where}" for where, code, data in parser.errors if code not in FINE)
-
+    return tree, tuple(
+        f"{page.name}: {code} {data} at {where}" for where, code, data in parser.errors if code not in FINE
+    )
 
 
 @cache
@@ -109,35 +118,47 @@ def look_in_browser(folder: Path, pictures: Path | None) -> list[str]:
 
     problems: list[str] = []
     with sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=find_browser(), args=["--no-sandbox", "--disable-gpu", "--mute-audio"])
-        for width, height in WIDTHS:
-            for scheme in ("light", "dark"):
-                context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
-                context.add_init_script(WATCH)
-                for name in SAMPLE:
-                    page = context.new_page()
-                    asked: list[str] = []
-                    page.on("request", lambda request, asked=asked: asked.append(request.url))
-                    page.on("pageerror", lambda error, name=name: problems.append(f"{name}: {error}"))
-                    page.goto((folder / f"{name}.html").as_uri())
-                    page.wait_for_timeout(2500 if name == "index" else 300)
-                    seen = page.evaluate("({ shift: seen.shift, paint: performance.getEntriesByName('first-contentful-paint')[0]?.startTime, wide: document.documentElement.scrollWidth })")
-                    files = {url.partition("?")[0].partition("#")[0] for url in asked if url.startswith("file:")}
-                    size = sum(Path(unquote(url.removeprefix("file://"))).stat().st_size for url in files if Path(unquote(url.removeprefix("file://"))).exists())
-                    outside = [url for url in asked if not url.startswith(("file:", "data:", "blob:"))]
-                    found = Axe().run(page).response["violations"]
-                    print(f"{width:>5} {scheme:<5} {name:<22} paint {seen['paint'] or 0:4.0f} ms  {size / 1000:5.0f} kB  shift {seen['shift']:.4f}  axe {len(found)}")
-                    problems += [f"{name} at {width}, {scheme}: asks {url}" for url in outside]
-                    problems += [f"{name} at {width}, {scheme}: {one['id']} {[node['target'] for node in one['nodes']][:3]}" for one in found]
-                    if seen["wide"] > width:
-                        problems.append(f"{name} at {width}: {seen['wide']} pixels wide")
-                    if seen["shift"] > 0.1:
-                        problems.append(f"{name} at {width}: shifts by {seen['shift']:.3f}")
-                    if pictures:
-                        pictures.mkdir(parents=True, exist_ok=True)
-                        page.screenshot(path=pictures / f"{name.replace('/', '-')}-{width}-{scheme}.png")
-                    page.close()
-                context.close()
+        browser = started.chromium.launch(
+            executable_path=find_browser(), args=["--no-sandbox", "--disable-gpu", "--mute-audio"]
+        )
+        for width, height, scheme in LOOKS:
+            context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+            context.add_init_script(WATCH)
+            for name in SAMPLE:
+                page = context.new_page()
+                asked: list[str] = []
+                page.on("request", lambda request, asked=asked: asked.append(request.url))
+                page.on("pageerror", lambda error, name=name, told=problems: told.append(f"{name}: {error}"))
+                page.goto((folder / f"{name}.html").as_uri())
+                page.wait_for_timeout(2500 if name == "index" else 300)
+                seen = page.evaluate(
+                    "({ shift: seen.shift, paint: performance.getEntriesByName('first-contentful-paint')[0]?.startTime, wide: document.documentElement.scrollWidth })"
+                )
+                files = {url.partition("?")[0].partition("#")[0] for url in asked if url.startswith("file:")}
+                size = sum(
+                    Path(unquote(url.removeprefix("file://"))).stat().st_size
+                    for url in files
+                    if Path(unquote(url.removeprefix("file://"))).exists()
+                )
+                outside = [url for url in asked if not url.startswith(("file:", "data:", "blob:"))]
+                found = Axe().run(page).response["violations"]
+                print(
+                    f"{width:>5} {scheme:<5} {name:<22} paint {seen['paint'] or 0:4.0f} ms  {size / 1000:5.0f} kB  shift {seen['shift']:.4f}  axe {len(found)}"
+                )
+                problems += [f"{name} at {width}, {scheme}: asks {url}" for url in outside]
+                problems += [
+                    f"{name} at {width}, {scheme}: {one['id']} {[node['target'] for node in one['nodes']][:3]}"
+                    for one in found
+                ]
+                if seen["wide"] > width:
+                    problems.append(f"{name} at {width}: {seen['wide']} pixels wide")
+                if seen["shift"] > 0.1:
+                    problems.append(f"{name} at {width}: shifts by {seen['shift']:.3f}")
+                if pictures:
+                    pictures.mkdir(parents=True, exist_ok=True)
+                    page.screenshot(path=pictures / f"{name.replace('/', '-')}-{width}-{scheme}.png")
+                page.close()
+            context.close()
         browser.close()
     return problems
 

@@ -53,7 +53,11 @@ def inline_figures(app: Any, doctree: nodes.document, name: str) -> None:
     """Our own figures stand in the page itself, so that they follow its theme."""
     for image in list(doctree.findall(nodes.image)):
         path = Path(app.srcdir) / image["uri"]
-        if path.suffix != ".svg" or not path.exists() or 'class="fig' not in (text := path.read_text(encoding="utf-8"))[:400]:
+        if (
+            path.suffix != ".svg"
+            or not path.exists()
+            or 'class="fig' not in (text := path.read_text(encoding="utf-8"))[:400]
+        ):
             continue
         label = nodes.unescape(image.get("alt", "")).replace('"', "&quot;")
         drawn = STYLE.sub("", text[text.index("<svg") :]).replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-LIGHT = dict(ink="#1a2130", soft="#555f70", line="#d5dae3", a="#2560cc", b="#a8540a", c="#2f7d4f", d="#7a3fb0", well="#eff1f5")
-DARK = dict(ink="#e8ebf1", soft="#a3acbb", line="#39414e", a="#7aaeff", b="#f0a95a", c="#6fce97", d="#c79bf2", well="#212731")
+LIGHT = dict(
+    ink="#1a2130", soft="#555f70", line="#d5dae3", a="#2560cc", b="#a8540a", c="#2f7d4f", d="#7a3fb0", well="#eff1f5"
+)
+DARK = dict(
+    ink="#e8ebf1", soft="#a3acbb", line="#39414e", a="#7aaeff", b="#f0a95a", c="#6fce97", d="#c79bf2", well="#212731"
+)
 
 
 def _style() -> str:
@@ -38,10 +42,16 @@ class Figure:
         self.parts.append(f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="{r:g}">{inner}</circle>')
 
     def rect(self, x: float, y: float, width: float, height: float, kind: str = "well", more: str = "") -> None:
-        self.parts.append(f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" width="{max(0, width):.1f}" height="{height:.1f}" {more}/>')
+        self.parts.append(
+            f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" width="{max(0, width):.1f}" height="{height:.1f}" {more}/>'
+        )
 
-    def text(self, x: float, y: float, words: str, kind: str = "", size: float = 12, anchor: str = "start", more: str = "") -> None:
-        self.parts.append(f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" font-size="{size:g}" text-anchor="{anchor}" {more}>{escape(words)}</text>')
+    def text(
+        self, x: float, y: float, words: str, kind: str = "", size: float = 12, anchor: str = "start", more: str = ""
+    ) -> None:
+        self.parts.append(
+            f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" font-size="{size:g}" text-anchor="{anchor}" {more}>{escape(words)}</text>'
+        )
 
     def svg(self, *, alone: bool = True) -> str:
         """The whole of it; alone: a file by itself, with its own style."""
@@ -52,17 +62,27 @@ class Figure:
 class Plot:
     """A box of a figure with its own scales."""
 
-    def __init__(self, figure: Figure, box: tuple[float, float, float, float], x: tuple[float, float], y: tuple[float, float]) -> None:
+    def __init__(
+        self, figure: Figure, box: tuple[float, float, float, float], x: tuple[float, float], y: tuple[float, float]
+    ) -> None:
         self.figure, self.box, self.xs, self.ys = figure, box, x, y
 
     def at(self, x: float, y: float) -> tuple[float, float]:
         left, top, width, height = self.box
-        return left + (x - self.xs[0]) / (self.xs[1] - self.xs[0]) * width, top + (self.ys[1] - y) / (self.ys[1] - self.ys[0]) * height
+        return left + (x - self.xs[0]) / (self.xs[1] - self.xs[0]) * width, top + (self.ys[1] - y) / (
+            self.ys[1] - self.ys[0]
+        ) * height
 
     def points(self, x: Iterable[float], y: Iterable[float]) -> list[tuple[float, float]]:
         return [self.at(one, other) for one, other in zip(x, y, strict=True)]
 
-    def frame(self, title: str = "", ticks: Sequence[tuple[float, str]] = (), x_ticks: Sequence[tuple[float, str]] = (), zero: float | None = None) -> None:
+    def frame(
+        self,
+        title: str = "",
+        ticks: Sequence[tuple[float, str]] = (),
+        x_ticks: Sequence[tuple[float, str]] = (),
+        zero: float | None = None,
+    ) -> None:
         left, top, width, height = self.box
         self.figure.line([(left, top), (left, top + height), (left + width, top + height)], "axis")
         if zero is not None:

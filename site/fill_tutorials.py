@@ -18,7 +18,10 @@ import tempfile
 from pathlib import Path
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-BLOCK = re.compile(r"^```sh\n(?P<commands>.*?)^```\n(?P<shown>\n```text\n(?P<printed>.*?)^```\n)?|<!-- keep: (?P<file>\S+) as (?P<name>\S+) -->", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r"^```sh\n(?P<commands>.*?)^```\n(?P<shown>\n```text\n(?P<printed>.*?)^```\n)?|<!-- keep: (?P<file>\S+) as (?P<name>\S+) -->",
+    re.MULTILINE | re.DOTALL,
+)
 LOOSE = re.compile(r"[-+]?\d+\.\d+|\d+ %| +$", re.MULTILINE)
 MARK = "--- the next block ---"
 
@@ -83,10 +86,22 @@ def run(blocks: list[str], folder: Path) -> tuple[list[str], str]:
         **os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(folder), "FABULA_CACHE_DIR": str(folder / ".cache"),
         "FABULA_DATA_DIR": str(folder / ".data"), "COLUMNS": "110", "OMP_NUM_THREADS": "1",
     }  # fmt: skip
-    done = subprocess.run(["bash", "-c", script], cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=600)
+    done = subprocess.run(
+        ["bash", "-c", script],
+        cwd=folder,
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=600,
+    )
     if done.returncode:
         return [], done.stdout[-2000:]
-    printed = [re.sub(r"[ \t]+$", "", part, flags=re.MULTILINE).replace(str(folder), "~") for part in done.stdout.split(f"{MARK}\n")]
+    printed = [
+        re.sub(r"[ \t]+$", "", part, flags=re.MULTILINE).replace(str(folder), "~")
+        for part in done.stdout.split(f"{MARK}\n")
+    ]
     return printed, ""
 
 

@@ -27,7 +27,7 @@ def write_pages(found: dict[str, Any], folder: Path) -> None:
             (folder / f"{entry['slug']}.md").write_text(page(kind, entry, around), encoding="utf-8")
         listed = "".join(card(entry) for entry in all_of)
         tree = "\n".join(entry["slug"] for entry in all_of)
-        text = f"# {title}\n\n{words}\n\n{note(kind, all_of)}\n\n```{{raw}} html\n<ul class=\"cards\">{listed}</ul>\n```\n\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n"
+        text = f'# {title}\n\n{words}\n\n{note(kind, all_of)}\n\n```{{raw}} html\n<ul class="cards">{listed}</ul>\n```\n\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n'
         (folder / f"{kind}.md").write_text(text, encoding="utf-8")
     head = "# Gallery\n\nFacts and figures: titles in their order, what fabula computed, and nothing of the works themselves.\n"
     body = [f"## {title}\n\n{words}\n\n[All {len(found[kind])}]({kind}.md)\n\n```{{raw}} html\n<ul class=\"cards\">{''.join(map(card, found[kind][:3]))}</ul>\n```\n"
@@ -43,7 +43,11 @@ def note(kind: str, all_of: list[Entry]) -> str:
     middle = (known[(len(known) - 1) // 2] + known[len(known) // 2]) // 2
     trained = sum(entry["trained"] for entry in all_of)
     text = f"The order that people know is better than {known[0]} to {known[-1]} of 100 random orders of the same {'tracks' if kind == 'albums' else 'chapters' if kind == 'novels' else 'pages'}, in the middle {middle}: that is what the model says, not how good the work is."
-    return text + (f" {trained} of the {len(all_of)} are among those that the model learned from, and their pages say so." if trained else "")
+    return text + (
+        f" {trained} of the {len(all_of)} are among those that the model learned from, and their pages say so."
+        if trained
+        else ""
+    )
 
 
 def card(entry: Entry) -> str:
@@ -71,16 +75,37 @@ def thumb(entry: Entry) -> str:
 
 def page(kind: str, entry: Entry, around: tuple[Entry | None, Entry | None]) -> str:
     year = f" ({entry['year']})" if entry["year"] else ""
-    parts = [f"# {entry['by']}: {entry['title']}{year}\n", summary(kind, entry), raw(figure_of(kind, entry)), caption(kind, entry)]
+    parts = [
+        f"# {entry['by']}: {entry['title']}{year}\n",
+        summary(kind, entry),
+        raw(figure_of(kind, entry)),
+        caption(kind, entry),
+    ]
     if kind == "novels" and entry["people"]:
-        parts += ["## Names that run through it\n", raw(people(entry)), "Names of people and places, by the chapters they are met in.\n"]
+        parts += [
+            "## Names that run through it\n",
+            raw(people(entry)),
+            "Names of people and places, by the chapters they are met in.\n",
+        ]
     if kind == "books":
         parts += ["## Its colours\n", raw(colour_strip(entry)), "Each page by the few colours it is made of.\n"]
-    command = "fabula review album.csv" if kind == "albums" else f"fabula review {'chapters' if kind == 'novels' else 'pages'}/"
+    command = (
+        "fabula review album.csv"
+        if kind == "albums"
+        else f"fabula review {'chapters' if kind == 'novels' else 'pages'}/"
+    )
     said = "\n".join([entry["head"], *entry["lines"]])
-    parts += [f"## What the review says\n\n```text\n$ {command}\n{said}\n```\n", "## The order\n", order_table(kind, entry)]
+    parts += [
+        f"## What the review says\n\n```text\n$ {command}\n{said}\n```\n",
+        "## The order\n",
+        order_table(kind, entry),
+    ]
     before, after = around
-    links = [f"[← {before['title']}]({before['slug']}.md)" if before else "", f"[All]({kind}.md)", f"[{after['title']} →]({after['slug']}.md)" if after else ""]
+    links = [
+        f"[← {before['title']}]({before['slug']}.md)" if before else "",
+        f"[All]({kind}.md)",
+        f"[{after['title']} →]({after['slug']}.md)" if after else "",
+    ]
     return "\n".join([*parts, " · ".join(filter(None, links))]) + "\n"
 
 
@@ -90,12 +115,20 @@ def raw(markup: str) -> str:
 
 def summary(kind: str, entry: Entry) -> str:
     words = entry["head"]
-    seen = " The model has learned from this one." if entry["trained"] else " The model has not learned from this one." if kind != "books" else ""
+    seen = (
+        " The model has learned from this one."
+        if entry["trained"]
+        else " The model has not learned from this one."
+        if kind != "books"
+        else ""
+    )
     licence = f" {entry['from']}, {entry['licence']}." if kind == "books" else ""
     first = f"{words[0].upper()}{words[1:]}."
     if entry["percentile"] is None:
         return f"{first}{licence}{seen}\n"
-    return f"{first}{licence} To the model its order is better than **{entry['percentile']} of 100** random ones.{seen}\n"
+    return (
+        f"{first}{licence} To the model its order is better than **{entry['percentile']} of 100** random ones.{seen}\n"
+    )
 
 
 def figure_of(kind: str, entry: Entry) -> str:
@@ -103,9 +136,17 @@ def figure_of(kind: str, entry: Entry) -> str:
     heights, n = entry["heights"], len(entry["heights"])
     figure = Figure(720, 250)
     plot = Plot(figure, (70, 20, 630, 180), (0, max(1, n - 1)), (-4, 104))
-    ends = {"energy": ("calm", "energetic"), "valence": ("dark words", "glad words"), "brightness": ("dark", "light")}[entry["arc"]]
-    chapters = [(n * (k + 0.5) / len(entry["items"]), str(k + 1)) for k in range(0, len(entry["items"]), max(1, len(entry["items"]) // 12))]
-    plot.frame(ticks=((0, ends[0]), (100, ends[1])), x_ticks=chapters if kind == "novels" else [(k, str(k + 1)) for k in range(n)])
+    ends = {"energy": ("calm", "energetic"), "valence": ("dark words", "glad words"), "brightness": ("dark", "light")}[
+        entry["arc"]
+    ]
+    chapters = [
+        (n * (k + 0.5) / len(entry["items"]), str(k + 1))
+        for k in range(0, len(entry["items"]), max(1, len(entry["items"]) // 12))
+    ]
+    plot.frame(
+        ticks=((0, ends[0]), (100, ends[1])),
+        x_ticks=chapters if kind == "novels" else [(k, str(k + 1)) for k in range(n)],
+    )
     points = plot.points(range(n), heights)
     if kind == "novels":
         low, high = (plot.points(range(n), entry[name]) for name in ("low", "high"))
@@ -150,7 +191,10 @@ def people(entry: Entry) -> str:
 
 
 def colour_strip(entry: Entry) -> str:
-    pages = "".join(f"<span>{''.join(f'<i style=background:{colour}></i>' for colour in page_of)}</span>" for page_of in entry["colours"])
+    pages = "".join(
+        f"<span>{''.join(f'<i style=background:{colour}></i>' for colour in page_of)}</span>"
+        for page_of in entry["colours"]
+    )
     told = "; ".join(f"page {k + 1}: {', '.join(page_of)}" for k, page_of in enumerate(entry["colours"]))
     return f'<div class="colour-strip" role="img" aria-label="{escape(told)}">{pages}</div>'
 
@@ -161,8 +205,13 @@ def order_table(kind: str, entry: Entry) -> str:
     if kind == "novels" and all(item.startswith("Chapter ") for item in clean):
         return f"{len(clean)} chapters without titles.\n"
     if kind == "novels":
-        return "\n".join(["| | chapter |", "|---|---|", *(f"| {k + 1} | {item} |" for k, item in enumerate(clean))]) + "\n"
+        return (
+            "\n".join(["| | chapter |", "|---|---|", *(f"| {k + 1} | {item} |" for k, item in enumerate(clean))]) + "\n"
+        )
     if kind == "books":
         return f"{len(clean)} pages. The model would put them so: {', '.join(str(k + 1) for k in entry['proposed'])}.\n"
     rows = [f"| {k + 1} | {item} | {clean[entry['proposed'][k]]} |" for k, item in enumerate(clean)]
-    return "\n".join(["| | on the record | as the model would have it |", "|---|---|---|", *rows]) + "\n\nOf many orders that would have worked people know one: the right column is no correction.\n"
+    return (
+        "\n".join(["| | on the record | as the model would have it |", "|---|---|---|", *rows])
+        + "\n\nOf many orders that would have worked people know one: the right column is no correction.\n"
+    )

@@ -16,7 +16,20 @@ from pathlib import Path
 from typing import Any
 
 TARGET = Path(__file__).with_name("demo.json")
-KEPT = ("template", "knots", "values", "interpolation", "ordering", "sides", "gap", "score", "sure", "arc", "length_texts", "notes")
+KEPT = (
+    "template",
+    "knots",
+    "values",
+    "interpolation",
+    "ordering",
+    "sides",
+    "gap",
+    "score",
+    "sure",
+    "arc",
+    "length_texts",
+    "notes",
+)
 
 
 def compute() -> dict[str, Any]:

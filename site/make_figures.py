@@ -48,7 +48,7 @@ def measure_leak() -> None:
         def keep(control: str, epoch: Any, bits: list[float] = bits) -> None:
             if control == "noise features":
                 bits.append(round(float(epoch.bits["bilstm"]), 3))
-                print(name, epoch.epoch, bits[-1], flush=True)
+                print(epoch.epoch, bits[-1], flush=True)
 
         fabula.audit(noise, config, controls_only=True, published_bug=name == "published", callback=keep)
     LEAK.write_text(json.dumps(runs) + "\n", encoding="utf-8")
@@ -58,7 +58,12 @@ def draw_essence(session: fabula.Session) -> Figure:
     """What is measured of each track, and the one number made of it."""
     tracks = session.collection
     names = ("loudness", "heard_tempo", "onset_density", "duration_ms")
-    values = np.array([fabula.normalise(session.features[name] if isinstance(session.features, dict) else tracks.column(name)) for name in names])
+    values = np.array(
+        [
+            fabula.normalise(session.features[name] if isinstance(session.features, dict) else tracks.column(name))
+            for name in names
+        ]
+    )
     figure = Figure(720, 300)
     labels = ("loudness", "tempo", "density", "length", "…", "energy")
     for column, words in enumerate(labels):
@@ -68,7 +73,12 @@ def draw_essence(session: fabula.Session) -> Figure:
         y = 50 + 27 * row
         figure.text(140, y + 4, tracks.items[item].label, size=13, anchor="end")
         for column in range(4):
-            figure.dot(190 + 62 * column, y, "fa" if values[column, item] > 0 else "fe", 2 + 3.2 * min(2.2, abs(values[column, item])))
+            figure.dot(
+                190 + 62 * column,
+                y,
+                "fa" if values[column, item] > 0 else "fe",
+                2 + 3.2 * min(2.2, abs(values[column, item])),
+            )
         figure.text(190 + 62 * 4, y + 4, "…", "soft", 13, "middle")
         figure.line([(470, y), (510, y)], "e line", 'stroke-width="1"')
         height = (session.essence[item] - session.essence.min()) / np.ptp(session.essence)
@@ -114,7 +124,11 @@ def draw_matching(session: fabula.Session) -> Figure:
     scaled = (curve - template.at(np.linspace(0, 1, n)).mean()) / template.at(np.linspace(0, 1, n)).std()
     figure.line(right.points(u * (n - 1), scaled), "b line")
     for position, item in enumerate(fit.ordering):
-        figure.line([right.at(position, values[item]), right.at(position, targets[position])], "e line", 'stroke-dasharray="2 3" stroke-width="1.2"')
+        figure.line(
+            [right.at(position, values[item]), right.at(position, targets[position])],
+            "e line",
+            'stroke-dasharray="2 3" stroke-width="1.2"',
+        )
         figure.dot(*right.at(position, values[item]), "fa", 5)
     return figure
 
@@ -142,10 +156,19 @@ def draw_tables(session: fabula.Session) -> Figure:
                 value = shown[row, column] / most
                 if table is energy.flow and row == column:
                     continue
-                figure.rect(x0 + column * cell, 40 + row * cell, cell - 2, cell - 2, "fa" if value > 0 else "fb", f'opacity="{abs(value):.2f}"')
+                figure.rect(
+                    x0 + column * cell,
+                    40 + row * cell,
+                    cell - 2,
+                    cell - 2,
+                    "fa" if value > 0 else "fb",
+                    f'opacity="{abs(value):.2f}"',
+                )
             chosen = row if table is energy.positions else row + 1
             if chosen < n:
-                figure.rect(x0 + chosen * cell + 1, 41 + row * cell, cell - 4, cell - 4, "e", 'fill="none" stroke-width="2"')
+                figure.rect(
+                    x0 + chosen * cell + 1, 41 + row * cell, cell - 4, cell - 4, "e", 'fill="none" stroke-width="2"'
+                )
         for column in range(n):
             figure.text(x0 + column * cell + 12, 300, str(column + 1), "soft", 11, "middle")
     return figure
@@ -154,13 +177,23 @@ def draw_tables(session: fabula.Session) -> Figure:
 def draw_leak() -> Figure:
     """How the end token shows the true first item, slot by slot; and what a control says of it."""
     figure = Figure(720, 290)
-    rows = (("as it should be", ["B", "A", "D", "C", "end", "pad"], 5), ("as published", ["B", "A", "D", "end", "A"], 5))
+    rows = (
+        ("as it should be", ["B", "A", "D", "C", "end", "pad"], 5),
+        ("as published", ["B", "A", "D", "end", "A"], 5),
+    )
     for row, (words, slots, length) in enumerate(rows):
         y = 44 + 92 * row
         figure.text(20, y - 12, f"a shuffled album, {words}", size=13)
         for column, slot in enumerate(slots):
             wrong = row == 1 and column in (3, 4)
-            figure.rect(20 + 56 * column, y, 52, 34, "well" if not wrong else "b", 'rx="6"' + (' fill="none" stroke-width="2"' if wrong else ""))
+            figure.rect(
+                20 + 56 * column,
+                y,
+                52,
+                34,
+                "well" if not wrong else "b",
+                'rx="6"' + (' fill="none" stroke-width="2"' if wrong else ""),
+            )
             figure.text(46 + 56 * column, y + 22, slot, "soft" if slot == "pad" else "", 14, "middle")
         figure.line([(20, y + 42), (20 + 56 * length - 4, y + 42)], "a line")
         figure.text(20 + 56 * length + 4, y + 46, "read so far", "soft", 11)
@@ -172,8 +205,11 @@ def draw_leak() -> Figure:
     epochs = len(runs["published"])
     plot = Plot(figure, (470, 44, 220, 180), (1, epochs), (-0.15, 2.1))
     plot.frame(ticks=((0, "0"), (1, "1"), (2, "2")), x_ticks=((1, "1"), (epochs, str(epochs))), zero=0)
-    for name, kind, words in (("published", "b", "with the error"), ("repaired", "a", "repaired: a control that is zero")):
-        figure.line(plot.points(range(1, epochs + 1), runs[name]), f"{kind} line")
+    for name, kind, words in (
+        ("published", "b", "with the error"),
+        ("repaired", "a", "repaired: a control that is zero"),
+    ):
+        figure.line(plot.points(range(1, len(runs[name]) + 1), runs[name]), f"{kind} line")
         figure.text(690, plot.at(0, runs[name][-1])[1] - 9, words, "", 12, "end")
     return figure
 
@@ -186,7 +222,10 @@ def draw_paper(data: Path) -> Figure:
     positions = [(at - at[0]) / (at[-1] - at[0]) for at in (np.array(movie["indices"], float) for movie in movies)]
     stored = np.load(data / "published_templates.npz")
     knots = stored["knots"].tolist()
-    sets = [fabula.TemplateSet([fabula.Template(knots, one.tolist(), f"{k}") for k, one in enumerate(run)]) for run in stored["movies_4"]]
+    sets = [
+        fabula.TemplateSet([fabula.Template(knots, one.tolist(), f"{k}") for k, one in enumerate(run)])
+        for run in stored["movies_4"]
+    ]
     costs = [one.cost(essences, positions=positions) for one in sets]
     theirs, ours = sets[int(np.argmin(costs))], fabula.learn_templates(essences, k=4, positions=positions, seed=0)
     ours_cost = ours.cost(essences, positions=positions)
@@ -201,7 +240,12 @@ def draw_paper(data: Path) -> Figure:
         plot.frame(zero=0)
         figure.line(plot.points(u, a[k]), "b line", 'stroke-dasharray="5 4"')
         figure.line(plot.points(u, b[match[k]]), "a line")
-    figure.text(14, 20, f"dashed: published, mean squared error {min(costs):.4f} (its mean of ten runs {np.mean(costs):.4f})", size=12)
+    figure.text(
+        14,
+        20,
+        f"dashed: published, mean squared error {min(costs):.4f} (its mean of ten runs {np.mean(costs):.4f})",
+        size=12,
+    )
     figure.text(14, 178, f"solid: fabula templates learn, {ours_cost:.4f}", size=12)
     return figure
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas
+import pandas as pd
 
 import fabula
 from fabula.report.reviews import review_lines
@@ -70,10 +70,14 @@ BOOKS = (
 )  # fmt: skip
 KNOWN = ["collection_id", "artist", "album", "position", "track_name", "duration_ms", "danceability", "energy", "loudness",
          "speechiness", "acousticness", "instrumentalness", "liveness", "valence", "tempo", "key", "mode"]  # fmt: skip
-EXTRA = re.compile(r"\s*(?:[-–]\s*|\()(?:\d{4}\s*)?(?:Digital\s*)?Remaster(?:ed)?(?:\s*\d{4})?(?: Version)?\)?\s*$", re.IGNORECASE)
+EXTRA = re.compile(
+    r"\s*(?:[-–]\s*|\()(?:\d{4}\s*)?(?:Digital\s*)?Remaster(?:ed)?(?:\s*\d{4})?(?: Version)?\)?\s*$", re.IGNORECASE
+)
 
 
-HEADING = re.compile(r"^(?:(?:VOLUME|BOOK|PHASE) \S+\s*)?(?:CHAPTER|CHAP\.?)?\s*(?:THE )?(?:[IVXLC]+|\d+)\b[.:]?\s*", re.IGNORECASE)
+HEADING = re.compile(
+    r"^(?:(?:VOLUME|BOOK|PHASE) \S+\s*)?(?:CHAPTER|CHAP\.?)?\s*(?:THE )?(?:[IVXLC]+|\d+)\b[.:]?\s*", re.IGNORECASE
+)
 
 
 def main() -> None:
@@ -81,16 +85,19 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     data = parser.parse_args().data
     found = {"version": fabula.__version__, "albums": albums(data), "novels": novels(data), "books": books(data)}
-    TARGET.write_text(json.dumps(found, ensure_ascii=False, indent=None, separators=(",", ":")).replace('},{"slug"', '},\n{"slug"') + "\n")
+    TARGET.write_text(
+        json.dumps(found, ensure_ascii=False, indent=None, separators=(",", ":")).replace('},{"slug"', '},\n{"slug"')
+        + "\n"
+    )
     print(f"{TARGET}: {TARGET.stat().st_size / 1000:.0f} kB")
 
 
 def albums(data: Path) -> list[dict[str, Any]]:
-    tables = [pandas.read_parquet(data / f"{name}.parquet") for name in TABLES]
+    tables = [pd.read_parquet(data / f"{name}.parquet") for name in TABLES]
     return [album(tables, *one) for one in ALBUMS]
 
 
-def album(tables: Sequence[pandas.DataFrame], artist: str, title: str, year: int) -> dict[str, Any]:
+def album(tables: Sequence[pd.DataFrame], artist: str, title: str, year: int) -> dict[str, Any]:
     of = next(rows for table in tables if len(rows := table[(table.artist == artist) & (table.album == title)]))
     rows = of[of.collection_id == of.collection_id.iloc[0]].sort_values("position")
     rows = rows.assign(track_name=[EXTRA.sub("", name) for name in rows.track_name], album=EXTRA.sub("", title))
@@ -108,11 +115,11 @@ def album(tables: Sequence[pandas.DataFrame], artist: str, title: str, year: int
 
 
 def novels(data: Path) -> list[dict[str, Any]]:
-    table = pandas.read_parquet(data / "text" / "novels.parquet", filters=[("collection_id", "in", NOVELS)])
+    table = pd.read_parquet(data / "text" / "novels.parquet", filters=[("collection_id", "in", NOVELS)])
     return [novel(table[table.collection_id == name].sort_values("position")) for name in NOVELS]
 
 
-def novel(rows: pandas.DataFrame) -> dict[str, Any]:
+def novel(rows: pd.DataFrame) -> dict[str, Any]:
     first = rows.iloc[0]
     author = re.sub(r"\s*[\[(].*", "", first.author).rstrip(". ,").split(", ")[::-1]
     title = re.sub(r"\s*[:;].*", "", first.title).strip()
@@ -121,7 +128,9 @@ def novel(rows: pandas.DataFrame) -> dict[str, Any]:
         folder.mkdir()
         for row in rows.itertuples():
             name = HEADING.sub("", re.sub(r"[/\n\s]+", " ", str(row.part_title or ""))).strip(" .:—-")[:60].strip()
-            (folder / f"{row.position:02d} {name or f'Chapter {row.position}'}.txt").write_text(row.text, encoding="utf-8")
+            (folder / f"{row.position:02d} {name or f'Chapter {row.position}'}.txt").write_text(
+                row.text, encoding="utf-8"
+            )
         session = fabula.open(folder)
         told, threads = tell(session), session.threads
         [inner] = inner_arcs([folder])
@@ -139,14 +148,16 @@ def novel(rows: pandas.DataFrame) -> dict[str, Any]:
 
 def books(data: Path) -> list[dict[str, Any]]:
     folder = data / "images" / "books"
-    table = pandas.read_parquet(folder / "books.parquet")
+    table = pd.read_parquet(folder / "books.parquet")
     return [book(folder / name, table[table.collection_id == name].iloc[0]) for name in BOOKS]
 
 
-def book(folder: Path, facts: pandas.Series[Any]) -> dict[str, Any]:
+def book(folder: Path, facts: pd.Series[Any]) -> dict[str, Any]:
     session = fabula.open(folder)
     told = tell(session)
-    colours = next(fact.texts for fact in session.order(ordering=list(range(len(session.collection)))).facts() if fact.coloured)
+    colours = next(
+        fact.texts for fact in session.order(ordering=list(range(len(session.collection)))).facts() if fact.coloured
+    )
     print(facts.title, len(session.collection), told["percentile"])
     return {
         "slug": slug(facts.title), "title": facts.title, "by": facts.owner, "year": None, "licence": "CC BY", "from": "African Storybook"
