@@ -236,23 +236,25 @@ class Session:
     def _count_sides(self, asked: Request) -> Ordered:
         """The order on as few sides as a limit of each takes."""
         bound = constraints_of(replace(asked, sides=2), self.collection, self.medium)
-        kept = bound.weights if not asked.only else bound.weights[list(asked.only)]
-        limit = float(bound.side_limit or np.inf)
+        rows = list(asked.only or range(len(self.collection)))
+        kept, limit = bound.weights[rows], float(bound.side_limit or np.inf)
+        if kept.max() > limit:
+            longest = self.collection.items[rows[int(kept.argmax())]].label
+            raise InputError(f"no number of sides keeps it: {longest!r} alone is longer", field="side_limit")
         fewest = max(1, int(np.ceil(kept.sum() / limit - 1e-9)))
         for sides in range(fewest, min(2 * fewest + 1, len(kept)) + 1):
-            last = sides == min(2 * fewest + 1, len(kept))
             try:
                 one = replace(asked, sides=sides) if sides > 1 else replace(asked, side_limit=None)
                 found = self.order(one)
             except InputError:
-                if last or float(kept.max()) > limit:
+                if sides == min(2 * fewest + 1, len(kept)):
                     raise
                 continue
-            told = self.medium.unit.text(float(limit))
+            told = self.medium.unit.text(limit - asked.gap_s)  # a gap after each counts, but for the last
             return self._tell(
                 found, one, f"{sides} side{'s' if sides > 1 else ''}: as many as {told} a side at most take"
             )
-        raise InputError("no number of sides keeps it", field="side_limit")
+        raise InputError("no number of sides keeps it", field="side_limit")  # there are none
 
     def _tell(self, found: Ordered, asked: Request, note: str) -> Ordered:
         """What was found, for what was asked, with a note."""

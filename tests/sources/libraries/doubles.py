@@ -128,9 +128,10 @@ class Double:
         if asked == "getPlaylists":
             return 200, _subsonic(playlists={"playlist": [self._tell(one) for one in self.lists]})
         if asked == "getPlaylist":
-            return 200, _subsonic(playlist={**self._tell(which), "entry": [
-                {"id": song, "title": title, "artist": artist, "duration": seconds, "path": path}
-                for song in self.lists[which]["songs"] for title, seconds, path, artist in [self.songs[song]]]})  # fmt: skip
+            named = [(song, *self.songs[song]) for song in self.lists[which]["songs"]]
+            told = [{"id": song, "title": title, "artist": artist, "duration": seconds, "path": place}
+                    for song, title, seconds, place, artist in named]  # fmt: skip
+            return 200, _subsonic(playlist={**self._tell(which), "entry": told})
         songs = form.get("songId", [])
         if asked == "createPlaylist" and any(song not in self.songs for song in songs):
             return 200, _subsonic(error={"code": 70, "message": "no such song"})
