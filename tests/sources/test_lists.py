@@ -152,6 +152,24 @@ def test_a_cue_sheet_of_one_long_file(image, tmp_path):
     assert [item.title for item in again.collection.items] == ["Tone 3", "Tone 1", "Tone 2"]
 
 
+def test_isrc_and_cd_text_come_from_tables_and_tags(tmp_path):
+    mutagen = pytest.importorskip("mutagen.flac")
+    told = ["Title,ISRC,Composer,Length"]
+    for k in range(3):
+        soundfile.write(tmp_path / f"{k}.flac", np.zeros(8000 * (k + 2)), 8000)
+        tags = mutagen.FLAC(tmp_path / f"{k}.flac")
+        tags.update({"title": f"T{k}", "isrc": f"DEA6{k:08d}", "composer": f"C{k}"})
+        tags.save()
+        told.append(f"T{k},DEA6{k:08d},C{k},0:0{k + 2}")
+    (tmp_path / "table.csv").write_text("\n".join(told))
+    for source in (tmp_path / "table.csv", [tmp_path / f"{k}.flac" for k in range(3)]):
+        ordered = fabula.open(source).order(ordering=[2, 0, 1])
+        sheet, cue = (ordered.save(tmp_path / f"x{ending}").read_text() for ending in (".ddp.txt", ".cue"))
+        assert [line.split("\t")[4] for line in sheet.splitlines()[1:]] == [f"DEA6{k:08d}" for k in (2, 0, 1)]
+        assert re.findall(r"ISRC (\S+)", cue) == [f"DEA6{k:08d}" for k in (2, 0, 1)]
+        assert re.findall(r'COMPOSER "(\S+)"', cue) == ["C2", "C0", "C1"]
+
+
 @pytest.mark.parametrize("gap", [2.0, -1.0])
 def test_gaps_and_crossfades_count_everywhere_alike(image, tmp_path, gap):
     """When 6, 4 and 5 seconds begin, and how long they are together, as every file says it."""

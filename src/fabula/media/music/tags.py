@@ -240,6 +240,7 @@ def _set(file: Any, name: str, number: int, of: int) -> None:
 _KINDS = {".wav": "WAVE", ".wave": "WAVE", ".aif": "AIFF", ".aiff": "AIFF", ".mp3": "MP3"}
 CD_TEXTS = ("isrc", "songwriter", "composer", "arranger", "message")  # of a track, and who is paid
 FRAMES = 75  # of a second, as a CD counts
+_ISRC = re.compile(r"[A-Z]{2}-?[A-Z0-9]{3}-?\d\d-?\d{5}")
 
 
 @dataclass(frozen=True)
@@ -291,18 +292,24 @@ def write_cue(collection: Collection, target: Path, sides: Sequence[int], gap: f
 
 def track_lines(item: Item, number: int, *, begins: float = 0.0, pause: float = 0.0) -> Iterator[str]:
     """The lines of a track of a cue sheet, with its ISRC and CD-Text, and the pause before it, in seconds."""
-    place = item.path or item.id
+    place = item.path or (item.id if Path(item.id).suffix else f"{item.label}.wav")
     yield f"FILE {quote_text(place)} {_KINDS.get(Path(place).suffix.lower(), 'WAVE')}"
     yield f"  TRACK {number:02d} AUDIO"
     yield f"    TITLE {quote_text(item.label)}"
     if item.artist:
         yield f"    PERFORMER {quote_text(item.artist)}"
-    for name in CD_TEXTS:
-        if value := str(item.details.get(name, "")).strip():
-            yield f"    {name.upper()} {value if name == 'isrc' else quote_text(value)}"
+    for name, text in _cd_texts(item).items():
+        yield f"    {name.upper()} {text if name == 'isrc' else quote_text(text)}"
     if pause > 0:
         yield f"    PREGAP {clock_frames(pause)}"
     yield f"    INDEX 01 {clock_frames(begins)}"
+
+
+def _cd_texts(item: Item) -> dict[str, str]:
+    """The ISRC and CD-Text of a track, under any heading's case; the ISRC may be what it is known by."""
+    said = {name.lower(): str(value).strip() for name, value in item.details.items()}
+    said |= {"isrc": item.id} if not said.get("isrc") and _ISRC.fullmatch(item.id) else {}
+    return {name: said[name] for name in CD_TEXTS if said.get(name)}
 
 
 def write_labels(collection: Collection, target: Path, sides: Sequence[int], gap: float) -> Path:
@@ -330,7 +337,7 @@ def write_times(collection: Collection, target: Path, sides: Sequence[int], gap:
             clock_frames(cue.begins),
             clock_frames(cue.item.length or 0.0),
         )
-        isrc = str(cue.item.details.get("isrc", ""))
+        isrc = _cd_texts(cue.item).get("isrc", "")
         lines.append("\t".join(map(_one_line, (*said, isrc, cue.item.label, cue.item.artist))) + "\n")
     return write_whole(target, "".join(lines))
 
