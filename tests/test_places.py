@@ -11,6 +11,7 @@ import io
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from pathlib import Path
 import pytest
 
 from fabula.cli import run
+from fabula.cli.sources import PLACES
 from fabula.session.open import demo_folder
 from fabula.sources.libraries.library import IN_ENVIRONMENT
 
@@ -190,6 +192,51 @@ def test_transcripts_are_what_is_printed(page, tmp_path, monkeypatch, quiet):
         commands += 1
         assert doctest.OutputChecker().check_output(told, printed, _LIKE), f"$ {command}\n{printed}"
     assert commands, "a page has a transcript"
+
+
+@pytest.mark.parametrize("place", PLACES, ids=[place.name for place in PLACES])
+def test_every_example_works(place, tmp_path, monkeypatch, quiet):
+    """Of `fabula sources`, with files of the names that it says."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    if not place.installed:
+        pytest.skip(f"{place.package} is not installed")
+    make_files(tmp_path)
+    alias = {
+        "jams.jspf": "listenbrainz.jspf",
+        "evening.wpl": "wmp.wpl",
+        "radio.asx": "stream.asx",
+        "Library.xml": "iTunes Library.xml",
+        "disc.cue": "eac-files.cue",
+        "playlist.csv": "tunemymusic.csv",
+        "set.xlsx": "excel.xlsx",
+        "Night.crate": "_Serato_/Subcrates/Night.crate",
+    }
+    for name, made in alias.items():
+        (tmp_path / name).write_bytes((tmp_path / made).read_bytes())
+    shutil.copytree(demo_folder(), tmp_path / "Music" / "new", ignore=shutil.ignore_patterns("*.txt"))
+    (tmp_path / "mix.m3u8").write_text("".join(f"{file}\n" for file in (tmp_path / "Music" / "new").glob("*.ogg")))
+    (tmp_path / ".mixxx").mkdir()
+    (tmp_path / "mixxxdb.sqlite").rename(tmp_path / ".mixxx" / "mixxxdb.sqlite")
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    columns = {
+        "collection": list("ab" * 6),
+        "title": [f"Song {k}" for k in range(12)],
+        "duration": list(range(99, 111)),
+    }
+    parquet.write_table(pyarrow.table(columns), tmp_path / "all.parquet")
+    kind = place.known_by[0].removesuffix("://") if place.known_by else ""
+    if kind == "s3":
+        import fsspec
+
+        fsspec.filesystem("memory").pipe("/bucket/songs.csv", (tmp_path / "crate.csv").read_bytes())
+    if kind == "mpd":
+        monkeypatch.setenv(IN_ENVIRONMENT, "s3cret")
+    with serve(kind, tmp_path) as address, contextlib.chdir(tmp_path):
+        command = place.example.replace("s3://", "memory://").replace("~", str(tmp_path)).replace("album:Night", "")
+        command = command.replace(HOST, address).replace("mpd://localhost", f"mpd://{address}")
+        printed = answer(command, tmp_path, (tmp_path / "list.txt").read_text())
+    assert "fabula: " not in printed
+    assert "tracks" in printed or "collections" in printed, printed
 
 
 def fill(page: Path, folder: Path) -> None:

@@ -280,4 +280,4 @@ def test_every_source_is_listed_with_an_example(capsys):
     assert all(ending in told for ending in list_endings())
     assert run(["sources", "--json"]) == 0
     kinds = json.loads(capsys.readouterr().out)
-    assert all(kind["example"].startswith("fabula order ") for kind in kinds)
+    assert all(kind["example"].startswith(("fabula order ", "beet fabula ")) for kind in kinds)

@@ -236,25 +236,21 @@ class Session:
     def _count_sides(self, asked: Request) -> Ordered:
         """The order on as few sides as a limit of each takes."""
         bound = constraints_of(replace(asked, sides=2), self.collection, self.medium)
-        rows = list(asked.only or range(len(self.collection)))
-        kept, limit = bound.weights[rows], float(bound.side_limit or np.inf)
-        if kept.max() > limit:
-            longest = self.collection.items[rows[int(kept.argmax())]].label
-            raise InputError(f"no number of sides keeps it: {longest!r} alone is longer", field="side_limit")
+        kept = bound.weights if not asked.only else bound.weights[list(asked.only)]
+        limit = float(bound.side_limit or np.inf)
         fewest = max(1, int(np.ceil(kept.sum() / limit - 1e-9)))
-        for sides in range(fewest, min(2 * fewest + 1, len(kept)) + 1):
+        sides, most = min(fewest, len(kept)), min(2 * fewest + 1, len(kept))
+        while True:
+            one = replace(asked, sides=sides) if sides > 1 else replace(asked, side_limit=None)
             try:
-                one = replace(asked, sides=sides) if sides > 1 else replace(asked, side_limit=None)
                 found = self.order(one)
+                break
             except InputError:
-                if sides == min(2 * fewest + 1, len(kept)):
+                if sides == most or float(kept.max()) > limit:
                     raise
-                continue
-            told = self.medium.unit.text(limit - asked.gap_s)  # a gap after each counts, but for the last
-            return self._tell(
-                found, one, f"{sides} side{'s' if sides > 1 else ''}: as many as {told} a side at most take"
-            )
-        raise InputError("no number of sides keeps it", field="side_limit")  # there are none
+            sides += 1
+        told = self.medium.unit.text(limit - asked.gap_s)  # a gap after each counts, but for the last
+        return self._tell(found, one, f"{sides} side{'s' if sides > 1 else ''}: as many as {told} a side at most take")
 
     def _tell(self, found: Ordered, asked: Request, note: str) -> Ordered:
         """What was found, for what was asked, with a note."""
