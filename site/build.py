@@ -57,6 +57,7 @@ def mend(text: str) -> str:
         ("<pre>", '<pre tabindex="0">'),
         ('<div class="table-wrapper', '<div tabindex="0" class="table-wrapper'),
         ('<th class="head"></th>', '<td class="head"></td>'),
+        ('<th class="head"><p></p></th>', '<td class="head"></td>'),
         ('<div id="search-results">', '<h1>Search</h1><div id="search-results">'),
     ):
         text = text.replace(wrong, right)

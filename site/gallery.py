@@ -110,7 +110,8 @@ def page(kind: str, entry: Entry, around: tuple[Entry | None, Entry | None]) -> 
 
 
 def raw(markup: str) -> str:
-    return f"```{{raw}} html\n{markup}\n```\n"
+    box = f'<div class="fig-box" tabindex="0">{markup}</div>' if markup.startswith("<svg") else markup
+    return f"```{{raw}} html\n{box}\n```\n"
 
 
 def summary(kind: str, entry: Entry) -> str:
