@@ -67,7 +67,7 @@ def test_a_scorer_of_whole_sequences_is_asked(rng):
     ordering = rng.permutation(5)
     found = move_gains(energy, ordering, np.array([2]))
     true = [energy.score(moved(ordering, 2, q)) - energy.score(ordering) for q in range(5)]
-    np.testing.assert_allclose(found, [true])
+    np.testing.assert_allclose(found, [true], atol=1e-9)
 
 
 @pytest.mark.parametrize("kind", KINDS)
