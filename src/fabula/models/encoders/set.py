@@ -26,7 +26,7 @@ from fabula.models.encoders.measures import features_known
 from fabula.models.scorers.arcs import ON_POSITIONS
 from fabula.models.titles import MARKS, TITLE_PAIRS, Title, TitleRelations, Vocabulary
 
-Array = NDArray[np.float64]
+Array = NDArray[np.floating[Any]]
 Ids = NDArray[np.int32]
 Tensors = Mapping[str, Array]
 Some = slice | Ints  # of the items
