@@ -359,7 +359,7 @@ def _open_files(files: Sequence[Received], opening: Opening) -> tuple[Source, Pa
     items = sorted((file for file in files if file.path.suffix not in known), key=lambda file: natural_key(file.name))
     if not items and len(lists) > 1:
         raise InputError(f"one table or one playlist at a time; got {len(lists)}")
-    medium = medium_of([str(file.path) for file in items], opening)
+    medium, _ = medium_of([str(file.path) for file in items], opening)
     beside = [file for file in items if file.path.suffix in medium.companions - medium.endings]
     items = [file for file in items if file not in beside]
     alone: list[tuple[str, str]] = []
@@ -469,7 +469,7 @@ def open_demo(store: ServerStore, name: str, progress: JobProgress) -> str:
 def is_collection(folder: Path) -> bool:
     """Whether a folder is a collection itself, and none of several: of its files most lie in no folder within it."""
     within = (folder,)
-    endings = medium_of([str(folder)], Opening(recursive=False, within=within)).endings
+    endings = medium_of([str(folder)], Opening(recursive=False, within=within))[0].endings
     looked = islice(files_of([str(folder)], within=within), _MOST_LOOKED)
     items = [Path(file) for file in looked if Path(file).suffix.lower() in endings]
     return 2 * sum(item.parent == folder for item in items) > len(items)
