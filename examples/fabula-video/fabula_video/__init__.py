@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -90,7 +91,7 @@ def find_shots(path, cutting):
     if len(starts) == 2:
         return None
     items, rows = [], []
-    for number, (start, end) in enumerate(zip(starts, starts[1:], strict=False), 1):
+    for number, (start, end) in enumerate(pairwise(starts), 1):
         where = join_stretch(path, start / RATE, end / RATE)
         items.append(Item(f"shot {number}", f"shot {number}", where))
         rows.append(describe(frames[start:end]))

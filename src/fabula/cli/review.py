@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 @click.option("--cache/--no-cache", default=True, help="Keep what was measured.")
 def command(*, paths: tuple[str, ...], moves: int | None, output: str | None, sides: int, model: str | None,
             occasion: str | None, collection: str | None, columns: tuple[str, ...], medium: str | None,
-            report: str | None, plot: str | None, as_json: bool, recursive: bool, jobs: int | None, cache: bool) -> None:  # fmt: skip
+            report: str | None, plot: str | None, as_json: bool, recursive: bool, jobs: int | None,
+            cache: bool) -> None:  # fmt: skip
     """Say what is good and what is weak in an order as it stands, and the moves that would help.
 
     The order is that of a playlist or a table, of the numbers in tags and file names, or else of the names.

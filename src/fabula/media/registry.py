@@ -186,6 +186,13 @@ def measure_if_held(collection: Collection) -> tuple[Collection, Medium]:
     return collection, medium
 
 
+def rivals() -> list[str]:
+    """Names of media that know endings which others know, too; none where no other package brings one."""
+    return [
+        one.name for one in media().values() if any(one.endings & b.endings for b in media().values() if b is not one)
+    ]
+
+
 def item_endings() -> frozenset[str]:
     """Endings of files that are items of some medium."""
     return frozenset().union(*(medium.endings for medium in media().values()))

@@ -230,7 +230,9 @@ def open_paths(
         for path in paths:
             if path.suffix.lower() in list_endings():
                 check_list(path)
-        opening = Opening(origin.collection, within=tuple(roots), progress=progress, stop=progress.stopped)
+        opening = Opening(
+            origin.collection, within=tuple(roots), progress=progress, stop=progress.stopped, medium=origin.medium
+        )
         session = open_within(store, open_source(paths, opening), roots, progress, by)
     source = session.source
     files = find_files(source.collection.items, source.folder, roots)
@@ -331,7 +333,8 @@ def open_upload(
         progress.show(listing)
 
     try:
-        opening = Opening(origin.collection, within=(folder.resolve(),), progress=report, stop=progress.stopped)
+        within, medium = (folder.resolve(),), origin.medium
+        opening = Opening(origin.collection, within=within, progress=report, stop=progress.stopped, medium=medium)
         with guard_files(guard_below([folder])):
             source, alone = _open_files(upload.files, opening)
             left = (*left, *alone)

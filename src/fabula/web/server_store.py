@@ -248,6 +248,7 @@ class Origin:
     kind: Literal["path", "upload", "demo", "session"]
     path: str = ""  # for the first kind
     collection: str | None = None  # which of a source of several
+    medium: str | None = None  # what kind of media the files were said to be
 
 
 def collection_id(session: Session, origin: Origin) -> str:
