@@ -122,7 +122,7 @@ def probe(path):
 def write_film(collection, target, sides):
     """One film of all clips in their order, as large as the first of them, silent where a clip is."""
     width, height, _ = probe(split_stretch(collection.items[0].path)[0])
-    size = f"{width}:{height}"
+    size = f"{width // 2 * 2}:{height // 2 * 2}"
     fit = f"scale={size}:force_original_aspect_ratio=decrease,pad={size}:-1:-1,setsar=1,fps=25,format=yuv420p"
     silence = ["-f", "lavfi", "-i", "anullsrc=r=44100:cl=stereo"]
     with TemporaryDirectory() as folder, whole_file(target) as film:
@@ -130,7 +130,22 @@ def write_film(collection, target, sides):
         for item, clip in zip(collection.items, clips, strict=True):
             file, begins, ends = split_stretch(item.path)
             sound = "0:a:0" if probe(file)[2] else "1:a:0"
-            made = ["-map", "0:v:0", "-map", sound, "-shortest", "-vf", fit, "-ar", "44100", "-ac", "2", clip]
+            made = [
+                "-map",
+                "0:v:0",
+                "-map",
+                sound,
+                "-shortest",
+                "-vf",
+                fit,
+                "-af",
+                "apad",
+                "-ar",
+                "44100",
+                "-ac",
+                "2",
+                clip,
+            ]
             run_program([*FFMPEG[:3], *seek(begins, ends), "-i", file, *silence, *made], [file])
         whole = Path(folder, f"film{Path(target).suffix}")
         run_program([*FFMPEG[:3], "-i", f"concat:{'|'.join(clips)}", "-c", "copy", str(whole)])

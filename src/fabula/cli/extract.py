@@ -2,7 +2,7 @@
 
 import click
 
-from fabula.cli.printing import counting_bar, print_lines
+from fabula.cli.printing import counting_bar, medium_option, print_lines
 from fabula.media.registry import media
 
 
@@ -16,7 +16,7 @@ def _specs() -> str:
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("-o", "--output", required=True, metavar="FILE", help="Where the table goes: .csv .json .parquet")
 @click.option("--spec", metavar="NAME", help=f"What to measure: {_specs()}; the first is the default.")
-@click.option("--medium", metavar="NAME", help="What kind of media the files are, where several know their endings.")
+@medium_option
 @click.option("--tempo-range", "folded", metavar="LOW-HIGH",
               help="Tempi beyond it are halved or doubled into it, such as 88-176.")  # fmt: skip
 @click.option("--recursive/--no-recursive", default=True, help="Go into folders within folders.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fabula.cli.order import as_columns
-from fabula.cli.printing import console, counting_bar, print_lines
+from fabula.cli.printing import console, counting_bar, medium_option, print_lines
 from fabula.core.files import check_target
 from fabula.errors import InputError
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.option("--collection", metavar="ID", help="Which collection of a table that holds several.")
 @click.option("--columns", metavar="ROLE=NAME", multiple=True,
               help="Name a table's column, such as title=Titel; repeatable.")  # fmt: skip
-@click.option("--medium", metavar="NAME", help="What kind of media the files are, where several know their endings.")
+@medium_option
 @click.option("--report", metavar="FILE.html", help="Write it as a page.")
 @click.option("--plot", metavar="FILE", help="Write the arc with its weak joins as a picture: .svg .png .pdf")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the lines.")

@@ -64,7 +64,7 @@ def explain(error: Exception, function: object) -> str:
     ("KeyError: 'motion'", 'too short')
     """
     package = (place_of(function) or getattr(function, "__module__", None) or "").replace(":", ".").partition(".")[0]
-    ours = package in ("fabula", "")
+    ours = package in ("fabula", "") or isinstance(error, OSError | MemoryError)
     kind = "" if ours and isinstance(error, OSError | ValueError | MemoryError) else type(error).__name__
     words = (
         getattr(error, "strerror", None)
@@ -100,7 +100,7 @@ def run_program(command: Sequence[str], files: Sequence[str] = (), stop: Stop = 
             absent = isinstance(error, FileNotFoundError) and error.filename == command[0]
             why = f"needs {command[0]}, which is not installed" if absent else f"cannot be read ({error.strerror})"
             raise FileError(": ".join((*map(shown, files[:1]), why))) from error
-        stack.callback(given.wait)
+        stack.enter_context(given)  # waits for it
         stack.callback(given.kill)
         while True:
             with contextlib.suppress(subprocess.TimeoutExpired):

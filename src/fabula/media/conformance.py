@@ -65,12 +65,12 @@ def _try(medium: Medium, files: list[str]) -> Iterator[str]:
         if Path(file).suffix.lower() not in medium.endings:
             yield f"{shown(file)}: has none of the endings"
         told: list[str] = []
-        parts = _ask(told, "parts", lambda file=file: medium.parts(file, Cutting()))
+        parts = _ask(told, "parts", medium.parts, file, Cutting())
         if isinstance(parts, Collection):
             told += _check_collection(medium, parts)
         yield from told
     told = []
-    items = [_ask(told, "read_item", lambda file=file: medium.read_item(file)) for file in files]
+    items = [_ask(told, "read_item", medium.read_item, file) for file in files]
     for item in items:
         if item is not None and not (isinstance(item, Item) and item.id and item.path):
             told.append(f"read_item: gives an Item with its path; got {item!r}")
@@ -78,7 +78,7 @@ def _try(medium: Medium, files: list[str]) -> Iterator[str]:
     if told or not medium.specs:
         return
     found = extract(files, medium.spec(), Measuring(jobs=1, cache=False))
-    with guard_files(lambda path: open(path, "rb")):  # noqa: PTH123, SIM115 - as on the page, in a child
+    with guard_files(lambda path: open(path, "rb")):  # noqa: PTH123 - as on the page, in a child
         again = extract(files, medium.spec(), Measuring(jobs=1, cache=False))
     yield from dict.fromkeys(message for _, message in (*found.problems, *again.problems))
     if found.kept == again.kept and not np.array_equal(found.features, again.features, equal_nan=True):
@@ -96,20 +96,20 @@ def _check_collection(medium: Medium, collection: Collection) -> Iterator[str]:
     n = len(collection)
     before = Collection("before", collection.items)
     for one in (before, collection):
-        length = _ask(told, "lengths", lambda one=one: medium.lengths(one))
+        length = _ask(told, "lengths", medium.lengths, one)
         if length is not None and np.shape(length) != (n,):
             told.append(f"lengths: shape ({n},) is due; got {np.shape(length)}")
-    steps = _ask(told, "steps", lambda: medium.steps(collection, np.zeros(n)))
+    steps = _ask(told, "steps", medium.steps, collection, np.zeros(n))
     for step in steps.parts if steps is not None else ():
         distance = step.distance
         if distance.shape != (n, n) or not np.isfinite(distance).all() or (distance < 0).any():
             told.append(f"steps: {step.name}: must be finite, not below 0, of shape ({n}, {n})")
-    for fact in _ask(told, "facts", lambda: medium.telling.facts(collection)) or ():
+    for fact in _ask(told, "facts", medium.telling.facts, collection) or ():
         wrong = {len(fact.texts), *map(len, fact.cells.values())} - {n}
         told += [f"facts: {fact.name}: {n} texts are due, one an item; got {count}" for count in wrong]
     cover = medium.preview.cover
-    for item in collection.items if cover is not None else ():
-        found = _ask(told, "cover", lambda item=item: cover(item.path, 320) if cover and item.path else None)
+    for item in collection.items:
+        found = _ask(told, "cover", cover, item.path, 320) if cover and item.path else None
         if found is not None and (not found.data or not found.type.startswith("image/")):
             told.append(f"cover: {item.label}: must be a picture; got {len(found.data)} bytes of {found.type}")
     yield from told
@@ -121,7 +121,7 @@ def _write_outputs(medium: Medium, collection: Collection) -> Iterator[str]:
     for ending, write in medium.outputs.items():
         with TemporaryDirectory() as folder:
             target = Path(folder) / f"checked{ending}"
-            _ask(told, f"outputs, {ending}", lambda write=write, target=target: write(collection, target, Layout()))
+            _ask(told, f"outputs, {ending}", write, collection, target, Layout())
             if not told and not target.exists():
                 told.append(f"outputs, {ending}: writes nothing to the path it is given")
             beside = [file.name for file in Path(folder).iterdir() if file != target]
@@ -129,10 +129,10 @@ def _write_outputs(medium: Medium, collection: Collection) -> Iterator[str]:
     yield from told
 
 
-def _ask(told: list[str], name: str, function: Callable[..., Any]) -> Any:
+def _ask(told: list[str], name: str, function: Callable[..., Any], *given: Any) -> Any:
     """What a function of a medium gives; None where it fails, which is told."""
     try:
-        return function()
+        return function(*given)
     except FabulaError as error:
         told.append(f"{name}: {error}")
     except Exception as error:

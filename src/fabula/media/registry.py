@@ -39,8 +39,13 @@ def media() -> dict[str, Medium]:
     for medium in load_points(GROUP, Medium):
         if medium.name in (*found, ITEMS.name):
             raise InputError(f"two media are called {medium.name!r}: remove one of the packages that bring them")
-        found[medium.name] = _guard(medium, f"medium {medium.name!r}")
+        found[medium.name] = _guard(medium, medium.name)
     return found
+
+
+def added() -> list[Medium]:
+    """The media that other packages bring."""
+    return [medium for name, medium in media().items() if name not in _HOME]
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,8 @@ class _Guarded:
     """A function of another package: whatever it raises is one line that names the file and the package."""
 
     function: Callable[..., Any]
-    called: str
+    medium: str
+    field: str
 
     @property
     def place(self) -> str | None:
@@ -58,29 +64,29 @@ class _Guarded:
     def __call__(self, *given: Any) -> Any:
         """What it gives."""
         try:
-            return _guard(self.function(*given), self.called)
+            return _guard(self.function(*given), self.medium, self.field)
         except (FabulaError, Stopped):
             raise
         except Exception as error:
-            named = next((one.path if isinstance(one, Item) else one for one in given), "")
-            file = f"{shown(named)}: " if isinstance(named, str | PathLike) and named else ""
-            raise FileError(f"{file}{self.called} fails ({explain(error, self.function)})") from error
+            named = (one.path if isinstance(one, Item) else one for one in given)
+            file = next((f"{shown(one)}: " for one in named if isinstance(one, str | PathLike)), "")
+            why = explain(error, self.function)
+            raise FileError(f"{file}medium {self.medium!r}, {self.field} fails ({why})") from error
 
 
 _GUARDED = (Choosing, Facing, Levelling, Medium, Preview, Spec, Step, Steps, Telling, Unit)
 
 
-def _guard(value: Any, called: str) -> Any:
+def _guard(value: Any, medium: str, field: str = "") -> Any:
     """What another package brings, with every function in it guarded."""
     if isinstance(value, _GUARDED):
-        return replace(
-            value, **{one.name: _guard(getattr(value, one.name), f"{called}, {one.name}") for one in fields(value)}
-        )
+        names = [one.name for one in fields(value)]
+        return replace(value, **{name: _guard(getattr(value, name), medium, name) for name in names})
     if isinstance(value, Mapping):
-        return {key: _guard(one, called) for key, one in value.items()}
+        return {key: _guard(one, medium, field) for key, one in value.items()}
     if type(value) is tuple:
-        return tuple(_guard(one, called) for one in value)
-    return _Guarded(value, called) if callable(value) and not isinstance(value, type) else value
+        return tuple(_guard(one, medium, field) for one in value)
+    return _Guarded(value, medium, field) if callable(value) and not isinstance(value, type) else value
 
 
 def find_medium(name: str) -> Medium:
