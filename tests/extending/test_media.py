@@ -31,6 +31,7 @@ from fabula.media import (
     write_whole,
 )
 from fabula.media.children import Stopped
+from fabula.session.open import demo_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("tall", "wide")
@@ -222,7 +223,7 @@ WRONG = {
     "preview": ({"preview": Preview("smell")}, "preview: must be one of .*; got 'smell'"),
     "shape": ({"specs": {"piles": lambda: Spec("piles", 1, NAMES, measure, (3,))}}, "2 names, each once"),
     "place": ({"specs": {"piles": lambda: Spec("piles", 1, NAMES, lambda a, b: None, (2,))}}, "a function of a module"),
-    "code": ({"codes": frozenset({"moss"})}, "'moss': words or codes name it, and nothing measures it"),
+    "trait": ({"words": Words(traits={"moss": ("wet", "dry")})}, "words: traits name 'moss', which nothing measures"),
     "item": ({"read_item": lambda path: path}, "read_item: gives an Item with its path; got"),
     "lengths": ({"lengths": lambda collection: np.zeros(1)}, r"lengths: shape \(2,\) is due; got \(1,\)"),
     "steps": ({"steps": lambda c, e: Steps((Step("x", "cm", -np.eye(2)),))}, "steps: x: must be finite, not below 0"),
@@ -262,3 +263,10 @@ def test_the_example_and_the_page_import_nothing_internal():
              and node.module == "fabula.media" for alias in node.names}  # fmt: skip
     assert names <= set(fabula.media.__all__)
     assert all(getattr(fabula.media, name) is not None for name in fabula.media.__all__)
+
+
+@pytest.mark.parametrize("name", ["music", "text", "images"])
+def test_the_media_of_the_house_pass_it_too(name):
+    medium = fabula.media.find_medium(name)
+    files = sorted(file for file in demo_folder(name).iterdir() if file.suffix in medium.endings)
+    check(medium, *files[:3])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -55,8 +56,8 @@ def _look_at(medium: Medium) -> Iterator[str]:
         if place_of(spec.measure) is None:
             yield f"spec {name}: measure must be a function of a module, so that a child finds it"
     known = {name for key in medium.specs for name in medium.spec(key).feature_names}
-    for name in sorted((set(medium.words.traits) | medium.codes) - known - set(medium.columns)):
-        yield f"{name!r}: words or codes name it, and nothing measures it"
+    for name in sorted(set(medium.words.traits) - known - set(medium.columns)):
+        yield f"words: traits name {name!r}, which nothing measures"
 
 
 def _try(medium: Medium, files: list[str]) -> Iterator[str]:
@@ -116,23 +117,25 @@ def _check_collection(medium: Medium, collection: Collection) -> Iterator[str]:
 
 
 def _write_outputs(medium: Medium, collection: Collection) -> Iterator[str]:
-    """What is wrong with what a medium writes."""
-    told: list[str] = []
+    """What is wrong with what a medium writes; one that refuses such items by an InputError is in its right."""
     for ending, write in medium.outputs.items():
+        told: list[str] = []
         with TemporaryDirectory() as folder:
             target = Path(folder) / f"checked{ending}"
-            _ask(told, f"outputs, {ending}", write, collection, target, Layout())
-            if not told and not target.exists():
-                told.append(f"outputs, {ending}: writes nothing to the path it is given")
+            with suppress(InputError):
+                _ask(told, f"outputs, {ending}", write, collection, target, Layout(), refuses=InputError)
+                if not told and not target.exists():
+                    told.append(f"outputs, {ending}: writes nothing to the path it is given")
             beside = [file.name for file in Path(folder).iterdir() if file != target]
-            told += [f"outputs, {ending}: leaves {name} beside what it writes" for name in beside]
-    yield from told
+        yield from (*told, *(f"outputs, {ending}: leaves {name} beside what it writes" for name in beside))
 
 
-def _ask(told: list[str], name: str, function: Callable[..., Any], *given: Any) -> Any:
+def _ask(told: list[str], name: str, function: Callable[..., Any], *given: Any, refuses: Any = ()) -> Any:
     """What a function of a medium gives; None where it fails, which is told."""
     try:
         return function(*given)
+    except refuses:
+        raise
     except FabulaError as error:
         told.append(f"{name}: {error}")
     except Exception as error:

@@ -382,7 +382,8 @@ def _essence_by_column(source: Source, by: str, measuring: Measuring, notes: tup
     if source.table is not None:
         read_table(source.path, features=[by])  # says which row and column
     if name not in known:
-        there = ", ".join(dict.fromkeys((*known, *can_measure))) or "none"
+        details = (one for one in source.collection.detail_names if with_detail(source, one) is not source)
+        there = ", ".join(dict.fromkeys((*known, *can_measure, *details))) or "none"
         raise InputError(f"{source.path}: has no column {by!r}; there are: {there}")
     item = int(np.flatnonzero(~np.isfinite(values))[0])
     why = source.medium.unknown.get(name)

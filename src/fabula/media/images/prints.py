@@ -211,14 +211,16 @@ def _sheet(collection: Collection, spread: Sequence[int | None]) -> Image:
         if index is None:
             continue
         picture = picture_of(collection.items[index], max(_SPREAD))
-        picture.thumbnail((width - 2 * _MARGIN, height - 2 * _MARGIN))
+        scale = min((width - 2 * _MARGIN) / picture.width, (height - 2 * _MARGIN) / picture.height)
+        picture = picture.resize((int(picture.width * scale), int(picture.height * scale)))  # small ones grow
         sheet.paste(picture, (side * width + (width - picture.width) // 2, (height - picture.height) // 2))
     return sheet
 
 
 # Galleries: a folder that any web server shows as it is; and lists that layout programs merge.
 
-_SMALL, _LARGE = 640, 1920  # pixels of the longer side in a gallery
+_SMALL, _LARGE = 560, 1920  # pixels of the height of a row in a gallery, and of the longer side beyond it
+_ROW = 12  # rem that a row is high at least, where it has room
 
 
 def write_gallery(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
@@ -240,12 +242,12 @@ def _gallery_figure(folder: Path, number: str, item: Item) -> str:
     """Write the two sizes of a picture; what the page shows of it."""
     picture, label = picture_of(item, _LARGE), escape(item.label)
     write_whole(folder / f"{number}.jpg", _bytes(picture, "JPEG", quality=86))
-    picture.thumbnail((_SMALL, _SMALL))
+    picture.thumbnail((_LARGE, _SMALL))
     write_whole(folder / f"{number}-small.jpg", _bytes(picture, "JPEG", quality=82))
     size = f'width="{picture.width}" height="{picture.height}"'
     wide = picture.width / picture.height  # pictures of a row are as high as each other
     return (
-        f'<figure style="flex: {wide:.3f} 1 {15 * wide:.1f}rem"><a href="{number}.jpg">'
+        f'<figure style="flex: {100 * wide:.0f} 1 {_ROW * wide:.1f}rem"><a href="{number}.jpg">'
         f'<img loading="lazy" alt="{label}" src="{number}-small.jpg" {size}></a>'
         f'<figcaption dir="auto">{number} · {label}</figcaption></figure>'
     )
