@@ -72,6 +72,9 @@ def lengths(collection):
     return collection.column("seconds") if known else np.full(len(collection), np.nan)
 
 
+# What lies between two clips.
+
+
 def steps(collection, essence):
     """What lies between two clips: the jump of colour at the cut, and how differently they move."""
     opens, closes = collection.columns(COLOURS[:3]), collection.columns(COLOURS[3:])

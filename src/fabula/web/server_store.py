@@ -85,7 +85,7 @@ class OpenCollection:
     @property
     def guard(self) -> Opener:
         """What opens the files of its items, and nothing else."""
-        known = {str(file.path): file for file in self.files if file is not None}
+        known = {str(file.path): file for file in (*self.files, self.whole) if file is not None}
         for item, file in zip(self.session.stored, self.files, strict=False):  # all of them, or none
             known |= {item.path: file} if file is not None else {}
             if self.whole is not None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fabula.core.arrays import Floats
-from fabula.core.collection import Collection, Item
-from fabula.errors import FileError
-from fabula.media.facts import Unit, as_number, as_numbers
-from fabula.media.medium import Medium, Spec, Stop, Words
+from fabula.media import Collection, FileError, Item, Medium, Spec, Stop, Unit, Words, as_number, as_numbers
+
+Floats = NDArray[np.float64]
 
 
 def read_block(path: str) -> Item:
