@@ -155,10 +155,7 @@ def review(
 
 
 def open_ordered(
-    paths: str | Path | Sequence[str | Path],
-    *,
-    opening: Opening | None = None,
-    measuring: Measuring | None = None,
+    paths: str | Path | Sequence[str | Path], *, opening: Opening | None = None, measuring: Measuring | None = None
 ) -> Ordered:
     """Open a collection in the order that it has, to be copied or written: what ``fabula copy`` does first.
 

@@ -94,7 +94,7 @@ def test_a_burst_gives_one_frame_and_few_tell_all(shoot: Path) -> None:
     assert len(picked & set("dh")) <= 1  # nearly the same
     alone = fabula.open(shoot, only="rating >= 4", one_of="burst")  # of which no two are of one burst
     assert {item.title for item in alone.collection.items} == {"f", "e", "d"}
-    assert len(fabula.order(shoot, only="rating >= 4", apart=("burst",)).ordering) == 3
+    assert len(fabula.order(shoot, only="rating >= 4", apart="burst").ordering) == 3
     assert any("picked 4 of 9 pictures: one of what is nearly the same" in note for note in dozen.notes)
     rated = fabula.open(shoot, only="rating >= 4 or keywords ~ SEA")
     assert {item.title for item in rated.collection.items} == {"f", "e", "d"}
