@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from fabula.core.collection import Collection, Item
     from fabula.core.files import join_stretch, open_file, split_stretch, whole_file, write_whole
     from fabula.errors import FileError, InputError, import_extra
-    from fabula.media.children import Stop, run_program
+    from fabula.media.children import run_program
     from fabula.media.conformance import check
     from fabula.media.facts import (
         COUNT,
@@ -47,23 +47,23 @@ _HOMES = {
     "core.collection": "Collection Item",
     "core.files": "join_stretch open_file split_stretch whole_file write_whole",
     "errors": "FileError InputError import_extra",
-    "media.children": "Stop run_program",
+    "media.children": "run_program",
     "media.conformance": "check",
     "media.facts": "COUNT SECONDS Axis Ends Fact Levelling Preset Telling Unit as_number as_numbers",
     "media.medium": "Choosing Cover Cutting Facing Layout Medium Preview Spec Step Steps Threads Wave Words"
     " essence_steps",
     "media.registry": "find_medium",
 }
-_NAMES = {name: f"fabula.{home}" for home, names in _HOMES.items() for name in names.split()}
 __all__ = [
     "COUNT", "SECONDS", "Axis", "Choosing", "Collection", "Cover", "Cutting", "Ends", "Facing", "Fact", "FileError",
-    "InputError", "Item", "Layout", "Levelling", "Medium", "Preset", "Preview", "Spec", "Step", "Steps", "Stop",
+    "InputError", "Item", "Layout", "Levelling", "Medium", "Preset", "Preview", "Spec", "Step", "Steps",
     "Telling", "Threads", "Unit", "Wave", "Words", "as_number", "as_numbers", "check", "essence_steps", "find_medium",
     "import_extra", "join_stretch", "open_file", "run_program", "split_stretch", "whole_file", "write_whole",
 ]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _NAMES:
-        raise AttributeError(f"module 'fabula.media' has no attribute {name!r}")
-    return getattr(import_module(_NAMES[name]), name)
+    for home, names in _HOMES.items():
+        if name in names.split():
+            return getattr(import_module(f"fabula.{home}"), name)
+    raise AttributeError(f"module 'fabula.media' has no attribute {name!r}")

@@ -383,6 +383,8 @@ def with_duplicates(collection: Collection) -> Collection:
         return collection
     looks = [collection.column(name) / far for name, far in _LOOKS.items() if name in names]
     groups = near_groups(collection.column("hash_a"), collection.column("hash_b"), looks)
+    if not np.isfinite(groups).any():
+        return collection
     return replace(collection, features=np.column_stack([collection.features, groups]), feature_names=(*names, SAME))
 
 
@@ -399,11 +401,13 @@ def complete_pictures(collection: Collection) -> Collection:
     if found.features.ndim != 2 or BURST in found.feature_names:
         return found
     columns = dict(zip(found.feature_names, found.features.T, strict=True))
-    if not columns:
-        return found
     if "rating" in columns and np.isfinite(columns["rating"]).any():
         columns["rating"] = np.nan_to_num(columns["rating"], nan=0.0)
-    columns[BURST] = _bursts(column(found, "captured"), column(found, SAME))
+    groups = _bursts(column(found, "captured"), column(found, SAME))
+    if np.isfinite(groups).any():
+        columns[BURST] = groups
+    if not columns:
+        return found
     return replace(found, features=np.column_stack(list(columns.values())), feature_names=tuple(columns))
 
 

@@ -7,7 +7,7 @@ const kept = JSON.parse(localStorage.getItem("fabula-listening") || "{}");
 export const settings = { volume: kept.volume ?? 1, level: kept.level ?? true };
 /** @typedef {HTMLVideoElement & { item?: number | null, share?: number }} Deck what is on it, and how loud of what it may be */
 /** @type {Deck[]} */
-const decks = [0, 1].map(() => Object.assign(document.createElement("video"), { playsInline: true })); // which plays sound as well
+const decks = [0, 1].map(() => Object.assign(document.createElement("video"), { playsInline: true })); // which plays what is only heard, too
 let turn = 0;
 
 export const current = () => decks[turn];
