@@ -49,6 +49,8 @@ class Model:
     array([1, 0])
     """
 
+    place = ""  # the file it was loaded from
+
     def __init__(
         self,
         config: Mapping[str, Any],
@@ -71,6 +73,11 @@ class Model:
             settings["kind"]: scorer_kind(settings["kind"]).load(self.tensors, settings)
             for settings in self.config["scorers"]
         }
+
+    @property
+    def name(self) -> str:
+        """What it is called: as its card says, else as its file is."""
+        return str(self.card.get("name") or Path(self.place).stem or "unnamed")
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -530,6 +537,8 @@ def model_from_bytes(data: bytes, where: str) -> Model:
     """A model from the content of its file; ``where`` names it in errors."""
     header, parts = read_parts(data, where)
     try:
-        return Model(*parts, training=header["training"], card=header["card"])
+        model = Model(*parts, training=header["training"], card=header["card"])
+        model.place = where
+        return model
     except FabulaError as error:
         raise ModelError(f"{where}: {error}") from error
