@@ -433,10 +433,7 @@ _FLAT = 1e-9  # deviation along a template below which it counts as flat
 
 @cache
 def shapes(group: str) -> dict[str, tuple[str, dict[float, float]]]:
-    """Name -> a sentence and height by position, of the "known" templates, or of "simple" ones, of any scale.
-
-    Among the known are the six emotional arcs of Reagan et al. 2016, and stages of a drama.
-    """
+    """Name -> a sentence and height by position, of the "known" templates, or of "simple" ones, of any scale."""
     kept = json.loads(files("fabula.core").joinpath("shapes.json").read_text(encoding="utf-8"))[group]
     return {name: (sentence, dict(curve)) for name, (sentence, curve) in kept.items()}
 

@@ -86,10 +86,7 @@ def race(
     given: Floats,
     progress: Progress | None = None,
 ) -> tuple[Floats, Floats, list[list[float]]]:
-    """Let many starts, and those given (s, k, q), take a few steps and the better ones go on until they stand.
-
-    Gives sets (starts, k, q), their costs (starts,), and the costs of each on the way.
-    """
+    """Let many starts, and those given (s, k, q), take a few steps and the better ones go on until they stand."""
     values = np.concatenate([given, _scatter(costs, k, how.starts, rng)])
     steps = how.steps
     cost = np.full(len(values), np.inf)
@@ -127,10 +124,7 @@ def _scatter(costs: TemplateCosts, k: int, starts: int, rng: np.random.Generator
 
 
 def lloyd_step(costs: TemplateCosts, values: Floats) -> tuple[Floats, Floats]:
-    """One step for s sets of templates (s, k, q): the moved sets, and the cost (s,) of the sets as they were.
-
-    A template without collections is fitted to the collection that fits worst.
-    """
+    """One step for s sets of templates (s, k, q): the moved sets, and the cost (s,) of the sets as they were."""
     k = values.shape[1]
     label, error = costs.nearest(values)
     A, b, members = costs.sums(label, k)
