@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from itertools import pairwise
@@ -54,10 +54,7 @@ class Row:
 
 def model_name(ordered: Ordered) -> str | None:
     """What the model is called; None where a column is the essence."""
-    judged = ordered.task.likelihood
-    model = ordered.session.model
-    card = judged.model.card if judged is not None else None if model is None else model.card
-    return None if card is None else str(card.get("name") or ordered.session.asked.model or "unnamed")
+    return replace(ordered.session, likelihood=ordered.task.likelihood).model_name
 
 
 def knows(ordered: Ordered) -> list[str]:
