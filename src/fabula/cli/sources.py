@@ -46,7 +46,8 @@ def command(*, as_json: bool) -> None:
         click.echo(json_text([{**asdict(one), "installed": one.installed} for one in places], indent=1))
         return
     for one in places:
-        state = "" if one.installed else f"; not installed: pip install 'fabula[{one.extra}]'"
+        needed = f"'fabula[{one.extra}]'" if one.extra else one.package
+        state = "" if one.installed else f"; not installed: pip install {needed}"
         known = f" ({' '.join(one.known_by)})" if one.known_by else ""
         print_lines(f"{one.name}{known}: {'in and out' if one.writes else 'in'}{state}", f"    {one.example}")
 
@@ -60,6 +61,9 @@ def _others(places: list[SourceKind]) -> list[SourceKind]:
     for reader in readers():
         names = (*reader.endings, *(f"{scheme}://" for scheme in reader.schemes))
         if new := tuple(name for name in names if name not in known):
-            named = f"FILE{new[0]}" if new[0][0] == "." else f"{new[0]}..."
-            found.append(SourceKind(reader.name, new, f"fabula order {named}"))
+            found.append(
+                SourceKind(
+                    reader.name, new, f"fabula order FILE{new[0]}" if new[0][0] == "." else f"fabula order {new[0]}..."
+                )
+            )
     return found
