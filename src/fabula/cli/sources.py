@@ -54,16 +54,19 @@ def command(*, as_json: bool) -> None:
 
 def _others(places: list[SourceKind]) -> list[SourceKind]:
     """What other packages bring."""
+    from fabula.media.registry import added
     from fabula.sources.registry import readers
 
     known = {name for place in places for name in place.known_by}
     found = []
+    for medium in added():
+        written = f"NAME{next(iter(medium.outputs), '.m3u8')}"
+        example = f"fabula order FOLDER --medium {medium.name} -o {written}"
+        endings = tuple(sorted(medium.endings))
+        found.append(SourceKind(f"folders and files of {medium.name}", endings, example, writes=False))
     for reader in readers():
         names = (*reader.endings, *(f"{scheme}://" for scheme in reader.schemes))
         if new := tuple(name for name in names if name not in known):
-            found.append(
-                SourceKind(
-                    reader.name, new, f"fabula order FILE{new[0]}" if new[0][0] == "." else f"fabula order {new[0]}..."
-                )
-            )
+            named = f"FILE{new[0]}" if new[0][0] == "." else f"{new[0]}..."
+            found.append(SourceKind(reader.name, new, f"fabula order {named}"))
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from itertools import pairwise
@@ -54,7 +54,9 @@ class Row:
 
 def model_name(ordered: Ordered) -> str | None:
     """What the model is called; None where a column is the essence."""
-    return replace(ordered.session, likelihood=ordered.task.likelihood).model_name
+    judged = ordered.task.likelihood
+    model = ordered.session.model if judged is None else judged.model
+    return None if model is None else model.name
 
 
 def knows(ordered: Ordered) -> list[str]:
