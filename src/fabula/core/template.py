@@ -231,7 +231,8 @@ def _pieces_of(knots: Floats, values: Floats, interpolation: str) -> Floats:
     if interpolation == MONOTONE or len(knots) > _MANY:
         from scipy.interpolate import CubicSpline, PchipInterpolator
 
-        curve = (PchipInterpolator if interpolation == MONOTONE else CubicSpline)(knots, values)
+        with np.errstate(over="ignore"):  # of a slope next to nothing
+            curve = (PchipInterpolator if interpolation == MONOTONE else CubicSpline)(knots, values)
         return np.ascontiguousarray(np.moveaxis(curve.c[::-1], 0, 1))
     return np.tensordot(_piece_operator(knots.tobytes()), values, axes=(2, 0))
 
