@@ -470,7 +470,7 @@ def _load_encoder(kind: EncoderKind, config: Mapping[str, Any], tensors: Tensors
     settings = config["encoder"]
     if kind.load is not None:
         return kind.load(settings, tensors, inputs)
-    # Doubles, so that equal items get an equal essence however the products are blocked; scores bear floats.
+    # Doubles, so that rounding does not tell equal items apart; scores bear floats.
     own = {name: t.astype(np.float64) for name, t in tensors.items() if name.startswith("encoder.")}
     return ItemEncoder(kind, settings, own, inputs, int(config["dimensions"]))
 
