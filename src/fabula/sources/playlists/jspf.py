@@ -84,10 +84,7 @@ def _cut(track: str) -> tuple[str, str, str]:
 
 def write_jspf(playlist: Playlist, comments: Comments | None = None) -> str:
     """The playlist as JSPF text; what came from JSPF stays as it was. Comments are meta of the track they precede."""
-    kept = playlist.format == "jspf"
-    if kept and playlist.is_unchanged and comments is None:
-        return playlist.text
-    if kept:
+    if playlist.format == "jspf":
         blocks = [_block(entry, comments, position) for position, entry in enumerate(playlist.entries)]
         return playlist.head + playlist.joint.join(blocks) + playlist.tail
     title = {"title": playlist.title} if playlist.title else {}

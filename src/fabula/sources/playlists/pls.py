@@ -73,8 +73,6 @@ def _entry(path: str | os.PathLike[str], number: int, lines: list[str], encoding
 def write_pls(playlist: Playlist, comments: Comments | None = None) -> str:
     """The playlist as PLS text, numbered from 1; entries that came from PLS with all their lines."""
     kept = playlist.format == "pls"
-    if kept and playlist.is_unchanged and comments is None:
-        return _set_count(playlist.text, len(playlist))
     end = text_lines.line_end(playlist.text) if kept else "\n"
     blocks = []
     for position, entry in enumerate(playlist.entries):

@@ -33,20 +33,18 @@ from fabula.sources.playlists.entries import (
     milliseconds,
     on_disk,
     to_uri,
+    write_entries,
 )
 from fabula.sources.playlists.text_lines import (
     TAG,
     attributes_of,
-    comment_text,
-    is_break,
     mask_comments,
     read_clock,
     refuse_document_type,
     writable_text,
 )
-from fabula.sources.playlists.xspf import escape_text
+from fabula.sources.playlists.xspf import XML_COMMENTS, escape_text
 
-_COMMENT = re.compile(r"\s*<!--(.*?)-->", re.DOTALL)
 _TITLE = re.compile(r"<title\s*>([^<]*)</title\s*>", re.IGNORECASE)
 _LONGEST = 1 << 20  # characters of an entry
 
@@ -111,32 +109,6 @@ def _read_blocks(
     return Playlist(found, title, root, folder, head, text[end:], text, found, script)
 
 
-def _write_blocks(
-    playlist: Playlist, comments: Comments | None, block: Callable[[Entry], str], frame: tuple[str, str], form: str
-) -> str:
-    """The entries one after the other, those of a file that was read as they were; comments before them."""
-    kept = playlist.format == form
-    if kept and playlist.is_unchanged and comments is None:
-        return playlist.text
-    text = playlist.head if kept else frame[0]
-    for position, entry in enumerate(playlist.entries):
-        if comments and position in comments:
-            text += f"\n    <!-- {comment_text(comments[position])} -->"
-        if kept and entry.raw:
-            before, *rest = entry.raw
-            text += (before if comments is None else _without_breaks(before)) + "".join(rest)
-        else:
-            text += block(entry)
-    return text + (playlist.tail if kept else frame[1])
-
-
-def _without_breaks(before: str) -> str:
-    """What stands before a location without the comments before its element that start a side."""
-    tag = TAG.search(mask_comments(before + ">"))  # of a tag that ends behind the location
-    at = before.rfind("<") if tag is None else tag.start()
-    return _COMMENT.sub(lambda match: "" if is_break(match[1].strip()) else match[0], before[:at]) + before[at:]
-
-
 # WPL and ZPL: <media src="..\a.mp3" trackTitle="..." trackArtist="..." duration="201000"/>
 
 
@@ -167,7 +139,10 @@ def write_wpl(playlist: Playlist, comments: Comments | None = None) -> str:
 
     title = f"\n    <title>{escape_text(playlist.title)}</title>" if playlist.title else ""
     head = f'<?wpl version="1.0"?>\n<smil>\n  <head>{title}\n  </head>\n  <body>\n    <seq>'
-    return _write_blocks(playlist, comments, block, (head, "\n    </seq>\n  </body>\n</smil>\n"), "smil")
+    media = write_entries(playlist, "smil", comments, block, XML_COMMENTS)
+    if playlist.format == "smil":
+        return playlist.head + media + playlist.tail
+    return f"{head}{media}\n    </seq>\n  </body>\n</smil>\n"
 
 
 def wpl_location(location: str, *, quoted: bool = True) -> str:
@@ -220,7 +195,10 @@ def write_asx(playlist: Playlist, comments: Comments | None = None) -> str:
         return "\n  <entry>" + "".join(f"\n    {line}" for line in lines) + "\n  </entry>"
 
     title = f"\n  <title>{escape_text(playlist.title)}</title>" if playlist.title else ""
-    return _write_blocks(playlist, comments, block, (f'<asx version="3.0">{title}', "\n</asx>\n"), "asx")
+    found = write_entries(playlist, "asx", comments, block, XML_COMMENTS)
+    if playlist.format == "asx":
+        return playlist.head + found + playlist.tail
+    return f'<asx version="3.0">{title}{found}\n</asx>\n'
 
 
 # Libraries of iTunes and Apple Music: tracks by number, and playlists that name numbers.
