@@ -87,10 +87,6 @@ class PlexPlaylist(ServerPlaylist):
             more = self.server.name_songs(songs[start : start + _TOGETHER])
             self.server.ask("PUT", f"/playlists/{which}/items", uri=more)
 
-    def fill(self, songs: Sequence[str]) -> None:
-        """Is not there: see :meth:`replace`."""
-        raise ServerError(f"{self.server.address.place}: replaces no songs")
-
     def delete(self, which: str) -> None:
         """Delete a playlist."""
         self.server.ask("DELETE", f"/playlists/{which}")

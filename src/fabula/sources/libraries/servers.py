@@ -155,9 +155,9 @@ class ServerPlaylist(ABC):
     def describe(self, which: str) -> None:
         """Give a playlist the comment and the sight of this one."""
 
-    @abstractmethod
     def fill(self, songs: Sequence[str]) -> None:
-        """Replace the songs of this playlist, in one request."""
+        """Replace the songs of this playlist, in one request, where :meth:`replace` is the usual one."""
+        raise NotImplementedError
 
     @abstractmethod
     def delete(self, which: str) -> None:

@@ -15,7 +15,6 @@ from types import MappingProxyType
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
-from fabula.core.files import read_text
 from fabula.errors import FileError, InputError
 from fabula.sources.playlists.entries import (
     Choose,
@@ -28,7 +27,7 @@ from fabula.sources.playlists.entries import (
     from_uri,
     to_uri,
 )
-from fabula.sources.playlists.text_lines import TAG, above_zero, attributes_of, mask_comments, refuse_document_type
+from fabula.sources.playlists.text_lines import TAG, above_zero, attributes_of, mask_comments, read_tags
 
 _MOST = 256 << 20  # bytes of a collection
 _NOTES = ("C", "C#", "D", "D#", "E", "F", "F#", "G", "G#", "A", "A#", "B")
@@ -131,10 +130,7 @@ def _scan(text: str, deck: _Deck) -> tuple[dict[str, dict[str, str]], list[_List
 
 
 def _read(deck: _Deck, path: str | os.PathLike[str], choose: Choose = lambda lists: 0) -> Playlist:
-    text, script = read_text(path, deck.what, most=_MOST)
-    refuse_document_type(path, text)
-    if not re.search(rf"<{deck.root}[\s>]", text[:4000]):
-        raise FileError(f"{path}: is not {deck.what} (it must have <{deck.root}>)")
+    text, script = read_tags(path, deck.what, deck.root, _MOST)
     tracks, lists = _scan(text, deck)
     full = [one for one in lists if one.keys]
     if not full:

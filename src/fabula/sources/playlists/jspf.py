@@ -14,7 +14,7 @@ from fabula.core.files import read_text
 from fabula.errors import FileError
 from fabula.sources.playlists import entries
 from fabula.sources.playlists.entries import Comments, Entry, Playlist, PlaylistFormat
-from fabula.sources.playlists.text_lines import elements, first_value, member
+from fabula.sources.playlists.text_lines import elements, member, skip_space
 
 _OBJECTS_EACH = 20  # that a track may have, on the average of a full playlist
 _SIDE = entries.meta_name("side")
@@ -48,7 +48,7 @@ def read_jspf(path: str | os.PathLike[str]) -> Playlist:
 
 def _spans(text: str) -> list[tuple[int, int]]:
     """Where each track starts and ends."""
-    at = first_value(text)
+    at = skip_space(text)
     for name in ("playlist", "track"):
         found = member(text, at, name)
         at = found[0] if found else at

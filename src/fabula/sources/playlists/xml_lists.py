@@ -16,7 +16,7 @@ from typing import Any
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
-from fabula.core.files import decode, open_file, read_bytes, read_text
+from fabula.core.files import decode, open_file, read_bytes
 from fabula.errors import FileError, InputError
 from fabula.media.children import Limits, call
 from fabula.media.facts import as_clock
@@ -40,22 +40,13 @@ from fabula.sources.playlists.text_lines import (
     attributes_of,
     mask_comments,
     read_clock,
-    refuse_document_type,
+    read_tags,
     writable_text,
 )
 from fabula.sources.playlists.xspf import XML_COMMENTS, escape_text
 
 _TITLE = re.compile(r"<title\s*>([^<]*)</title\s*>", re.IGNORECASE)
 _LONGEST = 1 << 20  # characters of an entry
-
-
-def _read_tags(path: str | os.PathLike[str], what: str, root: str) -> tuple[str, Any]:
-    """The text of a file of tags and how it was encoded; refused where it is none, or has a document type."""
-    text, script = read_text(path, what, most=MOST_BYTES)
-    refuse_document_type(path, text)
-    if not re.search(rf"<{root}[\s>]", text[:4000], re.IGNORECASE):
-        raise FileError(f"{path}: is not {what} (it must have <{root}>)")
-    return text, script
 
 
 def _spans(path: str | os.PathLike[str], text: str, name: str) -> Iterator[tuple[int, int]]:
@@ -86,7 +77,7 @@ def _read_blocks(
     entry_of: Callable[[str], tuple[Entry, tuple[int, int]]],
 ) -> Playlist:
     """A playlist whose entries are elements of one name; ``entry_of`` reads one, and finds its location in it."""
-    text, script = _read_tags(path, what, root)
+    text, script = read_tags(path, what, root, MOST_BYTES)
     folder = Path(path).parent
     entries: list[Entry] = []
     end = None
