@@ -89,10 +89,15 @@ def command(*, as_json: bool) -> None:
 
 def _others() -> list[SourceKind]:
     """What other packages bring."""
+    from fabula.media.registry import added
     from fabula.sources.registry import readers
 
     known = {name for place in PLACES for name in place.known_by}
-    found = []
+    found = [
+        SourceKind(f"folders and files of {medium.name}", tuple(sorted(medium.endings)),
+                   f"{_ORDER} FOLDER --medium {medium.name} -o NAME{next(iter(medium.outputs), '.m3u8')}", writes=False)
+        for medium in added()
+    ]  # fmt: skip
     for reader in readers():
         names = (*reader.endings, *(f"{scheme}://" for scheme in reader.schemes))
         if new := tuple(name for name in names if name not in known):

@@ -131,8 +131,8 @@ class Session:
     @property
     def model_name(self) -> str | None:
         """What the model is called that proposes the order, or gives the essence; None for a column."""
-        card = self.card
-        return None if card is None else str(card.get("name") or self.asked.model or "unnamed")
+        model = self.model if self.likelihood is None else self.likelihood.model
+        return None if model is None else model.name
 
     @property
     def card(self) -> Mapping[str, Any] | None:
