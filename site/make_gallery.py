@@ -100,7 +100,11 @@ def albums(data: Path) -> list[dict[str, Any]]:
 def album(tables: Sequence[pd.DataFrame], artist: str, title: str, year: int) -> dict[str, Any]:
     of = next(rows for table in tables if len(rows := table[(table.artist == artist) & (table.album == title)]))
     rows = of[of.collection_id == of.collection_id.iloc[0]].sort_values("position")
-    rows = rows.assign(tempo=rows.tempo.where(rows.tempo > 0), track_name=[EXTRA.sub("", name) for name in rows.track_name], album=EXTRA.sub("", title))
+    rows = rows.assign(
+        tempo=rows.tempo.where(rows.tempo > 0),
+        track_name=[EXTRA.sub("", name) for name in rows.track_name],
+        album=EXTRA.sub("", title),
+    )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "album.csv"
         rows.assign(artist=SPELLINGS.get(artist, artist))[KNOWN].to_csv(path, index=False)
