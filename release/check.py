@@ -79,7 +79,9 @@ def build(bench: Bench) -> str:
     digests = [[hashlib.sha256(path.read_bytes()).hexdigest() for path in bench.build(n)] for n in ("dist", "again")]
     if digests[0] != digests[1]:
         raise RuntimeError(f"two builds differ: {digests}")
-    return ", ".join(f"{path.name} {path.stat().st_size / 1e6:.1f} MB" for path in sorted((bench.folder / "dist").iterdir()))
+    return ", ".join(
+        f"{path.name} {path.stat().st_size / 1e6:.1f} MB" for path in sorted((bench.folder / "dist").iterdir())
+    )
 
 
 def install(bench: Bench, extra: str) -> str:

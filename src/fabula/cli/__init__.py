@@ -73,9 +73,7 @@ GREETING = f"""fabula {__version__} finds the order that tells a story.
 Next: fabula demo. All commands: fabula --help. What is installed: fabula doctor."""
 
 
-@click.command(
-    cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True
-)
+@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
 @click.version_option(__version__, message="fabula %(version)s")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error; may stand anywhere.")
 @click.pass_context

@@ -162,7 +162,9 @@ def _print(found: dict[str, Any]) -> None:
         f"kept of measured files: {found['cache']['path']}",
     )
     for name, of in found["extras"].items():
-        there = "installed" if not of["missing"] else f"missing {', '.join(of['missing'])}: pip install 'fabula[{name}]'"
+        there = (
+            "installed" if not of["missing"] else f"missing {', '.join(of['missing'])}: pip install 'fabula[{name}]'"
+        )
         print_lines(f"  {name}, for {of['for']}: {there}")
     for name, of in found["programs"].items():
         print_lines(f"  {name}, for {of['for']}: {of['path'] or 'not found'}")
