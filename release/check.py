@@ -163,7 +163,8 @@ def types(bench: Bench) -> str:
     """How much of what is public has types, by pyright."""
     programs = bench.environment_with("types", str(bench.wheel), "pyright")
     done = subprocess.run(
-        [programs / "pyright", "--pythonpath", programs / "python", "--verifytypes", "fabula", "--ignoreexternal", "--outputjson"],
+        [programs / "pyright", "--pythonpath", programs / "python", "--verifytypes", "fabula", "--ignoreexternal",
+         "--outputjson"],
         env=bench.environment, capture_output=True, text=True, timeout=900, check=False,
     )  # fmt: skip
     found = json.loads(done.stdout)["typeCompleteness"]

@@ -15,9 +15,10 @@ from packaging.requirements import Requirement
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "licences.md"
 HEAD = """# Licences of what is installed
 
-fabula is under the MIT licence. This is what the base install and each extra bring on Linux, with the licence that each package states,
-written by `python release/licences.py`. An extra lists what it brings beyond the base. mutagen (extra `tags`) and
-pillow-jxl-plugin (extra `jxl`) are under the GPL: who passes on a program that contains them is bound by that; fabula works without.
+fabula is under the MIT licence. This is what the base install and each extra bring on Linux, with the licence that each
+package states, written by `python release/licences.py`. An extra lists what it brings beyond the base. mutagen (extra
+`tags`) and pillow-jxl-plugin (extra `jxl`) are under the GPL: who passes on a program that contains them is bound by
+that; fabula works without.
 """
 
 

@@ -28,7 +28,7 @@ EXTRAS = {
     "svg": "drawings in SVG",
     "tables": "Parquet, frames of pandas and polars",
     "xlsx": "spreadsheets",
-    "tags": "track numbers written into files",
+    "tags": "numbers and gains written into files",
     "plot": "--plot to PNG and PDF",
     "mpd": "playlists of MPD",
     "train": "training (PyTorch)",
@@ -40,7 +40,7 @@ EXTRAS = {
     "remote": "tables at an address, jobs on S3",
     "cluster": "jobs on Dask",
 }
-PROGRAMS = {"ffmpeg": "m4a, wma and other sound that libsndfile does not read", "ffprobe": "clips of video"}
+PROGRAMS = {"ffmpeg": "m4a, wma and what else libsndfile does not read", "ffprobe": "clips of video"}
 
 
 @click.command("doctor")
@@ -138,19 +138,19 @@ def _load_models() -> None:
 
 
 def _order_demo() -> None:
-    """The demo album is measured and ordered, and the order is proved to be the best; nothing is kept of it."""
+    """The demo is measured and ordered, and the order is proved to be the best; nothing is kept of it."""
     from fabula.session.open import order_demo
 
     with tempfile.TemporaryDirectory() as folder:
-        ordered, written = order_demo(Path(folder), "music")
+        ordered, written = order_demo(Path(folder))
         if ordered.gap != 0 or not written.stat().st_size:
-            raise RuntimeError("the demo album was not ordered as it should be")
+            raise RuntimeError("the demo was not ordered as it should be")
 
 
 CHECKS: dict[str, Callable[[], object]] = {
     "the cache can be written": _write_cache,
     "the models load": _load_models,
-    "the demo album is ordered": _order_demo,
+    "the demo is ordered": _order_demo,
 }
 
 
