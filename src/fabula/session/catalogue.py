@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -297,7 +297,7 @@ _SECONDS = 0.3  # to search in for one of many items whose titles ask for someth
 Report = Callable[[int, int, str], None]  # rows done, rows in all, the last collection
 Rows = Mapping[str, Any]  # name -> one value per row: an array (rows,), or a list of texts
 _Write = Callable[[Rows], None]
-_Make = Callable[[Model, Piece, Collections, slice], tuple[Rows, "Counts"]]
+_Make = Callable[[Model, Piece, Collections, slice], tuple[Rows, tuple[int, int]]]  # and of how many what is told
 
 
 @dataclass(frozen=True)
@@ -311,13 +311,6 @@ class CatalogueRequest:
     report: Report | None = None
 
 
-class Counts(NamedTuple):
-    """Of how many orderings something is to be told."""
-
-    exact: int = 0  # surely the best
-    counted: int = 0  # in which titles had a say
-
-
 @dataclass(frozen=True)
 class Done:
     """What was done: how many collections and items, and the table they went into; of orderings also what is told."""
@@ -325,8 +318,8 @@ class Done:
     collections: int
     items: int
     path: Path
-    exact: int = 0
-    counted: int = 0
+    exact: int = 0  # orderings that are surely the best
+    counted: int = 0  # in which titles had a say
 
 
 def encode_catalogue(asked: CatalogueRequest, output: str | Path, *, raw: bool = False) -> Done:
@@ -341,8 +334,8 @@ def encode_catalogue(asked: CatalogueRequest, output: str | Path, *, raw: bool =
         known = complete(piece.collections, piece.medium).feature_names
         return _load(essence_name(piece.medium, known) or piece.medium.proposer)
 
-    def rows(model: Model, piece: Piece, part: Collections, at: slice) -> tuple[Rows, Counts]:
-        return essence_rows(model, piece, part, at, raw=raw), Counts()
+    def rows(model: Model, piece: Piece, part: Collections, at: slice) -> tuple[Rows, tuple[int, int]]:
+        return essence_rows(model, piece, part, at, raw=raw), (0, 0)
 
     return _go_through(asked, _check_ending(output, ESSENCE_ENDINGS), choose, rows)
 
@@ -380,7 +373,7 @@ def _go_through(asked: CatalogueRequest, target: Path, choose: Callable[[Piece],
                 columns, told = make(model, piece, part, at)
                 write(columns)
                 collections, items = collections + len(part), items + len(part.features)
-                exact, counted = exact + told.exact, counted + told.counted
+                exact, counted = exact + told[0], counted + told[1]
                 if asked.report is not None:
                     asked.report(items, piece.total, str(part.ids[-1]))
     return Done(collections, items, target, exact, counted)
@@ -396,8 +389,8 @@ def essence_rows(model: Model, piece: Piece, part: Collections, at: slice, *, ra
 
 def order_rows(
     model: Model, piece: Piece, part: Collections, at: slice, *, likeliest: bool = False, series: bool = True
-) -> tuple[dict[str, Any], Counts]:
-    """An ordering of each of some collections of a piece: the columns of a table, and what is told of them."""
+) -> tuple[dict[str, Any], tuple[int, int]]:
+    """Orderings of some collections: columns, how many are surely the best, and in how many titles had a say."""
     many = shift_each_to_training_range(complete(part, piece.medium), piece.medium, model)
     found = model.order_many(many, rule="likeliest" if likeliest else "agreeing")
     counted = _ask_titles(model, many, piece.medium, found, likeliest=likeliest) if series else 0
@@ -406,7 +399,7 @@ def order_rows(
     columns = {"collection": known["collection"], "position": position, "row": known["row"][order]}
     columns |= {"id": known["id"][order], "title": part.texts("title")[order].tolist()}
     columns |= {"score": np.repeat(found.scores, sizes), "gap": np.repeat(found.gap, sizes)}
-    return columns, Counts(int(found.exact.sum()), counted)
+    return columns, (int(found.exact.sum()), counted)
 
 
 def _ask_titles(model: Model, many: Collections, medium: Medium, found: OrderedMany, *, likeliest: bool) -> int:
