@@ -214,7 +214,8 @@ def doubts(ordered: Ordered) -> list[str]:
         out = ", ".join(ordered.session.collection.items[i].label for i in ordered.left_out)
         found.append(f"left out to keep within {limit}: {out}" if limit else f"left out: {out}")
     if ordered.sides and ordered.task.constraints.lengths is None:
-        found.append(f"lengths are not known: each side has as many {ordered.session.medium.words.items}")
+        words = ordered.session.medium.words
+        found.append(f"lengths are not known: each {words.side} has as many {words.items}")
     return found
 
 
@@ -415,7 +416,8 @@ class Teller:
         """Whether an end of a side stands there; the side is named where there are several."""
         side, place = self.ordered.side_of(position)
         last = (self.ordered.sides[side] if self.ordered.sides else len(self.ordered.ordering)) - 1
-        which = f" side {side_name(side)}" if self.ordered.sides else ""
+        word = self.ordered.session.medium.words.side
+        which = f" {word} {side_name(side)}" if self.ordered.sides else ""
         return f"opens{which}" if place == 0 else f"closes{which}" if place == last else ""
 
     def _end(self, item: int, position: int) -> str:

@@ -19,6 +19,7 @@ from fabula.core.collection import Collection, Item
 from fabula.errors import FileError, shown
 from fabula.media.children import shield
 from fabula.media.medium import Cutting, Spec, Stop, Stopped
+from fabula.media.text.documents import PARAGRAPH, title_part
 from fabula.media.text.language import (
     LANGUAGES,
     TIMES,
@@ -30,8 +31,19 @@ from fabula.media.text.language import (
     starts_of,
     words_of,
 )
-from fabula.media.text.manuscripts import find_parts, tell_held, title_part
-from fabula.media.text.passages import MANUSCRIPT, TEXT, is_packed, read_document, read_text, tell_encoding, text_of
+from fabula.media.text.manuscripts import find_parts, tell_held
+from fabula.media.text.passages import (
+    MANUSCRIPT,
+    TEXT,
+    add_viewpoints,
+    is_packed,
+    read_document,
+    read_text,
+    say_heads,
+    tell_encoding,
+    tell_heads,
+    text_of,
+)
 
 MEASURES = (
     "words", "word_length", "variety", "commas", "semicolons", "dashes", "questions", "exclamations", "dialogue",
@@ -199,13 +211,15 @@ def _cut_parts(path: str) -> tuple[Collection | None, list[str]]:
     notes = tell_held(parts)
     if document.encoding:
         notes.append(tell_encoding(document.encoding, [shown(Path(path).name)]))
-    items = [
-        Item(str(number), shown(title_part(part)), "", shown(document.author), {TEXT: part.markup, MANUSCRIPT: path})
-        for number, part in enumerate(found, start=1)
-    ]
+    items = []
+    for number, part in enumerate(found, start=1):
+        headed = title_part(part) if any(block.level > PARAGRAPH for block in part.blocks) else ""
+        details = {TEXT: part.markup, MANUSCRIPT: path, **say_heads(headed, part)}
+        items.append(Item(str(number), shown(title_part(part)), "", shown(document.author), details))
     title = shown(document.title or document.name or Path(path).stem)
     features = np.stack([measure_text(part.text) for part in found])
-    return Collection(title, items, features, MEASURES, title=title), notes
+    collection = add_viewpoints(Collection(title, items, features, MEASURES, title=title))
+    return collection, [*notes, *tell_heads(collection)]
 
 
 def measure_texts(collection: Collection) -> Collection | None:
