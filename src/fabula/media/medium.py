@@ -451,7 +451,10 @@ class Medium:
         The shipped model that proposes orders where no template is asked for, a set model or a step model, which takes
         what the medium's ``look`` gives by name; None where there is none.
     special
-        From a collection to the shipped model that knows such items better, as poems are known; None for most.
+        From a collection to the shipped model that knows such items better, as poems are known, and why it is taken,
+        in words; two times "" for most.
+    varied
+        The shipped model that lays out items which have nothing to do with each other, and what it does, in words.
     occasions
         What an order may be for, such as a concert: from a collection to the model that proposes then, and a note.
     neighbours
@@ -519,7 +522,8 @@ class Medium:
     axis_name: str = ""
     models: tuple[str, ...] = ()
     proposer: str | None = None
-    special: Callable[[Collection], str | None] = lambda collection: None
+    special: Callable[[Collection], tuple[str, str]] = lambda collection: ("", "")
+    varied: tuple[str, str] | None = None
     occasions: Mapping[str, Callable[[Collection], tuple[str, str]]] = field(default_factory=dict)
     neighbours: bool = False
     columns: tuple[str, ...] = ()

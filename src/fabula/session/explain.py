@@ -15,6 +15,7 @@ from fabula.core.fit import Fit
 from fabula.core.moves import longest_rising
 from fabula.media.medium import Medium, Threads
 from fabula.models.encoders.set import TITLE
+from fabula.models.order import MOST_EXPECTED
 from fabula.models.sureness import calibrate, calibration
 from fabula.session.request import labels, side_name, strands_apart, with_matter
 
@@ -223,7 +224,9 @@ def _claims(ordered: Ordered) -> list[str]:
     """How sure the order is, in words; nothing where nothing is known."""
     sure, items = ordered.sureness, ordered.session.medium.words.items
     if sure.order is None or sure.direction is None:
-        return []
+        likelihood, n = ordered.task.likelihood, len(ordered.ordering)
+        many = likelihood is not None and not likelihood.unfamiliar and n > MOST_EXPECTED
+        return [f"how sure this is cannot be said of so many {items} ({n}; of up to {MOST_EXPECTED})"] if many else []
     if max(sure.order, sure.direction) < _COIN:
         return ["what goes beside what is known here, not which end begins"]
     told = f"{round(100 * sure.order)} % sure which of two {items} comes first (a coin: 50 %)"

@@ -143,6 +143,7 @@ MEDIUM = Medium(
     look=lazy("fabula.media.text.pairs:text_look"),
     proposer="prose",
     special=lazy("fabula.media.text.text_measures:choose_model"),
+    varied=("variety", "like apart from like, long and short in turn"),
     columns=_COLUMNS,
     matter=matter_of,
     preview=Preview("text", dict.fromkeys(_SHOWN, "text/plain"), ends=ends_of),
