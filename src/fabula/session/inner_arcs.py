@@ -238,7 +238,8 @@ def _inner_arc(item: Item, medium: Medium, parts: Sequence[Item], how: Windows) 
     learned = [name for name in template_names() if name.startswith("album-4")]
     fits = [fit_shapes(values, list(map(template, known)), span=span, rng=rng) for known in (SIX, learned)]
     begun = np.array(starts) / len(pieces) if len(parts) > 1 else _starts(item, medium)
-    return InnerArc(item, medium, column, length, share * length, at, arc, _essence(parts, medium), *fits, begun)
+    essence = _essence(parts, medium)
+    return InnerArc(item, medium, column, length, share * length, at, arc, essence, fits[0], fits[1], begun)
 
 
 def _starts(item: Item, medium: Medium) -> Floats:

@@ -292,8 +292,9 @@ def _by_likelihood(source: Source, model: Model | None, measuring: Measuring, re
     chosen = model or load_model(name or str(source.medium.proposer))
     likelihood = replace(judge(chosen, found.source.collection, source.medium, judged), taken=why)
     if model is None and source.medium.varied is not None and likelihood.scattered:
-        why = f"a guess: these {source.medium.words.items} {APART}, and are laid out for variety: {source.medium.varied[1]}"
-        likelihood = replace(likelihood, model=load_model(source.medium.varied[0]), taken=why)
+        name, how = source.medium.varied
+        why = f"a guess: these {source.medium.words.items} {APART}, and are laid out for variety: {how}"
+        likelihood = replace(likelihood, model=load_model(name), taken=why)
     heard = likelihood.grounds()
     if not heard:
         raise _no_column(source)

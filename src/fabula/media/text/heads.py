@@ -190,7 +190,7 @@ def number_of(title: str) -> int | None:
         return int(word) if alone and not re.match(r"[-._]\d", behind) else None
     if _COUNTS.fullmatch(word.upper() if kind else word) and (kind or not behind or behind[0] in ".:)"):
         values = ["IVXLCDM".index(letter) for letter in word.upper()]
-        worth = [10 ** ((value + 1) // 2) // (2 if value % 2 else 1) for value in values]
+        worth = [int(10 ** ((value + 1) // 2)) // (2 if value % 2 else 1) for value in values]
         return sum(-a if a < b else a for a, b in zip(worth, [*worth[1:], 0], strict=True))
     if kind and word[0] in _HAN:
         tens, ten, ones = "".join(takewhile(_HAN.__contains__, word)).rpartition("十")

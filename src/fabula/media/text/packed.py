@@ -221,8 +221,8 @@ def _open_look(style: ET.Element) -> int:
 def _open_piece(looks: Mapping[str, int], element: ET.Element, tag: str, within: _Paragraph, look: int) -> _Within:
     """What an element of an .odt file says; notes are no part of the paragraph they are in."""
     if tag in ("p", "h"):
-        level = _value(element, "outline-level")
-        level = min(max(int(level) if level.isdigit() else 1, 1), 6)
+        said = _value(element, "outline-level")
+        level = min(max(int(said) if said.isdigit() else 1, 1), 6)
         within, look = _Paragraph(level if tag == "h" else PARAGRAPH), 0
     elif tag in ("note", "annotation"):
         return _Paragraph(), 0

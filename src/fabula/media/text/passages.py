@@ -119,11 +119,9 @@ def add_viewpoints(collection: Collection) -> Collection:
     names = viewpoints([item.title for item in collection.items])
     if not any(names) or any(POV in item.details for item in collection.items):
         return collection
-    items = [
-        replace(item, details={**item.details, POV: name}) if name else item
-        for item, name in zip(collection.items, names, strict=True)
-    ]
-    return replace(collection, items=items)
+    pairs = zip(collection.items, names, strict=True)
+    items = (replace(item, details={**item.details, POV: name}) if name else item for item, name in pairs)
+    return replace(collection, items=tuple(items))
 
 
 def text_facts(collection: Collection) -> tuple[Fact, ...]:
