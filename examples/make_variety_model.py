@@ -23,7 +23,7 @@ def main() -> None:
     card = {
         "name": "variety",
         "purpose": "pieces that have nothing to do with each other: neighbours differ in words, people and length",
-        "limits": "its weights are set, not learned: a custom, of which nothing is claimed; books of poems do the opposite",
+        "limits": "its weights are set, not learned: a custom, of which nothing is claimed; poets do the opposite",
     }
     single = {name: tensor.astype(np.float32) for name, tensor in tensors.items()}
     Model(measures_config((), (), tuple(WEIGHTS)), single, card=card).save(Path(sys.argv[1]))

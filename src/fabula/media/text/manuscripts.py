@@ -435,7 +435,7 @@ def relink(path: Path, names: Mapping[str, str]) -> None:
         wiki = found["wiki"] is not None
         last = posixpath.basename((found["name"] if wiki else unquote(found["to"])).strip())
         new = names.get(last, names.get(f"{last}.md") if wiki else None)
-        if new is None:
+        if new is None or "://" in found[0]:
             return found[0]
         shown_as = new if wiki and last in names else new.rpartition(".")[0] if wiki else new
         whole = shown_as if wiki or found["link"].endswith("<") else quote(shown_as)
