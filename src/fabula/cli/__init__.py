@@ -17,7 +17,7 @@ from fabula.version import __version__
 
 # Command: (module, what `fabula --help` says of it). Modules are loaded when their command runs.
 COMMANDS = {
-    "order": ("order", "Put a folder of music, a playlist or a table in an order that tells a story."),
+    "order": ("order", "Put music, texts or pictures in an order that tells a story."),
     "review": ("review", "Say what is good and what is weak in an order as it stands, and the moves that would help."),
     "arcs": (
         "arcs",

@@ -141,7 +141,9 @@ _FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothne
 @click.option("--jobs", type=click.IntRange(1), help="Files to measure at a time; by default one per core.")
 @click.option("--cache/--no-cache", default=True, help="Keep what was measured.")
 def command(*, paths: tuple[str, ...], restore: str | None, number: int | None, **options: Any) -> None:
-    """Put music, texts or pictures (a folder, a manuscript, a playlist or a table) in an order that tells a story.
+    """Put music, texts or pictures in an order that tells a story.
+
+    PATH is a folder, files, a playlist, a manuscript or a table.
 
     \b
     Examples; more of one kind: fabula order --medium music, text or images --help

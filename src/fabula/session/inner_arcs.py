@@ -211,7 +211,7 @@ def inner_arcs(
         try:
             found.append(_inner_arc(*_open(path), how))
         except (FileError, InputError) as error:
-            if problems is None:
+            if problems is None or len(paths) == 1:
                 raise
             problems.append(error.message if isinstance(error, InputError) else str(error))
         if progress is not None:

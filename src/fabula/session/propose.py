@@ -37,6 +37,7 @@ _LONGEST = 3.0  # times as much, at most
 _MOST_LEANING = 2000  # items beyond which no alternatives lean towards a template: their tables are large
 _APART_SOFT = 8.0  # natural logarithms of likelihood that two alike side by side cost, where that is to be seldom
 _FOLLOWED = 0.6  # correlation from which on an order is said to follow a template
+_TELLING = 100  # words of an item in the middle, from which on it tells whether it has to do with others
 APART = "have little to do with each other"
 FLAT = Template([0, 1], [0, 0])  # where no arc is drawn
 _LEANING = 0.5  # how much a squared deviation from a template counts against the likelihood of an alternative
@@ -116,15 +117,23 @@ class Likelihood:
     @property
     def scattered(self) -> bool:
         """Whether the items have no more to do with each other than parts of different works."""
-        return self._kin is not None and is_scattered(*self._kin)
+        terms = None if self.evidence is None else self.evidence.terms
+        long_enough = terms is not None and np.median(terms.totals) >= _TELLING
+        return self._kin is not None and self._spoken and long_enough and is_scattered(*self._kin)
+
+    @property
+    def _spoken(self) -> bool:
+        """Whether the model has learned the language of the items."""
+        terms = None if self.evidence is None else self.evidence.terms
+        return terms is not None and terms.language in as_measures(self.model.encoder).words
 
     @cached_property
     def unfamiliar(self) -> str:
         """Why nothing may be claimed, in words: the items are unlike what the model has learned from; else ""."""
-        items, terms = self.medium.words.items, None if self.evidence is None else self.evidence.terms
-        if self.taken or self._kin is None or terms is None:
+        items = self.medium.words.items
+        if self.taken or self._kin is None:
             return self.taken
-        if terms.language not in as_measures(self.model.encoder).words:
+        if not self._spoken:
             return "a guess: the model has not learned this language"
         if is_far(*self._kin):
             return f"a guess: these {items} are unlike those that the model has learned from"

@@ -35,13 +35,12 @@ _NUMERALS = """
     veinticinco / veintiséis / veintisiete / veintiocho / veintinueve / thirty thirtieth trente treinta
 """
 _TENS = (
-    "forty fortieth quarante cuarenta / fifty fiftieth cinquante cincuenta / sixty soixante sesenta / seventy / eighty"
+    "forty fortieth quarante cuarenta / fifty fiftieth cinquante cincuenta / sixty soixante sesenta / seventy / eighty / ninety"
 )
-_VALUES = {word: value for value, words in enumerate(_NUMERALS.split("/"), start=1) for word in words.split()} | {
-    word: value * 10 for value, words in enumerate(_TENS.split("/"), start=4) for word in words.split()
-}
-_VALUES |= {"ninety": 90, **dict.fromkeys(("hundred", "cent"), 100)}
-_VALUES |= dict.fromkeys("and et y the le la el last dernier último".split(), 0)  # noqa: SIM905 - what stands between
+_VALUES = dict.fromkeys("and et y the le la el last dernier último".split(), 0)  # noqa: SIM905 - word: value
+for _start, _step, _rows in ((1, 1, _NUMERALS), (40, 10, _TENS), (100, 0, "hundred cent")):
+    for _at, _row in enumerate(_rows.split("/")):
+        _VALUES.update(dict.fromkeys(_row.split(), _start + _step * _at))
 _NUMERAL = "|".join(_VALUES)
 _SPELLED = re.compile(rf"(?:{_KINDS})(?:[\s-]+(?:{_NUMERAL})){{1,5}}[.:]?", re.IGNORECASE)  # Chapter Twenty-One
 _NUMBER = r"(?:\d{1,4}|[ivxlcdm]{1,9})"
@@ -143,7 +142,9 @@ _MONTHS = """
     julio luglio / august aug aout agosto / september sept sep septembre septiembre settembre / october oct oktober okt
     octobre octubre ottobre / november nov novembre noviembre / december dec dezember dez decembre diciembre dicembre
 """
-_MONTH = {name: month for month, names in enumerate(_MONTHS.split("/"), start=1) for name in names.split()}
+_MONTH: dict[str, int] = {}
+for _at, _row in enumerate(_MONTHS.split("/"), start=1):
+    _MONTH.update(dict.fromkeys(_row.split(), _at))
 _DATES = (
     re.compile(r"(?<!\d)(?P<year>[12]\d{3})([-._]?)(?P<month>\d\d)\2(?P<day>\d\d)(?!\d)"),
     re.compile(r"(?<!\d)(?P<day>\d{1,2})(?:st|nd|rd|th|er|\.)?\s+(?:of\s+|de\s+)?(?P<name>[^\W\d_]{3,10})\.?,?\s+(?:de\s+)?"
@@ -152,7 +153,7 @@ _DATES = (
 )  # fmt: skip
 _KIND = re.compile(rf"\W*(?:(?:{_KINDS})\b[\s.]*|第)", re.IGNORECASE)
 _COUNTS = re.compile("(?=.)C?(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")  # a numeral below 200
-_HAN = {sign: value for value, sign in enumerate("一二三四五六七八九十", start=1)}
+_HAN = dict(zip("一二三四五六七八九十", range(1, 11), strict=True))
 _NAMED = re.compile(r"[^\W\d_][\w'’.-]*(?:\s+[^\W\d_][\w'’.-]*){0,2}")  # a name of up to three words
 
 
