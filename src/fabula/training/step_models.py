@@ -50,15 +50,13 @@ class Example:
     standing: Floats  # (n, f): how far each item stands out, as the encoder of measures says it
     pairs: NDArray[np.floating]  # (k, n, n): the tables over all pairs
     group: str = ""  # who made it: what belongs together when collections are set aside or drawn again
-    kind: int = 0  # where several are learned at once, such as novels and poems: which
 
     def __len__(self) -> int:
         return len(self.standing)
 
     def reorder(self, ordering: Ints) -> "Example":
         """The same items in another order, taken for the true one."""
-        pairs = self.pairs[:, ordering][:, :, ordering]
-        return replace(self, standing=self.standing[ordering], pairs=pairs)
+        return Example(self.standing[ordering], self.pairs[:, ordering][:, :, ordering], self.group)
 
 
 def spans(n: int, rng: np.random.Generator) -> list[range]:
@@ -78,7 +76,7 @@ def shuffle(examples: Sequence[Example], rng: np.random.Generator) -> list[Examp
 def noise(examples: Sequence[Example], rng: np.random.Generator) -> list[Example]:
     """The same with random numbers for what was measured: a control, of which nothing may be known."""
     return [
-        replace(one, standing=rng.standard_normal(one.standing.shape), pairs=rng.standard_normal(one.pairs.shape))
+        Example(rng.standard_normal(one.standing.shape), rng.standard_normal(one.pairs.shape), one.group)
         for one in examples
     ]
 
@@ -168,21 +166,14 @@ def learn_weights(
 
     ``progress`` is called after each step, which is an epoch here.
     """
-    return learn_kinds(examples, recipe, jobs=jobs, progress=progress)[0]
-
-
-def learn_kinds(
-    examples: Sequence[Example], recipe: StepRecipe, *, jobs: int = 1, progress: Report | None = None
-) -> list[Weights]:
-    """The weights of each kind of examples: what all have in common, and what a kind has besides, each held small."""
     with ExitStack() as stack:
         run: Callable[..., Any] = map
         if jobs > 1:
             pool = ProcessPoolExecutor(jobs, initializer=_keep, initargs=(examples,))
             run = stack.enter_context(pool).map
         learner = ChainLearner(examples, recipe, run)
-        array = optimise(learner, progress=progress).best_net().array
-    return [Weights.of(learner.flat(array, kind), examples[0]) for kind in range(learner.kinds)]
+        net = optimise(learner, progress=progress).best_net()
+    return Weights.of(net.array / learner.scale, examples[0])
 
 
 class LoglinearNet(nn.Module):
@@ -223,18 +214,11 @@ class ChainLearner(Learner):
         self.scale = _scales(examples, self._rng)
         self._varying = _varying(examples[0])
         self._orders = [np.argsort(self._rng.random((recipe.chains, len(one))), axis=1) for one in examples]
-        self._kind = np.array([one.kind for one in examples])
-        self.kinds = int(self._kind.max()) + 1
         _keep(examples)
 
     def make_net(self) -> nn.Module:
-        """All weights zero: those of all kinds, and, where there are several, those of each."""
-        return LoglinearNet(np.zeros(len(self.scale) * (1 + self.kinds if self.kinds > 1 else 1)))
-
-    def flat(self, array: Floats, kind: int) -> Floats:
-        """The weights of a kind in a row, in their own units."""
-        rows = array.reshape(-1, len(self.scale))
-        return np.asarray((rows[0] + rows[1 + kind] if len(rows) > 1 else rows[0]) / self.scale)
+        """All weights zero."""
+        return LoglinearNet(np.zeros(len(self.scale)))
 
     def make_optimizer(self, net: nn.Module) -> torch.optim.Optimizer:
         """Adam with a short memory."""
@@ -249,26 +233,17 @@ class ChainLearner(Learner):
         """The mean of the last quarter."""
         return 1 / max(1, step - int(np.ceil(0.75 * steps)))
 
-    def plan(self, epoch: int) -> list[tuple[int, list[Ints]]]:
-        """One batch: the number of the step, and which examples of each kind, as many of each."""
-        most = self.recipe.batch // self.kinds
-        own = [np.flatnonzero(self._kind == kind) for kind in range(self.kinds)]
-        return [(epoch, [one[self._rng.permutation(len(one))[:most]] for one in own])]
+    def plan(self, epoch: int) -> list[tuple[int, Ints]]:
+        """One batch: the number of the step, and which examples."""
+        return [(epoch, self._rng.permutation(len(self.examples))[: self.recipe.batch])]
 
-    def loss(self, net: nn.Module, batch: tuple[int, list[Ints]]) -> Loss:
+    def loss(self, net: nn.Module, batch: tuple[int, Ints]) -> Loss:
         """What drawn orders score more than true ones, and the penalty; its gradient is that of the likelihood."""
         step, chosen = batch
-        weights = cast(LoglinearNet, net).weights
-        gaps = [self._gap(net, step, kind, own) for kind, own in enumerate(chosen)]
-        gap = np.concatenate([np.sum(gaps, axis=0), *gaps]) if self.kinds > 1 else gaps[0]
-        return Loss(self.recipe.penalty * weights.square().sum() - net(torch.from_numpy(gap)))
-
-    def _gap(self, net: nn.Module, step: int, kind: int, chosen: Ints) -> Floats:
-        """What the true orders of examples of a kind have more than those drawn, on average, in units of the scale."""
-        flat = self.flat(cast(LoglinearNet, net).array, kind)
+        flat = cast(LoglinearNet, net).array / self.scale
         packs = list(_packs(chosen.tolist(), [len(one) for one in self.examples]))
         walk = partial(_walk, Weights.of(flat, self.examples[0]))
-        seeds = [(self.recipe.seed, step, *([kind] if kind else []), number) for number in range(len(packs))]
+        seeds = [(self.recipe.seed, step, number) for number in range(len(packs))]
         total = np.zeros(len(flat))
         for pack, (gap, orders) in zip(
             packs, self._run(walk, packs, [[self._orders[i] for i in pack] for pack in packs], seeds), strict=True
@@ -276,7 +251,9 @@ class ChainLearner(Learner):
             total += gap
             for i, order in zip(pack, orders, strict=True):
                 self._orders[i] = order
-        return np.where(self._varying, total / self.scale / len(chosen), 0.0)
+        gap = np.where(self._varying, total / self.scale / len(chosen), 0.0)
+        weights = cast(LoglinearNet, net).weights
+        return Loss(self.recipe.penalty * weights.square().sum() - net(torch.from_numpy(gap)))
 
 
 _HELD: list[Sequence[Example]] = []  # of this process
