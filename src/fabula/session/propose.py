@@ -123,7 +123,7 @@ class Likelihood:
     def scattered(self) -> bool:
         """Whether the items have no more to do with each other than parts of different works."""
         terms = None if self.evidence is None else self.evidence.terms
-        long_enough = terms is not None and np.median(terms.totals) >= _TELLING
+        long_enough = terms is not None and float(np.median(terms.totals)) >= _TELLING
         return self._kin is not None and self._spoken and long_enough and is_scattered(*self._kin)
 
     @property

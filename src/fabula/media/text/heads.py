@@ -34,7 +34,8 @@ _NUMERALS = """
     nineteenth diecinueve / twenty twentieth vingt veinte / veintiuno / veintidós / veintitrés / veinticuatro /
     veinticinco / veintiséis / veintisiete / veintiocho / veintinueve / thirty thirtieth trente treinta
 """
-_TENS = "forty fortieth quarante cuarenta / fifty fiftieth cinquante cincuenta / sixty soixante sesenta / seventy / eighty / ninety"
+_TENS = "forty fortieth quarante cuarenta / fifty fiftieth cinquante cincuenta / sixty soixante sesenta / seventy"
+_TENS += " / eighty / ninety"
 _VALUES = dict.fromkeys("and et y the le la el last dernier último".split(), 0)  # noqa: SIM905 - word: value
 for _start, _step, _rows in ((1, 1, _NUMERALS), (40, 10, _TENS), (100, 0, "hundred cent")):
     for _at, _row in enumerate(_rows.split("/")):
