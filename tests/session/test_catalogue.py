@@ -137,7 +137,7 @@ def test_what_cannot_be_done_is_refused_before_anything_is_read(tmp_path):
     with pytest.raises(InputError, match="ending must be one of"):
         encode_catalogue(CatalogueRequest(nowhere), tmp_path / "essence.txt")
     with pytest.raises(InputError, match="looks into the items"):
-        order_catalogue(CatalogueRequest(nowhere, "poems"), tmp_path / "orders.csv")
+        encode_catalogue(CatalogueRequest(nowhere, "poems"), tmp_path / "essence.csv")
     with pytest.raises(FileError):
         order_catalogue(CatalogueRequest(nowhere), tmp_path / "orders.csv")
     assert not list(tmp_path.iterdir())

@@ -346,11 +346,14 @@ def encode_catalogue(asked: CatalogueRequest, output: str | Path, *, raw: bool =
 
     def choose(piece: Piece) -> Model:
         known = complete(piece.collections, piece.medium).feature_names
-        return _load(essence_name(piece.medium, known) or piece.medium.proposer)
+        model = _load(essence_name(piece.medium, known) or piece.medium.proposer)
+        return check_arrays(model, str(model.card.get("name")))
+
+    if asked.model is not None:
+        check_arrays(load_model(asked.model), asked.model)
 
     def rows(model: Model, piece: Piece, part: Collections, at: slice) -> tuple[Rows, Counts]:
-        known = check_arrays(model, asked.model or str(model.card.get("name")))
-        return essence_rows(known, piece, part, at, raw=raw), Counts()
+        return essence_rows(model, piece, part, at, raw=raw), Counts()
 
     return _go_through(asked, _check_ending(output, ESSENCE_ENDINGS), choose, rows)
 
