@@ -24,6 +24,7 @@ from fabula.session.measure import foresee_lengths
 from fabula.session.open import demo_folder, load_session
 from fabula.session.session import Asked, Session, source_session
 from fabula.sources.folders import COMMON_NAMES, files_of, medium_of, natural_key, tell_beside
+from fabula.sources.libraries.library import named_in
 from fabula.sources.playlists.entries import Playlist, is_address, is_relative, resolve
 from fabula.sources.registry import Opening, SeveralCollectionsError, Source, list_endings, open_source
 from fabula.web.file_access import ItemFile, check_list, find_file, guard_below, resolve_below
@@ -219,17 +220,17 @@ def _cut_name(name: str) -> str:
 
 def open_paths(
     store: ServerStore,
-    paths: Sequence[Path],
+    paths: Sequence[str | Path],
     roots: Sequence[Path],
     progress: JobProgress,
     origin: Origin,
     by: str | None = None,
 ) -> str:
-    """Open a folder, a playlist or a table of this machine, and no file outside the roots: the collection's id."""
+    """Open a folder, a list or a library, and no file outside the roots: the collection's id."""
     with guard_files(guard_below(roots)):
         for path in paths:
-            if path.suffix.lower() in list_endings():
-                check_list(path)
+            if Path(path).suffix.lower() in list_endings():
+                check_list(Path(path))
         opening = Opening(origin.collection, within=tuple(roots), progress=progress, stop=progress.stopped)
         session = open_within(store, open_source(paths, opening), roots, progress, by)
     source = session.source
@@ -241,6 +242,11 @@ def open_paths(
     opened = replace(session, source=placed)
     whole = find_file(source.path, roots) if source.cut else None
     return store.add(OpenCollection(collection_id(opened, origin), opened, files, origin, whole=whole))
+
+
+def open_library(store: ServerStore, progress: JobProgress, origin: Origin, by: str | None = None) -> str:
+    """Open a playlist of a library that was named at start: the collection's id."""
+    return open_paths(store, [origin.path], (*store.settings.roots, *named_in(origin.path)), progress, origin, by)
 
 
 def open_within(
@@ -486,6 +492,8 @@ def reopen(store: ServerStore, workspace: PageWorkspace, progress: JobProgress) 
     origin = Origin(**workspace.origin)
     if origin.kind == "demo":
         return open_demo(store, origin.path or "music", progress)
+    if origin.kind == "library" and origin.path in store.settings.libraries:
+        return open_library(store, progress, origin)
     path = resolve_below(origin.path, store.settings.roots) if origin.kind == "path" else None
     if path is not None:
         return open_paths(store, [path], store.settings.roots, progress, origin)

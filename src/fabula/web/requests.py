@@ -107,7 +107,7 @@ class DemoRequest(_Body):
 
 
 class OpenRequest(_Body):
-    """Open something of this machine that lies below the folders named at start."""
+    """Open something of this machine that lies below the folders named at start, or a library named there."""
 
     path: Text
     by: Text | None = Field(None, description="The column that is the essence.")
@@ -129,6 +129,13 @@ class ExportRequest(_Body):
         "md", "docx", "png", "pdf", "book.pdf",
     ]  # fmt: skip
     gap_s: Number | None = Field(None, ge=-60, le=60, description="In place of the gap that it was ordered with.")
+
+
+class WriteRequest(_Body):
+    """Write a result back into the library of its collection."""
+
+    result: str = Field(description="The id that POST /api/order answered as `result`.", max_length=100)
+    name: Text | None = Field(None, description="Of a new playlist; by default in place of the one that was opened.")
 
 
 class DeskRequest(_Body):

@@ -118,6 +118,7 @@ def collection_body(opened: OpenCollection, *, knows_model: bool) -> dict[str, A
         "notes": list(session.notes),
         "left_out": _describe_left_out((*opened.left_out, *session.source.left_out)),
         "origin": {"kind": opened.origin.kind, "path": opened.origin.path},
+        "library": None if session.source.home is None else session.source.home.name,
         "silent": opened.silent or None,
         "items": _describe_items(opened, facts),
     }

@@ -25,6 +25,7 @@ from fabula.web.open_collection import (
     DEMOS,
     list_demos,
     open_demo,
+    open_library,
     open_paths,
     open_saved_session,
     open_upload,
@@ -78,12 +79,15 @@ def _start(jobs: OpenJobs, title: str, work: Callable[[JobProgress], str]) -> di
 def start(store: StoreOf, jobs: JobsOf, first: FirstOf) -> Any:
     """What a new page shows: the job of what was named at start, null where that is no collection; and the demos.
 
-    And how many files may be sent at once.
+    And how many files may be sent at once, and the library that was named alone.
     """
     job = None if first is None else jobs.find(first)
     gone = job is not None and job.state == "done" and all(one.id != job.collection for one in store.all())
     opened = None if job is None or gone else responses.job_body(job)
-    return json_response({"open": opened, "demos": list_demos(), "most_files": store.settings.most_files})
+    named = store.settings.libraries
+    alone = named[0] if len(named) == 1 and not store.settings.roots else None
+    told = {"open": opened, "library": alone, "demos": list_demos(), "most_files": store.settings.most_files}
+    return json_response(told)
 
 
 @router.post("/demo", status_code=202, tags=["open"])
@@ -120,8 +124,8 @@ async def upload(
 
 @router.get("/folders", tags=["open"])
 def folders(store: StoreOf, path: str | None = Query(None, max_length=4000)) -> Any:
-    """What lies in a folder of this machine; without a path the folders named at start."""
-    return json_response(list_folder(path, store.settings.roots))
+    """What lies in a folder of this machine; without a path the folders and libraries named at start."""
+    return json_response(list_folder(path, store.settings.roots, store.settings.libraries))
 
 
 @router.get("/formats", tags=["open"])
@@ -132,8 +136,11 @@ def formats() -> Any:
 
 @router.post("/collections", status_code=202, tags=["open"])
 def open_here(asked: requests.OpenRequest, store: StoreOf, jobs: JobsOf) -> Any:
-    """Open a folder, a playlist or a table of this machine, below the folders named at start; a job."""
+    """Open a folder, a playlist or a table below the folders named at start, or a library named there; a job."""
     roots = store.settings.roots
+    if asked.path in store.settings.libraries:
+        there = Origin("library", asked.path, asked.collection)
+        return _start(jobs, asked.path, lambda progress: open_library(store, progress, there, asked.by))
     path = check_below(asked.path, roots)
     origin = Origin("path", str(path), asked.collection)
     return _start(jobs, path.name, lambda progress: open_paths(store, [path], roots, progress, origin, asked.by))
@@ -345,6 +352,12 @@ def export(collection: str, asked: requests.ExportRequest, store: StoreOf) -> Re
     with guard_files(opened.guard):
         name, data = responses.export(ordered, asked.format, store.folder)
     return Response(data, media_type="application/octet-stream", headers=_attach(name))
+
+
+@router.post("/collections/{collection}/write", tags=["order"])
+def write(collection: str, asked: requests.WriteRequest, store: StoreOf) -> Any:
+    """Write a result back into the library that the collection came from; answers in words what was `written`."""
+    return json_response({"written": store.get_result(collection, asked.result).write_back(asked.name)})
 
 
 @router.post("/collections/{collection}/session", tags=["order"], response_class=Response)

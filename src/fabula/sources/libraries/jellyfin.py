@@ -22,18 +22,17 @@ _WHO = 'MediaBrowser Client="fabula", Device="fabula", DeviceId="fabula", Versio
 class JellyfinServer(Server):
     """A server and who asks it: by a token that the password is given for."""
 
-    _token = ""
-    _user = ""
+    _known: tuple[str, str] | None = None  # the user's id and token
 
     @property
     def user(self) -> str:
         """The id of who asks."""
-        if not self._token:
+        if self._known is None:
             told = self.ask(
                 "POST", "/Users/AuthenticateByName", {"Username": self.address.user, "Pw": self._secret}, known=False
             )
-            self._token, self._user = str(told["AccessToken"]), str(told["User"]["Id"])
-        return self._user
+            self._known = str(told["User"]["Id"]), str(told["AccessToken"])
+        return self._known[0]
 
     def ask(
         self, method: str, path: str, body: Mapping[str, Any] | None = None, *, known: bool = True, **query: str
@@ -57,31 +56,21 @@ class JellyfinServer(Server):
         self.save(self._send("GET", f"/Audio/{quote(song)}/stream?static=true", None), target)
 
     def _send(self, method: str, path: str, body: bytes | None) -> Any:
-        who = _WHO + (f', Token="{self._token}"' if self._token else "")
+        who = _WHO + (f', Token="{self._known[1]}"' if self._known else "")
         return self.send(method, path, body, {"Authorization": who, "Content-Type": "application/json"})
 
 
-@dataclass(frozen=True)
+@dataclass
 class JellyfinPlaylist(ServerPlaylist):
     """One playlist of a server. Its id and who may see it stay; all songs go in one request."""
 
     server: JellyfinServer
 
     @property
-    def id(self) -> str:
-        """How the server calls it."""
-        return str(self.told["Id"])
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        return str(self.told["Name"])
-
-    @property
     def fixed(self) -> str:
         """Why this playlist cannot be replaced; "" where it can."""
         there = tuple(map(_plain, self._tell(self.id).get("ItemIds") or ()))
-        return "" if there == self.songs else "holds songs that you may not see"
+        return "" if there == self.known else "holds songs that you may not see"
 
     def names(self) -> list[tuple[str, str]]:
         """The id and the name of every playlist of this user."""
@@ -155,8 +144,9 @@ def open_jellyfin(paths: Sequence[str], opening: Opening) -> Source:
     found = _playlists(server)
     known = [(str(one["Id"]), str(one["Name"]), int(one.get("ChildCount") or 0)) for one in found]
     told = found[choose_playlist(address, known, opening)]
-    items = _items(server, str(told["Id"]))
-    home = JellyfinPlaylist(server, told, tuple(str(song["Id"]) for song in items))
+    which, name = str(told["Id"]), str(told["Name"])
+    items = _items(server, which)
+    home = JellyfinPlaylist(server, which, name, tuple(str(song["Id"]) for song in items))
     playlist = Playlist(tuple(map(_entry, items)), home.name, "jellyfin")
     fetch = lambda row, target: server.fetch(home.songs[row], target)  # noqa: E731
     return open_songs(paths[0], address, playlist, home, opening, fetch)

@@ -52,13 +52,18 @@ class _Track:
         """Where it and the silence before it begin, in frames."""
         return min(self.indices.values())
 
+    @property
+    def sounds(self) -> int:
+        """Where it begins itself; some programs write another index alone."""
+        return self.indices.get(1, self.begins)
+
 
 def read_cue(path: str | os.PathLike[str]) -> Playlist:
     """Read a cue sheet; a track of a file that has several is a stretch of it, ``image.flac#t=12.5,200``."""
     text, script = read_text(path, "a cue sheet", any_bytes=True, most=MOST_BYTES)
     head, tracks, tail = _parts(path, text)
     if not tracks:
-        raise FileError(f"{path}: is not a cue sheet (no TRACK with an INDEX 01 stands in it)")
+        raise FileError(f"{path}: is not a cue sheet (no TRACK with an INDEX stands in it)")
     folder = Path(path).parent
     shared = {track.file for k, track in enumerate(tracks) if any(track.file == one.file for one in tracks[:k][-1:])}
     title, artist = (_value(head, name) for name in ("TITLE", "PERFORMER"))
@@ -100,8 +105,8 @@ def _parts(path: str | os.PathLike[str], text: str) -> tuple[str, list[_Track], 
             tracks[-1].lines.append(line)
             _note(path, number, tracks[-1], word, rest)
     for track in tracks:
-        if 1 not in track.indices:
-            raise FileError(f"{path}: line {track.line}: the track has no INDEX 01")
+        if not track.indices:
+            raise FileError(f"{path}: line {track.line}: the track has no INDEX")
     return "".join(head), tracks, "".join(pending)
 
 
@@ -123,13 +128,13 @@ def _next_in_file(tracks: Sequence[_Track], k: int) -> _Track | None:
     after = tracks[k + 1] if k + 1 < len(tracks) else None
     if after is None or after.file != tracks[k].file or any("FILE" in line.upper().split()[:1] for line in after.lines):
         return None
-    if after.begins < tracks[k].indices[1]:
+    if after.begins < tracks[k].sounds:
         raise FileError(f"line {after.line}: the track begins before the one before it")
     return after
 
 
 def _entry(track: _Track, after: _Track | None, folder: Path, artist: str, *, single: bool) -> Entry:
-    begins, ends = track.indices[1], None if after is None else after.begins
+    begins, ends = track.sounds, None if after is None else after.begins
     file = track.file if is_address(track.file) else on_disk(track.file, folder)
     if track.stretch is not None and not Path(resolve(file, folder)).is_file():
         (file, begins, ends), single = track.stretch, False

@@ -82,9 +82,14 @@ def read_playlist(path: str | os.PathLike[str], collection: str | None = None) -
         raise InputError(f"{path}: holds one playlist; got {collection!r}", field="collection")
     if not form.several:
         return form.read(path)
-    return form.read(
-        path, lambda lists: choose_collection(path, [Choice(name, name, size) for name, size in lists], collection)
-    )
+    return form.read(path, lambda lists: choose_collection(path, _name_choices(lists), collection))
+
+
+def _name_choices(lists: Sequence[tuple[str, int]]) -> list[Choice]:
+    """Playlists of one file by their names and sizes; those that are called alike are told by numbers."""
+    names = [name for name, _ in lists]
+    numbers = [f" ({names[: k + 1].count(name)})" if names.count(name) > 1 else "" for k, name in enumerate(names)]
+    return [Choice(name + number, name, size) for (name, size), number in zip(lists, numbers, strict=True)]
 
 
 def write_playlist(

@@ -32,10 +32,11 @@ export async function start(open, beforeLeaving) {
 
 // What the command named is opened at once; and the demos, each a collection to try things with.
 export async function findFirst() {
-  const { open, demos } = await api.begin();
+  const { open, library, demos } = await api.begin();
   $("demos").replaceChildren(...demos.map(({ name, title, items }, k) =>
     el("button", { id: k ? null : "demo", onclick: () => runJob(() => api.demo(name)) }, title, el("small", { class: "soft" }, `${name}, ${items}`))));
-  return open && !["failed", "cancelled"].includes(open.state) ? open : null;
+  if (library) return (more) => api.openPath(library, more);
+  return open && !["failed", "cancelled"].includes(open.state) ? () => open : null;
 }
 
 export function toggleStart() {
@@ -153,7 +154,7 @@ const isChoosing = () => $("which").open;
 function chooseCollection(choices) {
   const dialog = $("which");
   listed = choices.map(({ id, title, items }, index) => ({ index, id, title: title || id, items }));
-  $("which-text").textContent = `The table holds ${choices.length.toLocaleString("en")} collections. Choose the one to lay in order.`;
+  $("which-text").textContent = `It holds ${choices.length.toLocaleString("en")} collections. Choose the one to lay in order.`;
   $("which-find").hidden = choices.length <= FEW;
   $("which-find").value = "";
   listCollections();
@@ -189,11 +190,12 @@ function onChooserKey(event) {
   else if (!$("which-find").hidden) $("which-find").focus();
 }
 
-// The folders of this computer that were named at start.
+// The folders of this computer, and the libraries, that were named at start.
 async function startFolders() {
   $("browse").addEventListener("click", () => browse(null));
-  const { folders } = await api.folders(null).catch(() => ({ folders: [] }));
-  $("browse").hidden = !folders.length;
+  const { folders, lists } = await api.folders(null).catch(() => ({ folders: [], lists: [] }));
+  $("browse").hidden = !folders.length && !lists.length;
+  if (lists.length) $("browse").textContent = folders.length ? "Folders and libraries" : "Libraries";
 }
 
 const makeEntry = (name, action, kind) => el("li", {}, el("button", { class: `link ${kind}`, onclick: action, dir: "auto" }, name));
@@ -207,7 +209,7 @@ async function browse(path) {
     const open = can ? el("button", { class: "strong", onclick: () => runJob(() => api.openPath(here)) }, items ? `Open this folder (${items})` : "Open this folder") : null;
     const list = el("ul", {}, ...folders.map((one) => makeEntry(one.name, () => browse(one.path), "dir")),
       ...lists.map((one) => makeEntry(one.name, () => runJob((more) => api.openPath(one.path, more)), "file")));
-    const name = here === null ? "Folders of this computer" : here.split(/[\\/]/).pop();
+    const name = here === null ? $("browse").textContent : here.split(/[\\/]/).pop();
     box.replaceChildren(el("div", { class: "head" }, el("h2", { dir: "auto" }, name), el("div", { class: "group" }, ...[up, open].filter(Boolean))), list);
     box.hidden = false;
     box.querySelector("button")?.focus();
