@@ -1,6 +1,6 @@
 """Loudness by ITU-R BS.1770-4 and EBU R 128: integrated, its range, its true peak, silences and fades at the edges."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -41,31 +41,24 @@ def loudness(samples: ArrayLike, rate: int) -> float:
     array = np.asarray(samples, dtype=np.float32)
     if array.ndim not in (1, 2) or array.size == 0:
         raise InputError(f"samples must have shape (frames,) or (frames, channels), not empty; got {array.shape}")
-    array = array.reshape(len(array), -1)
-    size = chunk_frames(rate)
-    return integrate((array[start : start + size] for start in range(0, len(array), size)), rate)
+    array, size, meter = array.reshape(len(array), -1), chunk_frames(rate), Meter(rate)
+    for start in range(0, len(array), size):
+        meter.push(array[start : start + size])
+    return meter.loudness()
 
 
 def chunk_frames(rate: int) -> int:
-    """How many frames each chunk but the last must have for `integrate`: some steps of 100 ms, in whole rows."""
+    """How many frames each chunk but the last must have for a `Meter`: some steps of 100 ms, in whole rows."""
     if not rate >= LOWEST_RATE:
         raise InputError(f"the rate must be at least {LOWEST_RATE} Hz to measure loudness; got {rate}")
     return _STEPS * round(rate / 10)
 
 
-def integrate(chunks: Iterable[Samples], rate: int, *, vorbis: bool = False) -> float:
-    """Integrated loudness in LUFS of a stream of chunks (frames, channels) of ``chunk_frames(rate)`` but the last.
-
-    A chunk may be overwritten once the next one is asked for. ``vorbis``: see `channel_weights`.
-    """
-    meter = Meter(rate, vorbis=vorbis)
-    for chunk in chunks:
-        meter.push(chunk)
-    return meter.loudness()
-
-
 class Meter:
-    """Measures a stream chunk by chunk; see `integrate`."""
+    """Measures the integrated loudness of a stream of chunks (frames, channels) of ``chunk_frames(rate)`` but the last.
+
+    A chunk may be overwritten once it was pushed. ``vorbis``: see `channel_weights`.
+    """
 
     def __init__(self, rate: int, *, vorbis: bool = False) -> None:
         self.frames = 0
