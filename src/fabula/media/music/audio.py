@@ -601,4 +601,4 @@ def _row(path: str, stop: Stop) -> NDArray[np.float64]:
     return np.array([getattr(measured, name) for name in FEATURES], dtype=np.float64)
 
 
-SPEC = Spec("audio", version=6, feature_names=FEATURES, measure=_row, shape=(len(FEATURES),))
+SPEC = Spec("audio", version=7, feature_names=FEATURES, measure=_row, shape=(len(FEATURES),))
