@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.arrays import Alike, Floats, by_length, normalise_many
+from fabula.core.arrays import Alike, Floats, by_length, normalise_many, quantise
 from fabula.core.collection import Collection, Evidence
 from fabula.core.collections import Collections
 from fabula.errors import InputError, ModelError
@@ -81,10 +81,7 @@ class Transform:
         return self.mean.shape
 
     def apply(self, features: ArrayLike) -> Floats:
-        """Features of shape (n, f) or (n, f, s) as the encoder takes them, the same shape, finite.
-
-        An infinite value, or one of 0 or less where the logarithm is taken, is an error that names the feature.
-        """
+        """Features of shape (n, f) or (n, f, s) as the encoder takes them, the same shape, finite."""
         values = _take_logarithms(np.asarray(features, dtype=np.float64), self.feature_names, self.logged)
         if values.shape[1:] != self.mean.shape:
             raise InputError(
@@ -114,7 +111,7 @@ class ItemEncoder:
         return self.transform.feature_names
 
     def raw(self, many: Collections) -> Floats:
-        """The essence of all items, (rows, d), not z-scored, some rows at a time."""
+        """The essence of all items, (rows, d), not z-scored, some rows at a time; equal items have an equal one."""
         features = self._pick(many)
         try:
             found = np.empty((len(features), self.dimensions))
@@ -123,7 +120,7 @@ class ItemEncoder:
         except InputError:
             self._blame(many, features)
             raise
-        return found
+        return quantise(found)
 
     def encode(self, many: Collections, evidence: Sequence[Evidence] | None) -> Iterator[tuple[Alike, Encoded]]:
         """The essence of collections of one length, (B, n, d), z-scored, until all have been."""

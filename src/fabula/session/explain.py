@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 MOST_ITEMS = 120  # of threads, beyond which nobody reads them
 MOST_CAUSES = 200  # rows of which it is told what of an item the model goes by: looking takes time for each
 _TOLD = 2  # names in a sentence
+_NAMED = 12  # items that are left out, by name
 _WORTH = 0.15  # natural logarithms of likelihood that something must add to be worth a word
 _SPEAKS, _SHARE = 0.05, 0.4  # natural logarithms of likelihood worth a word; and as a part of what speaks most
 _LEADS = 0.4  # the same, for following an item rather than any other
@@ -36,10 +37,7 @@ _MIGHT = 1.5  # times as likely as by chance, to be named as an end that it migh
 
 
 def reasons(ordered: Ordered, rows: range | None = None) -> list[str]:
-    """One sentence per position: what the item is like, what the arc wants there; of some rows what a model goes by.
-
-    With sides, each side has an opener, a close, a height and a depth of its own.
-    """
+    """One sentence per position: what the item is like, what the arc wants there; of some rows what a model goes by."""
     joined = ordered.session.medium.telling.joins(ordered.collection, ordered.breaks)
     plain = _plain(ordered, range(MOST_CAUSES) if rows is None else rows)
     threads, on = ordered.session.threads, [""] * len(ordered.ordering)
@@ -194,7 +192,8 @@ def doubts(ordered: Ordered) -> list[str]:
     found += _name_kept(ordered)
     if ordered.left_out:
         limit = ordered.session.medium.unit.text(ordered.limit)
-        out = ", ".join(ordered.session.collection.items[i].label for i in ordered.left_out)
+        out = ", ".join(ordered.session.collection.items[i].label for i in ordered.left_out[:_NAMED])
+        out += f" and {len(ordered.left_out) - _NAMED} more" if len(ordered.left_out) > _NAMED else ""
         found.append(f"left out to keep within {limit}: {out}" if limit else f"left out: {out}")
     if ordered.sides and ordered.task.constraints.lengths is None:
         found.append(f"lengths are not known: each side has as many {ordered.session.medium.words.items}")

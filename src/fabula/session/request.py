@@ -347,10 +347,7 @@ def _from_file(path: str, number: int | None) -> Template:
 
 
 def find_item(items: Sequence[Item], which: int | str, field: str) -> int:
-    """The one item a person means: its index; or its id, title or file name, or a part that only one of them has.
-
-    Refused, as what was given in `field`, when none or several fit; a near miss is told, never taken.
-    """
+    """The one item a person means: its index; or its id, title or file name, or a part that only one of them has."""
     if not isinstance(which, str):
         which = int(which)
         if not 0 <= which < len(items):
@@ -531,9 +528,9 @@ def _with_gaps(lengths: Sequence[float | None], gap: float) -> Floats:
 
 
 def labels(collection: Collection, column: str, medium: Medium, field: str = "apart") -> list[Hashable | None]:
-    """What each item has in a column; None where it has nothing. Refused where none has."""
+    """What each item has in a column; None where it has nothing. Refused where none has, but for groups of none."""
     found = [_label(collection, index, column, medium) for index in range(len(collection))]
-    if all(label is None for label in found):
+    if all(label is None for label in found) and column not in medium.codes:
         names = {name for item in collection.items for name in item.details} | set(collection.feature_names)
         names |= {medium.words.creator} if any(item.creator for item in collection.items) else set()
         there = ", ".join(sorted(names - {column})) or "nothing"
@@ -574,10 +571,7 @@ def explain_conflicts(collection: Collection, medium: Medium, request: Request) 
 
 
 def backward_steps(collection: Collection, column: str, medium: Medium) -> Floats:
-    """What a step back in a column costs, shape (n, n): its ranks, about 1 for any two; nothing where one is unknown.
-
-    However far an order goes ahead is free, so that one in which the column rises costs nothing.
-    """
+    """What a step back in a column costs, (n, n): its ranks, about 1 for any two; nothing where one is unknown."""
     name = medium.meant(column, collection.feature_names)
     values = detail_column(collection, column) if name is None else collection.column(name)
     if np.isnan(values).all():

@@ -82,12 +82,16 @@ class Player:
         return self.client.playlistinfo()
 
 
-@pytest.fixture
-def player(tmp_path, monkeypatch):
+def find_mpd() -> None:
     if shutil.which("mpd") is None:
         if os.environ.get("CI"):
             pytest.fail("mpd cannot be found: install mpd")
         pytest.skip("mpd cannot be found")
+
+
+@pytest.fixture
+def player(tmp_path, monkeypatch):
+    find_mpd()
     monkeypatch.setenv(IN_ENVIRONMENT, "s3cret")
     player = Player(tmp_path)
     yield player
@@ -121,6 +125,9 @@ def test_a_stored_playlist_is_replaced_and_the_old_one_kept(player):
     assert found["späte Lieder"] != before
     (kept,) = (songs for name, songs in found.items() if name != "späte Lieder")
     assert kept == before
+    ordered.write_back()  # what is there is what was written
+    assert player.lists()["späte Lieder"] == found["späte Lieder"]
+    player.client.playlistdelete("späte Lieder", 0)
     with pytest.raises(InputError, match="has changed since it was opened"):
         ordered.write_back()
     open_session(player.address("queue"), by="duration").order(template="steady-rise").write_back("Rising")
