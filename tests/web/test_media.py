@@ -128,7 +128,7 @@ def test_the_medium_can_be_named_where_files_are_opened(stones, tmp_path):
     body = {"path": str(tmp_path)}
     opened = stones.opened(stones.client.post("/api/collections", json=body))
     told = stones.client.get(f"/api/collections/{opened}").json()
-    assert told["notes"][0] == "opened as piles, though music knows such files, too (--medium music)"
+    assert told["notes"][0] == "opened as piles, though music knows such files, too: say medium music for that"
     assert (told["medium"]["preview"], told["medium"]["outputs"]) == ({"kind": "video", "type": "video"}, ["pile"])
     refused = stones.finish(stones.client.post("/api/collections", json={**body, "medium": "music"}))
     assert (refused["state"], "is not audio" in refused["error"]) == ("failed", True)

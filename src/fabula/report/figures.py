@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from fabula.core.arrays import Floats, normalise
 from fabula.core.template import Template
-from fabula.media.facts import Ends
+from fabula.media.facts import Ends, side_name
 from fabula.media.medium import Threads
 from fabula.report.markup import GREY, band, grid, limits, line, path, points, scale, series, shorten, svg, text
 from fabula.session.inner_arcs import InnerArc, WholeArc
@@ -72,8 +72,7 @@ def _side(frame: _ArcFrame, side: int, start: int, stop: int) -> list[str]:
     """The template, the line through the items, and the items of one side."""
     template, parts = frame.how.template, []
     if frame.how.sides:
-        letter = chr(ord("A") + side % 26)
-        parts.append(text(frame.x(start), frame.top - 8, letter, kind="soft", anchor="middle"))
+        parts.append(text(frame.x(start), frame.top - 8, side_name(side), kind="soft", anchor="middle"))
     if template is not None:
         last = frame.x(stop - 1)
         along = np.linspace(frame.x(start), last if stop - start > 1 or frame.how.sides else last + 0.1, 161)

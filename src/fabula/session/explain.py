@@ -13,10 +13,11 @@ from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection
 from fabula.core.fit import Fit
 from fabula.core.moves import longest_rising
+from fabula.media.facts import side_name
 from fabula.media.medium import Medium, Threads
 from fabula.models.encoders.set import TITLE
 from fabula.models.sureness import calibrate, calibration
-from fabula.session.request import labels, side_name, strands_apart, with_matter
+from fabula.session.request import labels, strands_apart, with_matter
 
 if TYPE_CHECKING:
     from fabula.models.order import Contributions

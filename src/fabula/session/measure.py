@@ -401,7 +401,8 @@ def _essence_by_default(source: Source, measuring: Measuring) -> Essence:
     if not usable or not (source.medium.specs or source.medium.columns):
         raise _no_column(there)
     name = next((name for name in source.medium.columns if name in usable), usable[0])
-    note = f"no model knows {source.medium.words.items}: ordered by {source.medium.shown(name)}; --by names another"
+    items, called = source.medium.words.items, source.medium.shown(name)
+    note = f"no model knows {items}: ordered by {called}; another column may be chosen"
     return _essence_by_column(there, name, measuring, (note,))
 
 
@@ -450,7 +451,7 @@ def _no_column(source: Source) -> InputError:
     names = source.collection.feature_names
     if not names and source.files:
         told = f"nothing is measured of {source.medium.words.items}, so there is no number to order them by"
-        return InputError(f"{source.path}: {told}; a table with a column of numbers can be ordered (--by)")
+        return InputError(f"{source.path}: {told}; a table with a column of numbers can be ordered")
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     there = ", ".join(names[:_NAMED]) + more or "no numbers"
     return InputError(f"{source.path}: say which column is the essence; there are: {there}", field="by")

@@ -17,14 +17,14 @@ from fabula.core.collection import Collection, Item
 from fabula.core.display import name_some
 from fabula.core.fit import Fit
 from fabula.core.template import Template
-from fabula.media.facts import SECONDS, Axis, Fact, begin_times, choose_facts, round_parts, total
+from fabula.media.facts import SECONDS, Axis, Fact, begin_times, choose_facts, round_parts, side_name, total
 from fabula.media.medium import Change, Steps, changes
 from fabula.models.sureness import Sureness
 from fabula.models.titles import find_series
 from fabula.session import explain as why
 from fabula.session.explain import likelier
 from fabula.session.propose import OrderTask, Proposal, lay_out
-from fabula.session.request import Request, count_gap, side_name
+from fabula.session.request import Request, count_gap
 from fabula.sources.registry import with_held
 
 if TYPE_CHECKING:
