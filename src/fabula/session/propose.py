@@ -319,7 +319,7 @@ def _arrange_leaning(
 ) -> Arrangement:
     """The best ordering by a model, less what leaning towards a template costs; of very many items by stretches."""
     tables, n = likelihood.tables, len(task.essence)
-    if n <= MOST_WHOLE or tables.positions is None or tables.flow is None:
+    if n <= MOST_WHOLE or not tables.placed or tables.flow is None:
         return _arrange(task, _goal(tables, leaning), likelihood.flow, seconds)
 
     def scores(sizes: Sequence[int]) -> Floats:
@@ -331,9 +331,9 @@ def _arrange_leaning(
 
 def _goal(energy: Energy, leaning: Callable[[int], Floats] | None = None) -> Goal:
     """What positions cost by an energy, and by what leaning towards a template costs."""
-    if leaning is None and energy.positions is None:
+    if leaning is None and not energy.placed:
         return Goal(energy.n)
-    return Goal.table(leaning, energy.n, whole=None if energy.positions is None else lambda m: -energy.at(m))
+    return Goal.table(leaning, energy.n, whole=(lambda m: -energy.at(m)) if energy.placed else None)
 
 
 def _arrange(task: OrderTask, goal: Goal, flow: Floats, seconds: float) -> Arrangement:

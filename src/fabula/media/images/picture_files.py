@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.collection import Item
-from fabula.core.files import open_file, write_whole
+from fabula.core.files import open_file, parse_xml, write_whole
 from fabula.errors import FileError, import_extra, shown
 from fabula.media.children import call
 from fabula.media.medium import as_moment
@@ -104,19 +104,23 @@ def _draw_svg(name: str) -> bytes:
     """A drawing as a PNG; what it names in other files is left out of it."""
     resvg = import_extra("resvg_py", extra="svg", purpose="reading SVG drawings")
     with open_file(name) as file:
-        text = file.read(_MOST_DRAWN + 1).decode("utf-8", "replace")
-    if len(text) > _MOST_DRAWN:
-        raise FileError(f"{shown(name)}: has more than {_MOST_DRAWN:,} characters")
-    inside = re.sub(
-        r"""(?i)\b((?:xlink:)?href|src)\s*=\s*(["'])(?!\s*(?:#|data:image/(?:png|jpeg|gif|webp)))[^"']*\2""", "", text
-    )
+        data = file.read(_MOST_DRAWN + 1)
+    if len(data) > _MOST_DRAWN:
+        raise FileError(f"{shown(name)}: has more than {_MOST_DRAWN:,} bytes")
+    root = parse_xml(data, name)
+    for element in root.iter():
+        for key in [key for key in element.attrib if key.rpartition("}")[2].lower() in ("href", "src")]:
+            if not _WITHIN.match(element.attrib[key]):
+                del element.attrib[key]
     try:
+        inside = ET.tostring(root, encoding="unicode")
         return bytes(resvg.svg_to_bytes(svg_string=inside, width=_PAGE, skip_system_fonts=True))
     except ValueError as error:
         raise FileError(f"{shown(name)}: is no drawing that can be read ({shown(str(error))})") from error
 
 
-_MOST_DRAWN = 8 << 20  # characters of a drawing
+_MOST_DRAWN = 8 << 20  # bytes of a drawing
+_WITHIN = re.compile(r"\s*(?:#|data:image/(?:png|jpeg|gif|webp)\b)", re.IGNORECASE)  # what a drawing may refer to
 
 
 def _formats() -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import posixpath
 import re
 import zipfile
@@ -15,9 +14,8 @@ from pathlib import Path
 from types import MappingProxyType
 from urllib.parse import unquote
 from xml.etree import ElementTree as ET
-from xml.parsers import expat
 
-from fabula.core.files import find_mark, guess_encoding, open_file, try_decode
+from fabula.core.files import find_mark, guess_encoding, open_file, parse_xml, try_decode
 from fabula.errors import FileError, shown
 from fabula.media.text.heads import CHAPTER, without_heads
 
@@ -479,31 +477,6 @@ class Archive:
     def parse(self, data: bytes, name: str) -> ET.Element | None:
         """XML that is the content of one of the files; None where there is none."""
         return parse_xml(data, self.where, name) if data else None
-
-
-def parse_xml(data: bytes, where: str, name: str = "") -> ET.Element:
-    """XML that is the content of a file, or of one packed in it; a FileError where it is broken."""
-    if _declares(data):  # what an entity may become has no bound
-        raise FileError(f"{shown(where)}: defines entities of its own, which are not read")
-    try:
-        return ET.fromstring(data)
-    except (ET.ParseError, LookupError) as error:
-        raise FileError(f"{shown(where)}: is broken ({f'{name}: ' * bool(name)}{error})") from error
-
-
-def _declares(data: bytes) -> bool:
-    """Whether XML declares anything of its own, entities for example, before its first element."""
-    parser, found = expat.ParserCreate(), []
-
-    def stop(*_: object) -> None:
-        raise StopIteration
-
-    parser.StartDoctypeDeclHandler = lambda _name, _system, _public, inner: found.append(bool(inner))
-    parser.EntityDeclHandler = lambda *_: found.append(True)
-    parser.StartElementHandler = stop
-    with contextlib.suppress(StopIteration, expat.ExpatError, LookupError):
-        parser.Parse(data, True)  # noqa: FBT003 - all of it
-    return any(found)
 
 
 def read_packed(path: str, read: Callable[[Archive], Document | None] | None = None) -> Document:

@@ -6,9 +6,10 @@ row and column. A table of precedence is antisymmetric: above zero where the fir
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
+from itertools import combinations_with_replacement
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ from fabula.models.encoders.measures import closeness, stand_out
 
 # Products of texts with texts over their words: dense for words of many texts, sparse for all others.
 
+_ROWS = 300  # texts whose sparse products are made dense at a time
 _OFTEN = 1 / 32  # share of the texts from which on a word is one of many texts
 
 Table = NDArray[np.floating]
@@ -41,9 +43,10 @@ class WordTable:
     def times(self, other: "WordTable") -> Table:
         """The product of each row with each row of another table: shape (n, n)."""
         found: Table = self.often @ other.often.T
-        rest = self.seldom @ other.seldom.T
-        if rest.nnz:
-            found += rest.toarray()
+        for start in range(0, len(found), _ROWS):  # of very many texts each table is large
+            rest = self.seldom[start : start + _ROWS] @ other.seldom.T
+            if rest.nnz:
+                found[start : start + _ROWS] += rest.toarray()
         return found
 
 
@@ -274,14 +277,19 @@ def _likeness(found: Counted, weights: _Weights) -> dict[str, Maker]:
     def company() -> Table:
         wording = _cosines(layout, found, words["wording"])
         np.fill_diagonal(wording, wording.sum(axis=1) / n)
-        return closeness(-_correlations(wording))
+        return _nearer(_correlations(wording))
 
     tables: dict[str, Maker] = {name: partial(_alike, layout, found, values) for name, values in words.items()}
-    return tables | {"company": company, "stems": lambda: closeness(-_stem_cosines(found))}
+    return tables | {"company": company, "stems": lambda: _nearer(_stem_cosines(found))}
 
 
 def _alike(layout: WordLayout, found: Counted, one: Table, other: Table | None = None) -> Table:
-    return closeness(-_cosines(layout, found, one, other))
+    return _nearer(_cosines(layout, found, one, other))
+
+
+def _nearer(likeness: Table) -> Table:
+    """The closeness of texts that are so alike; the table is overwritten."""
+    return closeness(np.negative(likeness, out=likeness), own=True)
 
 
 def _styles(found: Counted, manner: Floats | None) -> dict[str, Maker]:
@@ -289,7 +297,7 @@ def _styles(found: Counted, manner: Floats | None) -> dict[str, Maker]:
     n = len(found.totals)
     forms = stand_out(found.forms, np.zeros(found.forms.shape[1], dtype=bool))
     told = np.zeros((n, 1)) if manner is None else manner
-    return {"form": lambda: closeness(_distances(forms)), "manner": lambda: closeness(_distances(told))}
+    return {"form": partial(_by_distance, forms), "manner": partial(_by_distance, told)}
 
 
 def _joins(found: Counted, weights: _Weights) -> dict[str, Maker]:
@@ -349,19 +357,28 @@ class _Base:
 def _base(layout: WordLayout, weight: Floats) -> _Base:
     shared = layout.parts((weight > 0).astype(np.float32))
     both = layout.parts(weight).times(shared)
-    return _Base(weight, shared, np.sqrt(np.maximum(both, 1e-9)))
+    np.sqrt(np.maximum(both, 1e-9, out=both), out=both)
+    return _Base(weight, shared, both if len(both) <= MANY else both.astype(np.float16))
 
 
 def _before(layout: WordLayout, base: _Base, value: Table) -> Table:
     """How much more of something the words that two texts share have in the first: antisymmetric, in deviations."""
     n = len(base.both)
-    amount = layout.parts(value * base.weight).times(base.shared)
-    more = (amount - amount.T) / base.both  # 0 where they share none
+    more = layout.parts(value * base.weight).times(base.shared)
+    for rows, columns in _tiles(n):  # in place: the table is large
+        less = (more[rows, columns] - more[columns, rows].T) / base.both[rows, columns]  # 0 where they share none
+        more[rows, columns], more[columns, rows] = less, -less.T
     spread = float(np.linalg.norm(more)) / np.sqrt(max(1, n * (n - 1)))
     if spread <= 1e-9:
         return np.zeros((n, n), dtype=np.float32)
     more /= spread
     return np.clip(more, -_FAR, _FAR, out=more)
+
+
+def _tiles(n: int) -> Iterator[tuple[slice, slice]]:
+    """A table (n, n) in squares: those on its diagonal, and above it."""
+    parts = [slice(start, start + MANY) for start in range(0, n, MANY)]
+    return combinations_with_replacement(parts, 2)
 
 
 def _cosines(layout: WordLayout, found: Counted, one: Table, other: Table | None = None) -> Table:
@@ -385,10 +402,13 @@ def _stem_cosines(found: Counted) -> Table:
     return parts.times(parts)
 
 
-def _distances(rows: Floats) -> Table:
-    """Euclidean distances of rows (n, f): shape (n, n)."""
-    size = (rows**2).sum(axis=1)
-    return np.asarray(np.sqrt(np.maximum(size[:, np.newaxis] + size - 2 * rows @ rows.T, 0.0)), dtype=np.float32)
+def _by_distance(rows: Floats) -> Table:
+    """The closeness of rows (n, f) by Euclidean distances: shape (n, n)."""
+    size, table = (rows**2).sum(axis=1), np.empty((len(rows), len(rows)), dtype=np.float32)
+    for start in range(0, len(rows), MANY):
+        some = slice(start, start + MANY)
+        table[some] = np.sqrt(np.maximum(size[some, np.newaxis] + size - 2 * rows[some] @ rows.T, 0.0))
+    return closeness(table, own=True)
 
 
 def _of_length_one(found: Counted, values: Table) -> Table:
@@ -397,11 +417,15 @@ def _of_length_one(found: Counted, values: Table) -> Table:
 
 
 def _correlations(profile: Table) -> Table:
-    """How alike two texts are in what else they are like: shape (n, n)."""
-    centred = profile - profile.mean(axis=0)
-    length = np.linalg.norm(centred, axis=1, keepdims=True)
-    rows = centred / np.where(length > 0, length, 1.0)
-    return np.asarray(rows @ rows.T)
+    """How alike two texts are in what else they are like: shape (n, n); the profile is overwritten."""
+    profile -= profile.mean(axis=0)
+    length = np.sqrt(np.einsum("ij,ij->i", profile, profile))[:, np.newaxis]
+    profile /= np.where(length > 0, length, 1.0)
+    for start in range(0, len(profile), MANY):  # rows above are not looked at again
+        profile[start : start + MANY, start:] = profile[start : start + MANY] @ profile[start:].T
+    for rows, columns in _tiles(len(profile)):
+        profile[columns, rows] = profile[rows, columns].T
+    return profile
 
 
 # How far it is from one text to the next: by their words, by the names in them, and from an end to a beginning.

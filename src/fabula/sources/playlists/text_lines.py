@@ -182,7 +182,7 @@ def _after_space(text: str, at: int) -> int:
 
 _NAME = r"[A-Za-z][\w:.-]*"
 TAG = re.compile(rf"<(/?)({_NAME})((?:\s+{_NAME}\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'))*)\s*(/?)>")
-_ATTRIBUTE = re.compile(rf"({_NAME})\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+_ATTRIBUTE = re.compile(rf"(?<![\w:.-])({_NAME})\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _REFUSED = re.compile(r"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 
 

@@ -46,7 +46,7 @@ from fabula.sources.playlists.text_lines import (
 )
 from fabula.sources.playlists.xspf import escape_text
 
-_COMMENT = re.compile(r"\s*<!--(.*?)-->", re.DOTALL)
+_COMMENT = re.compile(r"(?<!\s)\s*<!--(.*?)-->", re.DOTALL)
 _TITLE = re.compile(r"<title\s*>([^<]*)</title\s*>", re.IGNORECASE)
 _LONGEST = 1 << 20  # characters of an entry
 
@@ -134,6 +134,7 @@ def _without_breaks(before: str) -> str:
     """What stands before a location without the comments before its element that start a side."""
     tag = TAG.search(mask_comments(before + ">"))  # of a tag that ends behind the location
     at = before.rfind("<") if tag is None else tag.start()
+    at = before.rfind("-->", 0, at) + 3  # what nothing closes is no comment
     return _COMMENT.sub(lambda match: "" if is_break(match[1].strip()) else match[0], before[:at]) + before[at:]
 
 
@@ -198,7 +199,7 @@ def read_asx(path: str | os.PathLike[str]) -> Playlist:
             elif name == "duration":
                 said[name] = given.get("value", "")
             else:
-                said[name] = html.unescape(text[match.end() :].partition("<")[0]).strip()
+                said[name] = html.unescape(text[match.end() : text.find("<", match.end())]).strip()
         seconds = read_clock(said.get("duration", ""))
         details = {"annotation": said["abstract"]} if said.get("abstract") else {}
         made = Entry(
@@ -225,7 +226,7 @@ def write_asx(playlist: Playlist, comments: Comments | None = None) -> str:
 
 # Libraries of iTunes and Apple Music: tracks by number, and playlists that name numbers.
 
-_ITEMS = re.compile(r"<key>Playlist Items</key>\s*<array>(.*?)</array>", re.DOTALL)
+_ITEMS = re.compile(r"<key>Playlist Items</key>\s*<array>(.*?)</array", re.DOTALL)
 _ITEM = re.compile(r"\s*<dict>\s*<key>Track ID</key>\s*<integer>(\d+)</integer>\s*</dict>")
 _MOST_LIBRARY = 256 << 20
 _APPLE = ("Name", "Artist", "Album", "Genre", "Total Time", "BPM", "Location", "Comments")
