@@ -21,6 +21,7 @@ FUNCTIONS = 12  # of the position
 KERNELS = 7  # functions of the distance
 NEAR, ALWAYS = 0, KERNELS - 1  # the function that is 1 at distance 1 alone, and the one that is 1 at every distance
 NEVER = -1e5  # score of what must not be
+MOST_ORDERED = 10_000  # items that a model orders: its tables then take about 1 GB
 MOST_WHOLE = 1000  # items that are read, held and ordered as one: of more, tables are in single precision
 
 

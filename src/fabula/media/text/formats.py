@@ -481,12 +481,14 @@ def _read_binder(path: str) -> tuple[Path, bytes, ET.Element, ET.Element]:
 def _read_scrivener(path: str) -> Document:
     _, _, _, inner = _read_binder(path)
     blocks: list[TextBlock] = []
-    left = MOST
+    left, seen = MOST, set[tuple[str | None, str | None]]()
     for at, item in enumerate(inner, start=1):
         blocks.append(TextBlock(1, item.findtext("Title") or f"Part {at}", at=at))
         for one in item.iter("BinderItem") if item.findtext("MetaData/IncludeInCompile") != "No" else ():
-            said = _scrivener_text(path, one)
-            left -= 100 + sum(len(block.text) for block in said)  # a text may be named many times
+            called = (one.get("UUID"), one.get("ID"))
+            said = [] if called in seen else _scrivener_text(path, one)  # a text has one place
+            seen.add(called)
+            left -= sum(len(block.text) for block in said)
             if left < 0:
                 raise FileError(f"{shown(path)}: holds more than {MOST // 10**6} MB, too long for one text")
             blocks += [replace(block, level=min(block.level, PARAGRAPH), at=at) for block in said]

@@ -26,7 +26,7 @@ from fabula.models.encoders.measures import closeness, stand_out
 
 # Products of texts with texts over their words: dense for words of many texts, sparse for all others.
 
-_ROWS = 300  # texts whose sparse products are made dense at a time
+_ROWS = 300  # texts whose products are made at a time: of very many each table is large
 _OFTEN = 1 / 32  # share of the texts from which on a word is one of many texts
 
 Table = NDArray[np.floating]
@@ -40,13 +40,15 @@ class WordTable:
     often: NDArray[np.float32]
     seldom: sparse.csr_array
 
-    def times(self, other: "WordTable") -> Table:
-        """The product of each row with each row of another table: shape (n, n)."""
-        found: Table = self.often @ other.often.T
-        for start in range(0, len(found), _ROWS):  # of very many texts each table is large
-            rest = self.seldom[start : start + _ROWS] @ other.seldom.T
-            if rest.nnz:
-                found[start : start + _ROWS] += rest.toarray()
+    def times(self, other: "WordTable", *, root: bool = False) -> Table:
+        """The product of each row with each row of another table, or its root: shape (n, n)."""
+        n = len(self.often)
+        found = np.empty((n, len(other.often)), dtype=np.float16 if root and n > MANY else np.float32)
+        for start in range(0, n, _ROWS):
+            some = slice(start, start + _ROWS)
+            product, rest = self.often[some] @ other.often.T, self.seldom[some] @ other.seldom.T
+            product = product + rest.toarray() if rest.nnz else product
+            found[some] = np.sqrt(np.maximum(product, 1e-9)) if root else product
         return found
 
 
@@ -135,25 +137,27 @@ def count(texts: Sequence[str]) -> Counted:
     >>> found.counts.toarray()[:, stranger].tolist(), float(found.facts["indefinite"][stranger])
     ([2.0, 1.0], 1.0)
     """
-    tokens = [_tokens(text) for text in texts]
-    low = [[word.casefold() for word in words] for words, _, _ in tokens]
-    spoken = [language_of(words) for words in low]
+    held = [_tokens(text) for text in texts] if len(texts) <= MANY else None  # of very many each is read twice
+    spoken = [language_of([word.casefold() for word in words]) for words, _, _ in held or map(_tokens, texts)]
     language = max(sorted(set(spoken)), key=spoken.count)
     known: dict[str, int] = {}
     found = []
-    for text, (words, starts, ends), small in zip(texts, tokens, low, strict=True):
+    for text, (words, starts, ends) in zip(texts, held or map(_tokens, texts), strict=True):
+        small = [word.casefold() for word in words]
         numbers = np.array([known.setdefault(word, len(known)) for word in small], dtype=np.int64)
         capitals = np.array([word[:1].isupper() for word in words], dtype=bool)
         comma = np.array([text[end : end + 1] == "," for end in ends], dtype=bool)
         joined = np.zeros(len(words), dtype=bool)  # with the word before it, by one character
         joined[1:] = starts[1:] - ends[:-1] <= 1
-        found.append(_count_text(numbers, small, capitals, joined, comma, language))
+        found.append(
+            {"words": np.array([len(words)]), **_count_text(numbers, small, capitals, joined, comma, language)}
+        )
     columns = np.concatenate([one["column"] for one in found])
     indptr = np.cumsum([0, *(len(one["column"]) for one in found)])
     counts = np.concatenate([one["count"] for one in found]).astype(np.float64)
     table = sparse.csr_array((counts, columns, indptr), shape=(len(texts), len(known)))
     facts = {name: np.concatenate([one[name] for one in found]).astype(np.float32) for name in _FACTS}
-    totals, forms = np.array([len(words) for words in low]), np.stack([form_of(text) for text in texts])
+    totals, forms = np.concatenate([one["words"] for one in found]), np.stack([form_of(text) for text in texts])
     return Counted(tuple(known), table, facts, totals, language, _stems(known), forms)
 
 
@@ -356,9 +360,7 @@ class _Base:
 
 def _base(layout: WordLayout, weight: Floats) -> _Base:
     shared = layout.parts((weight > 0).astype(np.float32))
-    both = layout.parts(weight).times(shared)
-    np.sqrt(np.maximum(both, 1e-9, out=both), out=both)
-    return _Base(weight, shared, both if len(both) <= MANY else both.astype(np.float16))
+    return _Base(weight, shared, layout.parts(weight).times(shared, root=True))
 
 
 def _before(layout: WordLayout, base: _Base, value: Table) -> Table:
@@ -405,8 +407,8 @@ def _stem_cosines(found: Counted) -> Table:
 def _by_distance(rows: Floats) -> Table:
     """The closeness of rows (n, f) by Euclidean distances: shape (n, n)."""
     size, table = (rows**2).sum(axis=1), np.empty((len(rows), len(rows)), dtype=np.float32)
-    for start in range(0, len(rows), MANY):
-        some = slice(start, start + MANY)
+    for start in range(0, len(rows), _ROWS):
+        some = slice(start, start + _ROWS)
         table[some] = np.sqrt(np.maximum(size[some, np.newaxis] + size - 2 * rows[some] @ rows.T, 0.0))
     return closeness(table, own=True)
 
@@ -421,8 +423,8 @@ def _correlations(profile: Table) -> Table:
     profile -= profile.mean(axis=0)
     length = np.sqrt(np.einsum("ij,ij->i", profile, profile))[:, np.newaxis]
     profile /= np.where(length > 0, length, 1.0)
-    for start in range(0, len(profile), MANY):  # rows above are not looked at again
-        profile[start : start + MANY, start:] = profile[start : start + MANY] @ profile[start:].T
+    for start in range(0, len(profile), _ROWS):  # rows above are not looked at again
+        profile[start : start + _ROWS, start:] = profile[start : start + _ROWS] @ profile[start:].T
     for rows, columns in _tiles(len(profile)):
         profile[columns, rows] = profile[rows, columns].T
     return profile

@@ -29,7 +29,7 @@ from fabula.sources.playlists.entries import Entry, Playlist, check_count, find_
 from fabula.sources.registry import Choice, Opening, Reader, Source, choose_collection
 
 _PATIENCE = 2.0  # seconds to wait for a lock
-_LONGEST = 8.0  # seconds of computing: a view or a trigger may have been made to go on for ever
+_LONGEST = 4.0  # seconds of computing: a view or a trigger may have been made to go on for ever
 _MOST = 256 << 20  # bytes of a database that is read where files are guarded
 _MOST_CUES = 1 << 20  # bytes that the cues of a track unpack to
 
