@@ -305,6 +305,8 @@ def apple(pairs: list) -> Iterator[Export]:
     several = head + tracks + middle + master + listed("Short", range(2)) + listed("Night", range(6)) + tail
     yield Export("iTunes", "itunes.xml", one.encode())
     yield Export("iTunes", "iTunes Library.xml", several.encode(), collection="Night")
+    alike = several.replace(">Short<", ">Night<").encode()
+    yield Export("iTunes", "Library of two alike.xml", alike, collection="Night (2)")
     yield Export("Apple Music", "music.xml", one.replace("Apple Computer", "Apple").encode())
 
 
@@ -322,6 +324,9 @@ def sheets() -> Iterator[Export]:
     ]
     files = [f'FILE "{k:02d}.wav" WAVE\r\n{block}    INDEX 01 00:00:00\r\n' for k, block in enumerate(track, start=1)]
     yield Export("Exact Audio Copy", "eac-files.cue", (head + "".join(files)).encode(), titles)
+    yield Export(
+        "EZ CD", "index-00-alone.cue", (head + "".join(files)).replace("INDEX 01", "INDEX 00").encode(), titles
+    )
     image = [
         f"{block}    INDEX 01 {clock(begin, padded=True)}:00\r\n" for block, begin in zip(track, points, strict=True)
     ]

@@ -121,7 +121,7 @@ def test_one_of_several_collections_is_chosen_by_the_keyboard(visit):
     page.wait_for_selector("#which[open]")
     assert page.locator(".pick-name").all_inner_texts() == ["Winter\nc0", f"{MARKUP}\nc1", "Summer\nc2"]
     assert page.locator("#which-find").is_hidden()
-    assert page.locator("#which-text").text_content().startswith("The table holds 3 collections.")
+    assert page.locator("#which-text").text_content().startswith("It holds 3 collections.")
     page.keyboard.press("Escape")
     page.wait_for_selector("#which:not([open])", state="attached")
     assert page.locator("#start").is_visible()

@@ -13,6 +13,7 @@ PATHS = {
     "/api/collections/{collection}", "/api/collections/{collection}/essence", "/api/templates", "/api/order",
     "/api/collections/{collection}/ends/{item}",
     "/api/collections/{collection}/preview/{item}", "/api/collections/{collection}/export",
+    "/api/collections/{collection}/write",
     "/api/collections/{collection}/review", "/api/collections/{collection}/reasons/{result}",
     "/api/collections/{collection}/session", "/api/desks", "/api/collections/{collection}/reopen",
     "/api/collections/{collection}/desk", "/api/collections/{collection}/versions",

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli.copy import write_copies
-from fabula.cli.printing import HeadedCommand, counting_bar, print_lines, print_ordered
+from fabula.cli.printing import HeadedCommand, counting_bar, medium_option, print_lines, print_ordered
 from fabula.cli.restore import restore_version
 from fabula.core.files import check_target
 from fabula.errors import InputError
+from fabula.media.registry import media
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS
 from fabula.sources.registry import is_library
 
@@ -38,6 +39,14 @@ _SECTIONS = {
     "What comes out": ("output", "grid", "as_name", "gap_s", "gain", "report", "plot", "as_json", "show", "why"),
     "Moved to fabula copy and fabula restore": ("copy_to", "link", "tags", "in_place", "restore", "number"),
 }  # fmt: skip
+
+
+def _name_outputs() -> str:
+    """The endings that each medium writes besides."""
+    own = {medium.words.items: (*medium.outputs, *medium.sheets) for medium in media().values()}
+    return "; ".join(f"of {items} {' '.join(endings)}" for items, endings in own.items() if endings)
+
+
 _FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothness", "output", "as_json")
 
 
@@ -56,7 +65,7 @@ _FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothne
               help="Order each collection of a table by itself; -o is then a .csv or .parquet table.")  # fmt: skip
 @click.option("--columns", metavar="ROLE=NAME", multiple=True,
               help="Name a table's column, such as title=Titel; repeatable.")  # fmt: skip
-@click.option("--medium", metavar="NAME", help="What kind of media the files are, where several know their endings.")
+@medium_option
 @click.option("--only", metavar="COMPARISON",
               help='Items that fulfil it, such as "rating >= 3 and keywords ~ sea"; dates as 2024-05-17.')  # fmt: skip
 @click.option("--one-of", metavar="COLUMN", help="Of items that share it, such as burst, the best alone.")
@@ -117,8 +126,7 @@ _FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothne
 )
 @click.option("-o", "--output", metavar="FILE",
               help=f"Write the order: {' '.join(PLAYLIST_ENDINGS)} .csv .tsv .xlsx .json .jsonl .parquet; "
-              "of music .txt .labels.txt .ddp.txt; of texts .md .docx; "
-              "of pictures .png .pdf .book.pdf .html .txt")  # fmt: skip
+              f"{_name_outputs()}")  # fmt: skip
 @click.option("--as", "as_name", metavar="NAME",
               help="Write it back into its library, as a playlist of that name; its own: in its place.")  # fmt: skip
 @click.option("--gap", "gap_s", type=float, default=0.0, metavar="SECONDS",
@@ -295,12 +303,7 @@ def _check_outputs(asked: Options) -> None:
         from fabula.session.export import check_output
 
         check_output(asked.output)
-    if asked.report is not None and check_target(asked.report).suffix.lower() not in (".html", ".htm"):
-        raise InputError(f"{asked.report}: the ending must be .html")
-    if asked.plot is not None:
-        from fabula.report.pictures import check_picture
-
-        check_picture(asked.plot)
+    check_pages(asked.report, asked.plot)
     copies = asked.copy_to is not None
     if copies and not asked.copy_to.strip():
         raise InputError("name a folder for the copies", field="copy_to")
@@ -312,6 +315,16 @@ def _check_outputs(asked: Options) -> None:
         raise InputError("goes with --copy-to or -o", field="gain")
     if asked.in_place and not asked.tags:
         raise InputError("goes with --tags", field="in_place")
+
+
+def check_pages(report: str | None, plot: str | None) -> None:
+    """Refuse a page or a picture that cannot be written."""
+    if report is not None and check_target(report).suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"{report}: the ending must be .html")
+    if plot is not None:
+        from fabula.report.pictures import check_picture
+
+        check_picture(plot)
 
 
 def _find_name(paths: tuple[str, ...], asked: Options) -> list[str | None]:
@@ -376,8 +389,6 @@ def _restore(path: str, number: int | None, paths: tuple[str, ...]) -> None:
     """What ``fabula restore`` does."""
     if paths:
         raise InputError("stands alone; it orders nothing", field="restore")
-    if not path.strip():
-        raise InputError("name the file to restore", field="restore")
     restore_version(path, number)
     _tell_new("--restore", "fabula restore")
 

@@ -23,21 +23,28 @@ def command(*, roots: tuple[str, ...], port: int, browser: bool, model: str | No
     """Open the page on which an arc is drawn and the order follows.
 
     The page is for this computer alone, and for whoever has its address. It may open the demos, what is dropped on it,
-    and what lies below the folders named as ROOT. One ROOT that is a collection itself is opened at once.
+    what lies below the folders named as ROOT, and libraries named there: an address, or the database of Mixxx or Engine
+    DJ (`fabula sources`). Into these it may write, too. One ROOT that is a collection itself is opened at once.
 
     \b
     Examples:
       fabula serve
       fabula serve ~/Music --no-browser
+      fabula serve subsonic://ann@music.example
     """
     for module in ("fastapi", "uvicorn", "python_multipart"):
         import_extra(module, extra="web", purpose="the page")
     from fabula.models.model import load_model
+    from fabula.sources.libraries.library import unlock
+    from fabula.sources.registry import is_library
     from fabula.web.app import create_app, make_server
     from fabula.web.server_store import Settings, check_roots
 
-    folders = check_roots(roots)
-    settings = Settings(folders, folders[0] if len(folders) == 1 else None, model)
+    libraries = tuple(filter(is_library, roots))
+    for library in libraries:
+        unlock(library)
+    folders = check_roots(tuple(root for root in roots if root not in libraries))
+    settings = Settings(folders, libraries, folders[0] if len(roots) == len(folders) == 1 else None, model)
     settings = settings if token else replace(settings, token=None)
     if model is not None:
         load_model(model)  # a wrong name is told before anything starts

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from fabula.core.collection import Collection
 from fabula.core.files import check_target, cut_name, json_text, make_part, sweep_folder, write_whole
-from fabula.errors import FabulaError, FileError, InputError, check_kind, shown
+from fabula.errors import FileError, InputError, check_kind, shown
 from fabula.media.facts import Levelling
 from fabula.media.medium import Layout, Medium
 from fabula.media.registry import media
@@ -64,7 +64,8 @@ def write_ordered(ordered: Ordered, path: str | Path, *, gain: bool = False) -> 
             back = _write_playlist if ordered.session.source.playlist is not None else _write_csv
             return _WRITERS.get(ending, back)(ordered, target, gains)
         if ending in medium.outputs:
-            return write_own(medium, ending, ordered.readable, target, Layout(ordered.sides, ordered.request.grid))
+            layout = Layout(ordered.sides, ordered.request.grid)
+            return medium.outputs[ending](ordered.readable, target, layout)
         if ending in medium.sheets:
             placed = relocate(ordered.collection, ordered.session.source.folder, target.parent)
             titled = replace(placed, title=ordered.session.title)
@@ -72,17 +73,6 @@ def write_ordered(ordered: Ordered, path: str | Path, *, gain: bool = False) -> 
         return _WRITERS[ending](ordered, target, gains)
 
     return replace_file(target, write)
-
-
-def write_own(medium: Medium, ending: str, collection: Collection, target: Path, layout: Layout) -> Path:
-    """Write a format of the medium's own; a FileError where the medium fails at it, for whatever reason."""
-    try:
-        return medium.outputs[ending](collection, target, layout)
-    except (FabulaError, OSError):
-        raise
-    except Exception as error:  # of a medium that another package brings
-        why = f"{type(error).__name__}: {shown(' '.join(str(error).split()))}"
-        raise FileError(f"{shown(target)}: cannot be written ({why})") from error
 
 
 def check_room(path: str | Path, medium: Medium, count: int) -> None:
@@ -118,10 +108,6 @@ def write_back(ordered: Ordered, name: str | None = None) -> str:
     if name is not None and not name.strip():
         raise InputError("name the playlist", field="as")
     return source.home.write(with_held([source.rows[i] for i in ordered.ordering], source.unmovable), name)
-
-
-def _write_json(ordered: Ordered, target: Path, _: Sequence[str]) -> Path:
-    return write_whole(target, json_text(ordered.to_json(), indent=1) + "\n")
 
 
 def _write_csv(ordered: Ordered, target: Path, _: Sequence[str]) -> Path:
@@ -199,7 +185,7 @@ def _comments(ordered: Ordered, positions: list[int], gains: Sequence[str]) -> d
 _WRITERS: dict[str, Callable[..., Path]] = {
     **dict.fromkeys(PLAYLIST_ENDINGS, _write_playlist),
     **dict.fromkeys((".csv", ".tsv", ".xlsx", ".jsonl", ".parquet"), _write_csv),
-    ".json": _write_json,
+    ".json": lambda ordered, target, _: write_whole(target, json_text(ordered.to_json(), indent=1) + "\n"),
 }
 
 

@@ -46,10 +46,11 @@ def check_below(path: str, roots: Sequence[Path]) -> Path:
     return found
 
 
-def list_folder(path: str | None, roots: Sequence[Path]) -> dict[str, Any]:
-    """The folders and lists in a folder, and how many items; without a path the folders named at start."""
+def list_folder(path: str | None, roots: Sequence[Path], libraries: Sequence[str] = ()) -> dict[str, Any]:
+    """The folders and lists in a folder, and how many items; without a path what was named at start."""
     if path is None:
-        return {"path": None, "parent": None, "folders": list(map(_name_path, roots)), "lists": [], "items": 0}
+        named = [{"name": shown(one), "path": one} for one in libraries]
+        return {"path": None, "parent": None, "folders": list(map(_name_path, roots)), "lists": named, "items": 0}
     folder = check_below(path, roots)
     if not folder.is_dir():
         raise StatusError(400, f"{shown(folder)}: is not a folder")

@@ -24,6 +24,7 @@ from fabula.session.measure import foresee_lengths
 from fabula.session.open import demo_folder, load_session
 from fabula.session.session import Asked, Session, source_session
 from fabula.sources.folders import COMMON_NAMES, files_of, medium_of, natural_key, tell_beside
+from fabula.sources.libraries.library import named_in
 from fabula.sources.playlists.entries import Playlist, is_address, is_relative, resolve
 from fabula.sources.registry import Opening, SeveralCollectionsError, Source, list_endings, open_source
 from fabula.web.file_access import ItemFile, check_list, find_file, guard_below, resolve_below
@@ -219,18 +220,20 @@ def _cut_name(name: str) -> str:
 
 def open_paths(
     store: ServerStore,
-    paths: Sequence[Path],
+    paths: Sequence[str | Path],
     roots: Sequence[Path],
     progress: JobProgress,
     origin: Origin,
     by: str | None = None,
 ) -> str:
-    """Open a folder, a playlist or a table of this machine, and no file outside the roots: the collection's id."""
+    """Open a folder, a list or a library, and no file outside the roots: the collection's id."""
     with guard_files(guard_below(roots)):
         for path in paths:
-            if path.suffix.lower() in list_endings():
-                check_list(path)
-        opening = Opening(origin.collection, within=tuple(roots), progress=progress, stop=progress.stopped)
+            if Path(path).suffix.lower() in list_endings():
+                check_list(Path(path))
+        opening = Opening(
+            origin.collection, within=tuple(roots), progress=progress, stop=progress.stopped, medium=origin.medium
+        )
         session = open_within(store, open_source(paths, opening), roots, progress, by)
     source = session.source
     files = find_files(source.collection.items, source.folder, roots)
@@ -241,6 +244,11 @@ def open_paths(
     opened = replace(session, source=placed)
     whole = find_file(source.path, roots) if source.cut else None
     return store.add(OpenCollection(collection_id(opened, origin), opened, files, origin, whole=whole))
+
+
+def open_library(store: ServerStore, progress: JobProgress, origin: Origin, by: str | None = None) -> str:
+    """Open a playlist of a library that was named at start: the collection's id."""
+    return open_paths(store, [origin.path], (*store.settings.roots, *named_in(origin.path)), progress, origin, by)
 
 
 def open_within(
@@ -331,7 +339,8 @@ def open_upload(
         progress.show(listing)
 
     try:
-        opening = Opening(origin.collection, within=(folder.resolve(),), progress=report, stop=progress.stopped)
+        within, medium = (folder.resolve(),), origin.medium
+        opening = Opening(origin.collection, within=within, progress=report, stop=progress.stopped, medium=medium)
         with guard_files(guard_below([folder])):
             source, alone = _open_files(upload.files, opening)
             left = (*left, *alone)
@@ -359,7 +368,7 @@ def _open_files(files: Sequence[Received], opening: Opening) -> tuple[Source, Pa
     items = sorted((file for file in files if file.path.suffix not in known), key=lambda file: natural_key(file.name))
     if not items and len(lists) > 1:
         raise InputError(f"one table or one playlist at a time; got {len(lists)}")
-    medium = medium_of([str(file.path) for file in items], opening)
+    medium, _ = medium_of([str(file.path) for file in items], opening)
     beside = [file for file in items if file.path.suffix in medium.companions - medium.endings]
     items = [file for file in items if file not in beside]
     alone: list[tuple[str, str]] = []
@@ -469,7 +478,7 @@ def open_demo(store: ServerStore, name: str, progress: JobProgress) -> str:
 def is_collection(folder: Path) -> bool:
     """Whether a folder is a collection itself, and none of several: of its files most lie in no folder within it."""
     within = (folder,)
-    endings = medium_of([str(folder)], Opening(recursive=False, within=within)).endings
+    endings = medium_of([str(folder)], Opening(recursive=False, within=within))[0].endings
     looked = islice(files_of([str(folder)], within=within), _MOST_LOOKED)
     items = [Path(file) for file in looked if Path(file).suffix.lower() in endings]
     return 2 * sum(item.parent == folder for item in items) > len(items)
@@ -486,6 +495,8 @@ def reopen(store: ServerStore, workspace: PageWorkspace, progress: JobProgress) 
     origin = Origin(**workspace.origin)
     if origin.kind == "demo":
         return open_demo(store, origin.path or "music", progress)
+    if origin.kind == "library" and origin.path in store.settings.libraries:
+        return open_library(store, progress, origin)
     path = resolve_below(origin.path, store.settings.roots) if origin.kind == "path" else None
     if path is not None:
         return open_paths(store, [path], store.settings.roots, progress, origin)

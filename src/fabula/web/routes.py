@@ -15,7 +15,7 @@ from fastapi.responses import Response, StreamingResponse
 from fabula.core.files import guard_files
 from fabula.errors import FileError, shown
 from fabula.media.medium import Medium
-from fabula.media.registry import item_endings
+from fabula.media.registry import item_endings, rivals
 from fabula.session.open import dump_session, load_session
 from fabula.sources.registry import list_endings
 from fabula.web import requests, responses
@@ -25,6 +25,7 @@ from fabula.web.open_collection import (
     DEMOS,
     list_demos,
     open_demo,
+    open_library,
     open_paths,
     open_saved_session,
     open_upload,
@@ -78,12 +79,15 @@ def _start(jobs: OpenJobs, title: str, work: Callable[[JobProgress], str]) -> di
 def start(store: StoreOf, jobs: JobsOf, first: FirstOf) -> Any:
     """What a new page shows: the job of what was named at start, null where that is no collection; and the demos.
 
-    And how many files may be sent at once.
+    And how many files may be sent at once, and the library that was named alone.
     """
     job = None if first is None else jobs.find(first)
     gone = job is not None and job.state == "done" and all(one.id != job.collection for one in store.all())
     opened = None if job is None or gone else responses.job_body(job)
-    return json_response({"open": opened, "demos": list_demos(), "most_files": store.settings.most_files})
+    named = store.settings.libraries
+    alone = named[0] if len(named) == 1 and not store.settings.roots else None
+    told = {"open": opened, "library": alone, "demos": list_demos(), "most_files": store.settings.most_files}
+    return json_response(told)
 
 
 @router.post("/demo", status_code=202, tags=["open"])
@@ -100,6 +104,7 @@ async def upload(
     jobs: JobsOf,
     by: str | None = None,
     collection: str | None = None,
+    medium: str | None = None,
     *,
     first: bool = False,
 ) -> Any:
@@ -109,7 +114,7 @@ async def upload(
     """
     jobs.check()
     came = await receive(request, store, first=first)
-    origin = Origin("upload", collection=collection)
+    origin = Origin("upload", collection=collection, medium=medium)
     try:
         work = f"{len(came.files)} files" if len(came.files) > 1 else came.files[0].name
         return _start(jobs, work, lambda progress: open_upload(store, came, progress, origin, by))
@@ -120,22 +125,26 @@ async def upload(
 
 @router.get("/folders", tags=["open"])
 def folders(store: StoreOf, path: str | None = Query(None, max_length=4000)) -> Any:
-    """What lies in a folder of this machine; without a path the folders named at start."""
-    return json_response(list_folder(path, store.settings.roots))
+    """What lies in a folder of this machine; without a path the folders and libraries named at start."""
+    return json_response(list_folder(path, store.settings.roots, store.settings.libraries))
 
 
 @router.get("/formats", tags=["open"])
 def formats() -> Any:
-    """The endings of files that can be opened."""
-    return json_response({"items": sorted(item_endings()), "lists": sorted(list_endings())})
+    """The endings of files that can be opened, and the media that share some of them."""
+    body = {"items": item_endings(), "lists": list_endings(), "rivals": rivals()}
+    return json_response({name: sorted(found) for name, found in body.items()})
 
 
 @router.post("/collections", status_code=202, tags=["open"])
 def open_here(asked: requests.OpenRequest, store: StoreOf, jobs: JobsOf) -> Any:
-    """Open a folder, a playlist or a table of this machine, below the folders named at start; a job."""
+    """Open a folder, a playlist or a table below the folders named at start, or a library named there; a job."""
     roots = store.settings.roots
+    if asked.path in store.settings.libraries:
+        there = Origin("library", asked.path, asked.collection)
+        return _start(jobs, asked.path, lambda progress: open_library(store, progress, there, asked.by))
     path = check_below(asked.path, roots)
-    origin = Origin("path", str(path), asked.collection)
+    origin = Origin("path", str(path), asked.collection, asked.medium)
     return _start(jobs, path.name, lambda progress: open_paths(store, [path], roots, progress, origin, asked.by))
 
 
@@ -345,6 +354,12 @@ def export(collection: str, asked: requests.ExportRequest, store: StoreOf) -> Re
     with guard_files(opened.guard):
         name, data = responses.export(ordered, asked.format, store.folder)
     return Response(data, media_type="application/octet-stream", headers=_attach(name))
+
+
+@router.post("/collections/{collection}/write", tags=["order"])
+def write(collection: str, asked: requests.WriteRequest, store: StoreOf) -> Any:
+    """Write a result back into the library that the collection came from; answers in words what was `written`."""
+    return json_response({"written": store.get_result(collection, asked.result).write_back(asked.name)})
 
 
 @router.post("/collections/{collection}/session", tags=["order"], response_class=Response)

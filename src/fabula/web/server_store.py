@@ -40,6 +40,7 @@ class Settings:
     """Settings of the page's server."""
 
     roots: tuple[Path, ...] = ()  # folders of this machine that the page may open
+    libraries: tuple[str, ...] = ()  # addresses and databases that the page may open, and write an order back to
     first: Path | None = None  # the folder, one of them or below, that is opened at once where it is a collection
     model: str | None = None  # a shipped one or a file; by default the shipped one for the kind of collection
     # Names under which the page may be asked for: others come from a page elsewhere whose name was made to lead here.
@@ -85,7 +86,7 @@ class OpenCollection:
     @property
     def guard(self) -> Opener:
         """What opens the files of its items, and nothing else."""
-        known = {str(file.path): file for file in self.files if file is not None}
+        known = {str(file.path): file for file in (*self.files, self.whole) if file is not None}
         for item, file in zip(self.session.stored, self.files, strict=False):  # all of them, or none
             known |= {item.path: file} if file is not None else {}
             if self.whole is not None:
@@ -243,11 +244,12 @@ def new_id() -> str:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a collection comes from: a path of this machine, what was sent, the demo, or a session that was saved."""
+    """Where a collection comes from: a path of this machine, what was sent, the demo, a saved session, a library."""
 
-    kind: Literal["path", "upload", "demo", "session"]
-    path: str = ""  # for the first kind
+    kind: Literal["path", "upload", "demo", "session", "library"]
+    path: str = ""  # for the first kind; of a library its address
     collection: str | None = None  # which of a source of several
+    medium: str | None = None  # what kind of media the files were said to be
 
 
 def collection_id(session: Session, origin: Origin) -> str:

@@ -134,6 +134,13 @@ def test_discs_count_where_track_numbers_start_again(tmp_path):
         "Posición,Título,Artista,Álbum,Duración",
         "Posição,Título,Artista,Álbum,Duração",
         "Posizione,Titolo,Artista,Album,Durata",
+        "Track-Nummer,Track-Name,Künstlername(n),Album,Track-Dauer",  # Exportify speaks these
+        "Track,Nom du titre,Nom(s) de l'artiste,Album,Durée du titre",
+        "Track,Nombre de la canción,Nombre(s) del artista,Album,Duración de la canción",
+        "Track,Nome della traccia,Nome dell'artista,Album,Durata della traccia",
+        "Track,Nummernaam,Naam van artiest,Album,Nummerduur",
+        "Track,Nome da faixa,Nome(s) do artista,Album,Duração da faixa",
+        "Track,Låtens namn,Artistens namn,Album,Låtlängd",
     ],
 )
 def test_headings_in_other_languages(tmp_path, header):

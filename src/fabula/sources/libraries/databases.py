@@ -23,7 +23,7 @@ from fabula.core.files import is_guarded, make_part, read_bytes, sweep_folder
 from fabula.errors import FileError, InputError, shown
 from fabula.media.children import call
 from fabula.media.facts import as_clock
-from fabula.sources.libraries.library import Address, open_songs
+from fabula.sources.libraries.library import Address, check_unchanged, open_songs
 from fabula.sources.playlists.decks import name_key
 from fabula.sources.playlists.entries import Entry, Playlist, check_count, find_name
 from fabula.sources.registry import Choice, Opening, Reader, Source, choose_collection
@@ -227,8 +227,7 @@ class DeckPlaylist:
             database.execute("BEGIN IMMEDIATE")  # from here nobody else writes
             kept = _back_up(Path(self.path))
             program = _find_program(self.path, database)
-            if tuple(tuple(row["song"]) for row in program.songs(database, self.key)) != self.songs:
-                raise InputError(f"{self.name!r} has changed since it was opened; nothing was written: order it again")
+            check_unchanged(self.name, (tuple(row["song"]) for row in program.songs(database, self.key)), self.songs)
             taken = {row[2] for query in program.lists[:1] for row in database.execute(query)}
             if name in taken:
                 raise InputError(f"{shown(self.path)} has a playlist {name!r} already; choose another name")

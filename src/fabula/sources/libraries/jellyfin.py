@@ -60,27 +60,17 @@ class JellyfinServer(Server):
         return self.send(method, path, body, {"Authorization": who, "Content-Type": "application/json"})
 
 
-@dataclass(frozen=True)
+@dataclass
 class JellyfinPlaylist(ServerPlaylist):
     """One playlist of a server. Its id and who may see it stay; all songs go in one request."""
 
     server: JellyfinServer
 
     @property
-    def id(self) -> str:
-        """How the server calls it."""
-        return str(self.told["Id"])
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        return str(self.told["Name"])
-
-    @property
     def fixed(self) -> str:
         """Why this playlist cannot be replaced; "" where it can."""
         there = tuple(map(_plain, self._tell(self.id).get("ItemIds") or ()))
-        return "" if there == self.songs else "holds songs that you may not see"
+        return "" if there == self.known else "holds songs that you may not see"
 
     def names(self) -> list[tuple[str, str]]:
         """The id and the name of every playlist of this user."""
@@ -154,8 +144,9 @@ def open_jellyfin(paths: Sequence[str], opening: Opening) -> Source:
     found = _playlists(server)
     known = [(str(one["Id"]), str(one["Name"]), int(one.get("ChildCount") or 0)) for one in found]
     told = found[choose_playlist(address, known, opening)]
-    items = _items(server, str(told["Id"]))
-    home = JellyfinPlaylist(server, told, tuple(str(song["Id"]) for song in items))
+    which, name = str(told["Id"]), str(told["Name"])
+    items = _items(server, which)
+    home = JellyfinPlaylist(server, which, name, tuple(str(song["Id"]) for song in items))
     playlist = Playlist(tuple(map(_entry, items)), home.name, "jellyfin")
     fetch = lambda row, target: server.fetch(home.songs[row], target)  # noqa: E731
     return open_songs(paths[0], address, playlist, home, opening, fetch)

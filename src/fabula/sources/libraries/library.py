@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -22,7 +23,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import numpy as np
 
 from fabula.core.collection import Collection
-from fabula.errors import FabulaError, InputError, shown
+from fabula.errors import FabulaError, FileError, InputError, shown
 from fabula.media.extraction import Measuring, extract
 from fabula.media.registry import find_medium
 from fabula.sources.playlists.entries import Entry, Playlist
@@ -31,6 +32,7 @@ from fabula.sources.registry import Home, Opening, Source
 
 IN_ENVIRONMENT = "FABULA_PASSWORD"  # the variable that holds it
 _OPTIONS = ("music", "listen")
+_PLEX_PORT = 32400
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,8 @@ def read_address(text: str, kinds: tuple[str, ...] = ("playlist",)) -> Address:
     found = re.fullmatch(rf"(.*?)(?:/({'|'.join(kinds)})(?:/(.*))?)?/?", path, re.DOTALL)
     prefix, kind, name = (found[1], found[2], found[3]) if found else (path, "", "")
     user = unquote(parts.username or "")
+    if scheme.lower().startswith("plex"):
+        user, port = user or "token", port or _PLEX_PORT
     return Address(scheme.lower(), host, user, port, prefix.rstrip("/"), kind or "", unquote(name or ""), options)
 
 
@@ -88,19 +92,44 @@ def find_password(address: Address) -> str:
     It is never taken from the command line, where every process could read it.
     """
     given = os.environ.get(IN_ENVIRONMENT)
-    if given is not None:
-        return given
+    return _find_kept(address.place, address.user) if given is None else given
+
+
+@cache
+def _find_kept(place: str, user: str) -> str:
+    """The password in the keyring, or as it is typed, once."""
     try:
-        kept = importlib.import_module("keyring").get_password(f"fabula {address.place}", address.user)
+        kept = importlib.import_module("keyring").get_password(f"fabula {place}", user)
     except Exception:  # not installed, or a keyring that is locked or broken: ask
         kept = None
     if kept is not None:
         return str(kept)
     if not sys.stdin.isatty():
-        raise InputError(f"{address.place}: needs the password of {address.user}: set {IN_ENVIRONMENT}")
+        raise InputError(f"{place}: needs the password of {user}: set {IN_ENVIRONMENT}")
     from getpass import getpass
 
-    return getpass(f"Password of {address.user} at {address.place}: ")
+    return getpass(f"Password of {user} at {place}: ")
+
+
+def unlock(name: str) -> None:
+    """Find the password of a library, so that nobody has to be asked when it is opened; refuse what is none."""
+    if "://" not in name:
+        if not Path(name).is_file():
+            raise FileError(f"{shown(name)}: does not exist")
+    elif (address := read_address(name)).user:
+        find_password(address)
+
+
+def named_in(name: str) -> list[Path]:
+    """What the name of a library says of files of this machine: its database, or the folder of its music."""
+    path = read_address(name).options.get("music") if "://" in name else name
+    return [Path(path).resolve()] if path else []
+
+
+def check_unchanged(name: str, there: Iterable[object], known: Iterable[object]) -> None:
+    """Refuse to write where the songs of a playlist are not those that are known."""
+    if tuple(there) != tuple(known):
+        raise InputError(f"{name!r} has changed since it was opened; nothing was written: order it again")
 
 
 def backup_name(name: str, taken: Iterable[str]) -> str:

@@ -17,6 +17,7 @@ from fabula.sources.libraries.library import (
     IN_ENVIRONMENT,
     Address,
     backup_name,
+    check_unchanged,
     find_password,
     open_songs,
     read_address,
@@ -52,21 +53,22 @@ def _connect(address: Address) -> Iterator[Any]:
             client.disconnect()
 
 
-@dataclass(frozen=True)
+@dataclass
 class MpdQueue:
     """The queue of a player, as it was opened."""
 
     address: Address
     songs: tuple[str, ...]  # ids, in the order opened
     name: str = "queue"
+    written: tuple[str, ...] = ()  # what was put there since
 
     def write(self, entries: Sequence[int], name: str | None = None) -> str:
         """Bring the queue into another order, the song that plays going on; or store the order as a new playlist."""
         wanted = [self.songs[i] for i in entries]
         with _connect(self.address) as client:
             queue = client.playlistinfo()
-            if [song["id"] for song in queue] != list(self.songs):
-                raise InputError("the queue has changed since it was opened; nothing was written: order it again")
+            before = self.written or self.songs
+            check_unchanged(self.name, (song["id"] for song in queue), before)
             if name is not None and name != self.name:
                 files = {song["id"]: song["file"] for song in queue}
                 _store(client, name, [files[song] for song in wanted])
@@ -74,11 +76,13 @@ class MpdQueue:
             kept = backup_name(self.name, _names(client))
             client.save(kept)
             try:
-                _arrange(client, list(self.songs), [*wanted, *(one for one in self.songs if one not in set(wanted))])
+                wanted += [one for one in before if one not in set(wanted)]
+                _arrange(client, list(before), wanted)
             except Exception:
                 there = [song["id"] for song in client.playlistinfo()]
-                _arrange(client, there, [one for one in self.songs if one in set(there)])
+                _arrange(client, there, [one for one in before if one in set(there)])
                 raise
+            self.written = tuple(wanted)
             return f"the queue at {self.address.place}; as it was: playlist {kept!r}"
 
 
@@ -93,25 +97,26 @@ def _arrange(client: Any, now: list[str], wanted: list[str]) -> None:
     client.command_list_end()
 
 
-@dataclass(frozen=True)
+@dataclass
 class MpdPlaylist:
     """A stored playlist of a player, as it was opened."""
 
     address: Address
     name: str
     songs: tuple[str, ...]  # files, in the order opened
+    written: tuple[str, ...] = ()  # what was put there since
 
     def write(self, entries: Sequence[int], name: str | None = None) -> str:
         """Put the order in its place by two renames in one step, how it was under another name; or as a new one."""
         wanted = [self.songs[i] for i in entries]
         with _connect(self.address) as client:
-            if client.listplaylist(self.name) != list(self.songs):
-                raise InputError(f"{self.name!r} has changed since it was opened; nothing was written: order it again")
+            check_unchanged(self.name, client.listplaylist(self.name), self.written or self.songs)
             if name is not None and name != self.name:
                 _store(client, name, wanted)
                 return f"playlist {name!r} at {self.address.place}"
             kept = backup_name(self.name, _names(client))
             _store(client, self.name, wanted, kept)
+            self.written = tuple(wanted)
             return f"playlist {self.name!r} at {self.address.place}; as it was: {kept!r}"
 
 
@@ -120,10 +125,8 @@ def _names(client: Any) -> list[str]:
 
 
 def _store(client: Any, name: str, files: Sequence[str], kept: str = "") -> None:
-    """A new playlist, or one in place of another, which gets the name that is kept; none where anything fails.
-
-    It is made under a hidden name, in parts that a player takes at once; the names change in one step.
-    """
+    """A new playlist, or one in place of another, which gets the name that is kept; none where anything fails."""
+    # It is made under a hidden name, in parts that a player takes at once; the names change in one step.
     there, fresh = _names(client), f".{name} (fabula)"
     if name in there and not kept:
         raise InputError(f"there is a playlist {name!r} already; choose another name")

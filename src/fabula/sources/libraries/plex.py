@@ -13,12 +13,11 @@ from typing import Any
 from urllib.parse import urlencode
 
 from fabula.errors import InputError
-from fabula.sources.libraries.library import Address, find_password, open_songs, read_address
+from fabula.sources.libraries.library import find_password, open_songs, read_address
 from fabula.sources.libraries.servers import Server, ServerError, ServerPlaylist, choose_playlist
 from fabula.sources.playlists.entries import Entry, Playlist
 from fabula.sources.registry import Opening, Reader, Source
 
-_PORT = 32400
 _TOGETHER = 200  # songs in one request: they stand in its address
 
 
@@ -51,21 +50,11 @@ class PlexServer(Server):
         return self.send(method, path, None, {**told, "Accept": "application/json"})
 
 
-@dataclass(frozen=True)
+@dataclass
 class PlexPlaylist(ServerPlaylist):
     """One playlist of a server."""
 
     server: PlexServer
-
-    @property
-    def id(self) -> str:
-        """How the server calls it."""
-        return str(self.told["ratingKey"])
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        return str(self.told["title"])
 
     def names(self) -> list[tuple[str, str]]:
         """The id and the name of every playlist of this user."""
@@ -106,9 +95,11 @@ class PlexPlaylist(ServerPlaylist):
         try:
             self._edit(made, "title", self.name)
             self._edit(self.id, "title", kept)
+            self.id = made
         except ServerError as error:
             names = dict(self.names())
             if names.get(self.id) == kept and names.get(made) == self.name:
+                self.id = made
                 return  # it was done, and the answer lost
             self.delete(made)
             raise ServerError(f"{error}; it is as it was") from None
@@ -147,17 +138,16 @@ def _entry(song: Mapping[str, Any]) -> Entry:
 
 def open_plex(paths: Sequence[str], opening: Opening) -> Source:
     """Open a playlist of a server."""
-    asked = read_address(paths[0])
-    if not asked.host:
+    address = read_address(paths[0])
+    if not address.host:
         raise InputError(f"{paths[0]}: takes plex://HOST/playlist/NAME")
-    address = Address(asked.scheme, asked.host, asked.user or "token", asked.port or _PORT, asked.prefix, asked.kind,
-                      asked.name, asked.options)  # fmt: skip
     server = PlexServer(address, find_password(address))
     found = [one for one in _playlists(server) if not one.get("smart")]
     known = [(str(one["ratingKey"]), str(one["title"]), int(one.get("leafCount") or 0)) for one in found]
     told = found[choose_playlist(address, known, opening)]
-    items = _items(server, str(told["ratingKey"]))
-    home = PlexPlaylist(server, told, tuple(str(song["ratingKey"]) for song in items))
+    which, name = str(told["ratingKey"]), str(told["title"])
+    items = _items(server, which)
+    home = PlexPlaylist(server, which, name, tuple(str(song["ratingKey"]) for song in items), told)
     playlist = Playlist(tuple(map(_entry, items)), home.name, "plex")
     fetch = lambda row, target: server.fetch(str(_part(items[row]).get("key") or ""), target)  # noqa: E731
     return open_songs(paths[0], address, playlist, home, opening, fetch)

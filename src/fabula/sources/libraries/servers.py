@@ -14,12 +14,12 @@ import urllib.request
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
 from fabula.errors import FileError, InputError
-from fabula.sources.libraries.library import Address, backup_name
+from fabula.sources.libraries.library import Address, backup_name, check_unchanged
 from fabula.sources.registry import Choice, Opening, choose_collection
 
 _PATIENCE = 180.0  # seconds for a server to answer: some take minutes for ten thousand songs
@@ -109,23 +109,16 @@ def choose_playlist(address: Address, known: Sequence[tuple[str, str, int]], ope
     return ids.index(wanted) if wanted in ids else choose_collection(address.place, choices, wanted)
 
 
-@dataclass(frozen=True)
+@dataclass
 class ServerPlaylist(ABC):
     """A playlist of a server, as it was opened: where its order goes back to. Each kind of server says how."""
 
     server: Server
-    told: Mapping[str, Any]  # what the server says of it
+    id: str  # how the server calls it
+    name: str
     songs: tuple[str, ...]  # their ids, in the order opened
-
-    @property
-    @abstractmethod
-    def id(self) -> str:
-        """How the server calls it."""
-
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """What it is called."""
+    told: Mapping[str, Any] = field(default_factory=dict)  # what the server says of it besides
+    written: tuple[str, ...] = ()  # what was put there since
 
     @abstractmethod
     def names(self) -> list[tuple[str, str]]:
@@ -152,6 +145,11 @@ class ServerPlaylist(ABC):
         """Delete a playlist."""
 
     @property
+    def known(self) -> tuple[str, ...]:
+        """Its songs as they should be there now."""
+        return self.written or self.songs
+
+    @property
     def fixed(self) -> str:
         """Why this playlist cannot be replaced; "" where it can."""
         return ""
@@ -163,8 +161,7 @@ class ServerPlaylist(ABC):
         is written.
         """
         songs = tuple(self.songs[i] for i in entries)
-        if self.read(self.id) != self.songs:
-            raise InputError(f"{self.name!r} has changed since it was opened; nothing was written: order it again")
+        check_unchanged(self.name, self.read(self.id), self.known)
         place = self.server.address.place
         if name is not None and name != self.name:
             self.create_whole(name, songs)
@@ -173,6 +170,7 @@ class ServerPlaylist(ABC):
             raise InputError(f"{self.name!r} {self.fixed}; --as NAME writes a playlist of your own")
         kept = backup_name(self.name, (name for _, name in self.names()))
         self.replace(songs, kept)
+        self.written = songs
         return f"playlist {self.name!r} at {place}; as it was: {kept!r}"
 
     def create_whole(self, name: str, songs: Sequence[str]) -> str:
@@ -201,7 +199,8 @@ class ServerPlaylist(ABC):
 
     def replace(self, songs: tuple[str, ...], kept: str) -> None:
         """Keep how the playlist was under a name, replace its songs, and look: an answer may be lost on the way."""
-        self.create_whole(kept, self.songs)
+        before = self.known
+        self.create_whole(kept, before)
         trouble = f"{self.server.address.place}: did not take the order"
         try:
             self.fill(songs)
@@ -210,7 +209,7 @@ class ServerPlaylist(ABC):
         if self.read(self.id) == songs:
             self.describe(self.id)
             return
-        if self.read(self.id) != self.songs:
-            self.fill(self.songs)
-        whole = self.read(self.id) == self.songs
+        if self.read(self.id) != before:
+            self.fill(before)
+        whole = self.read(self.id) == before
         raise ServerError(f"{trouble}; " + ("it is as it was" if whole else f"as it was is kept: {kept!r}"))

@@ -71,21 +71,11 @@ class SubsonicServer(Server):
         return self.send("POST", f"/rest/{method}.view", urlencode([*who.items(), *pairs]).encode())
 
 
-@dataclass(frozen=True)
+@dataclass
 class SubsonicPlaylist(ServerPlaylist):
     """One playlist of a server. Its id, comment and who may see it stay; all songs go in one request."""
 
     server: SubsonicServer
-
-    @property
-    def id(self) -> str:
-        """How the server calls it."""
-        return str(self.told["id"])
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        return str(self.told["name"])
 
     def names(self) -> list[tuple[str, str]]:
         """The id and the name of every playlist of this user."""
@@ -153,7 +143,7 @@ def open_subsonic(paths: Sequence[str], opening: Opening) -> Source:
     told = server.ask("getPlaylist", id=known[choose_playlist(address, known, opening)][0])["playlist"]
     songs = _songs(told)
     playlist = Playlist(tuple(map(_entry, told.get("entry") or ())), str(told["name"]), "subsonic")
-    home = SubsonicPlaylist(server, told, songs)
+    home = SubsonicPlaylist(server, str(told["id"]), str(told["name"]), songs, told)
     fetch = lambda row, target: server.fetch(songs[row], target)  # noqa: E731
     return open_songs(paths[0], address, playlist, home, opening, fetch)
 

@@ -13,8 +13,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from fabula.core.collection import Item
 from fabula.core.files import join_stretch, legible, read_text, split_stretch
 from fabula.errors import FileError, InputError
+from fabula.media.music.tags import CD_TEXTS, FRAMES, clock_frames, quote_text, track_lines
 from fabula.sources.playlists.entries import (
     MOST_BYTES,
     Comments,
@@ -31,9 +33,6 @@ from fabula.sources.playlists.text_lines import each_line, is_break, line_end, o
 _FILE = re.compile(r"(?:\"([^\"]*)\"|(\S+))(?:\s+(\w+))?")
 _INDEX = re.compile(r"(\d{1,2})\s+(\d{1,4}):(\d{1,2}):(\d{1,2})")
 _STRETCH = re.compile(r"STRETCH\s+\"([^\"]*)\"\s+(\d+:\d\d:\d\d)(?:\s+(\d+:\d\d:\d\d))?", re.IGNORECASE)
-_TEXTS = ("ISRC", "SONGWRITER", "COMPOSER", "ARRANGER", "MESSAGE")  # CD-Text, and who is paid
-_KINDS = {".wav": "WAVE", ".wave": "WAVE", ".aif": "AIFF", ".aiff": "AIFF", ".mp3": "MP3"}
-FRAMES = 75  # of a second, as a CD counts
 
 
 @dataclass
@@ -52,13 +51,18 @@ class _Track:
         """Where it and the silence before it begin, in frames."""
         return min(self.indices.values())
 
+    @property
+    def sounds(self) -> int:
+        """Where it begins itself; some programs write another index alone."""
+        return self.indices.get(1, self.begins)
+
 
 def read_cue(path: str | os.PathLike[str]) -> Playlist:
     """Read a cue sheet; a track of a file that has several is a stretch of it, ``image.flac#t=12.5,200``."""
     text, script = read_text(path, "a cue sheet", any_bytes=True, most=MOST_BYTES)
     head, tracks, tail = _parts(path, text)
     if not tracks:
-        raise FileError(f"{path}: is not a cue sheet (no TRACK with an INDEX 01 stands in it)")
+        raise FileError(f"{path}: is not a cue sheet (no TRACK with an INDEX stands in it)")
     folder = Path(path).parent
     shared = {track.file for k, track in enumerate(tracks) if any(track.file == one.file for one in tracks[:k][-1:])}
     title, artist = (_value(head, name) for name in ("TITLE", "PERFORMER"))
@@ -100,8 +104,8 @@ def _parts(path: str | os.PathLike[str], text: str) -> tuple[str, list[_Track], 
             tracks[-1].lines.append(line)
             _note(path, number, tracks[-1], word, rest)
     for track in tracks:
-        if 1 not in track.indices:
-            raise FileError(f"{path}: line {track.line}: the track has no INDEX 01")
+        if not track.indices:
+            raise FileError(f"{path}: line {track.line}: the track has no INDEX")
     return "".join(head), tracks, "".join(pending)
 
 
@@ -114,8 +118,8 @@ def _note(path: str | os.PathLike[str], number: int, track: _Track, word: str, r
         track.indices[int(found[1])] = _frames(f"{found[2]}:{found[3]}:{found[4]}")
     elif word == "REM" and (found := _STRETCH.fullmatch(rest)):
         track.stretch = found[1], _frames(found[2]), _frames(found[3]) if found[3] else None
-    elif word in ("TITLE", "PERFORMER", *_TEXTS):
-        track.said.setdefault(word, _bare(rest))
+    elif word.lower() in ("title", "performer", *CD_TEXTS):
+        track.said.setdefault(word.lower(), _bare(rest))
 
 
 def _next_in_file(tracks: Sequence[_Track], k: int) -> _Track | None:
@@ -123,23 +127,23 @@ def _next_in_file(tracks: Sequence[_Track], k: int) -> _Track | None:
     after = tracks[k + 1] if k + 1 < len(tracks) else None
     if after is None or after.file != tracks[k].file or any("FILE" in line.upper().split()[:1] for line in after.lines):
         return None
-    if after.begins < tracks[k].indices[1]:
+    if after.begins < tracks[k].sounds:
         raise FileError(f"line {after.line}: the track begins before the one before it")
     return after
 
 
 def _entry(track: _Track, after: _Track | None, folder: Path, artist: str, *, single: bool) -> Entry:
-    begins, ends = track.indices[1], None if after is None else after.begins
+    begins, ends = track.sounds, None if after is None else after.begins
     file = track.file if is_address(track.file) else on_disk(track.file, folder)
     if track.stretch is not None and not Path(resolve(file, folder)).is_file():
         (file, begins, ends), single = track.stretch, False
     location = (
         file if single and not begins else join_stretch(file, begins / FRAMES, None if ends is None else ends / FRAMES)
     )
-    details: dict[str, Any] = {name.lower(): track.said[name] for name in _TEXTS if track.said.get(name)}
+    details: dict[str, Any] = {name: track.said[name] for name in CD_TEXTS if track.said.get(name)}
     duration = None if ends is None else (ends - begins) / FRAMES
-    title = track.said.get("TITLE", "")
-    made_by = track.said.get("PERFORMER", "") or artist
+    title = track.said.get("title", "")
+    made_by = track.said.get("performer", "") or artist
     block = "".join(track.lines)
     named = re.search(r"(?im)^[ \t]*FILE[ \t]+(?:\"([^\"]*)\"|(\S+))", block)
     a, b = named.span(1 if named[1] is not None else 2) if named else (len(block), len(block))
@@ -170,7 +174,7 @@ def write_cue_sheet(playlist: Playlist, comments: Comments | None = None) -> str
             block = _shift(block, begins, entry, end)
             begins += length + round(playlist.gap * FRAMES)
         elif playlist.gap and position and not re.search(r"(?im)^[ \t]*(?:PREGAP|INDEX[ \t]+00)\b", block):
-            pause = f"    PREGAP {clock_frames(round(playlist.gap * FRAMES))}{end}"
+            pause = f"    PREGAP {clock_frames(playlist.gap)}{end}"
             block = re.sub(r"(?im)^(?=[ \t]*INDEX[ \t]+01)", pause, block, count=1)
         lines.append(_number(terminate(block), position))
     return "".join(lines) + (playlist.tail if kept else "")
@@ -209,12 +213,13 @@ def _shift(block: str, begins: int, entry: Entry, end: str) -> str:
             continue
         if word and word[0].upper() == "INDEX":
             line = _INDEX.sub(
-                lambda m: f"{m[1]} {clock_frames(_frames(f'{m[2]}:{m[3]}:{m[4]}') - min(old) + begins)}", line
+                lambda m: f"{m[1]} {clock_frames((_frames(f'{m[2]}:{m[3]}:{m[4]}') - min(old) + begins) / FRAMES)}",
+                line,
             )
         lines.append(line)
     if "REM STRETCH" not in block.upper() and start is not None:
-        stops = "" if stop is None else f" {clock_frames(round(stop * FRAMES))}"
-        lines.append(f'    REM STRETCH "{file}" {clock_frames(round(start * FRAMES))}{stops}{end}')
+        stops = "" if stop is None else f" {clock_frames(stop)}"
+        lines.append(f'    REM STRETCH "{file}" {clock_frames(start)}{stops}{end}')
     return "".join(lines)
 
 
@@ -227,25 +232,8 @@ def _number(block: str, position: int) -> str:
 def _block(entry: Entry, position: int, end: str) -> str:
     """The lines of a track that came from elsewhere."""
     file, start, _ = split_stretch(entry.location)
-    lines = [f"FILE {quote_text(cue_location(file))} {_KINDS.get(Path(file).suffix.lower(), 'WAVE')}"]
-    lines += [f"  TRACK {position % 99 + 1:02d} AUDIO", f"    TITLE {quote_text(entry.title or Path(file).stem)}"]
-    lines += [f"    PERFORMER {quote_text(entry.artist)}"] if entry.artist else []
-    lines += text_lines_of(entry.details)
-    lines.append(f"    INDEX 01 {clock_frames(round((start or 0.0) * FRAMES))}")
-    return "".join(line + end for line in lines)
-
-
-def text_lines_of(details: Any) -> list[str]:
-    """The lines of CD-Text and the ISRC of a track, of its details."""
-    texts = {name: details.get(name.lower()) for name in _TEXTS}
-    return [
-        f"    {name} {value if name == 'ISRC' else quote_text(str(value))}" for name, value in texts.items() if value
-    ]
-
-
-def quote_text(text: str) -> str:
-    """A text in quotes; the format has no way to write a quote or a line break in it."""
-    return '"' + " ".join(text.split()).replace('"', "'") + '"'
+    item = Item(file, entry.title or Path(file).stem, cue_location(file), entry.artist, entry.details)
+    return "".join(line + end for line in track_lines(item, position % 99 + 1, begins=start or 0.0))
 
 
 def cue_location(location: str) -> str:
@@ -254,15 +242,6 @@ def cue_location(location: str) -> str:
     if not location.strip() or '"' in location or "\n" in location or "\r" in location:
         raise InputError(f"a cue sheet cannot hold the location {location!r}; write .xspf or .jspf")
     return location
-
-
-def clock_frames(frames: int) -> str:
-    """Minutes, seconds and frames, as a cue sheet has them.
-
-    >>> clock_frames(75 * 61 + 3)
-    '01:01:03'
-    """
-    return f"{frames // (60 * FRAMES):02d}:{frames // FRAMES % 60:02d}:{frames % FRAMES:02d}"
 
 
 def _frames(clock: str) -> int:

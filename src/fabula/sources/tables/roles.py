@@ -37,12 +37,13 @@ ROLES = {
     "title": """
         title trackname tracktitle name song songname songtitle track label caption titel liedtitel songtitel lied
         titre nomdutitre chanson morceau titulo nombre cancion nombredelacancion nome nomedafaixa musica faixa titolo
-        brano canzone
+        brano canzone nomedellatraccia nummernaam latensnamn
     """,
     "artist": """
         artist artistname artistnames trackartist artists performer creator author albumartist kunstler kuenstler
         interpret artiste artistes nomdelartiste interprete artista artistas nombredelartista nomedoartista artisti
-        nomeartista
+        nomeartista kunstlername kunstlernamen nomsdelartiste nombresdelartista nomedellartista naamvanartiest
+        nomesdoartista artistensnamn
     """,
     "path": """
         path filepath file filename location trackuri spotifyuri uri url datei dateiname pfad fichier chemin archivo
@@ -54,7 +55,8 @@ ROLES = {
     """,
 }
 _FOREIGN_DURATION_WORDS = """
-    dauer lange laenge spieldauer spielzeit laufzeit titeldauer duree longueur duracion longitud duracao durata
+    dauer lange laenge spieldauer spielzeit laufzeit titeldauer trackdauer duree dureedutitre longueur duracion
+    duraciondelacancion longitud duracao duracaodafaixa durata duratadellatraccia nummerduur latlangd
 """
 _DURATION_WORDS = "duration trackduration songduration tracklength songlength length time tracktime runtime playtime"
 _FEATURE_NAMES = """

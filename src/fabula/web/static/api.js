@@ -33,6 +33,7 @@ export const setEssence = (id, by) => json("PUT", `collections/${id}/essence`, {
 export const order = (request, signal) => json("POST", "order", request, signal);
 export const reasons = (id, result, first, count) => json("GET", `collections/${id}/reasons/${result}?first=${first}&count=${count}`);
 export const review = (id, body, signal) => json("POST", `collections/${id}/review`, body, signal);
+export const writeBack = (id, body) => json("POST", `collections/${id}/write`, body);
 export const begin = () => json("GET", "start");
 export const demo = (name) => json("POST", "demo", { name });
 export const openPath = (path, more = {}) => json("POST", "collections", { path, ...more });

@@ -71,7 +71,7 @@ async function resume() {
   const { collection } = autosave.readLast(), found = collection ? await api.collection(collection).catch(() => null) : null;
   if (found) return desk.openWorkspace(found);
   if (collection) return open.runJob(() => api.reopen(collection));
-  if (first) return open.runJob(() => first);
+  if (first) return open.runJob(first);
   return open.renderRecent();
 }
 

@@ -26,16 +26,19 @@ export async function start(open, beforeLeaving) {
     done();
     await whenOpened(collection);
   }, beforeLeaving);
-  const { items, lists } = await api.formats().catch(() => ({ items: [], lists: [] }));
+  const { items, lists, rivals } = await api.formats().catch(() => ({ items: [], lists: [], rivals: [] }));
+  $("kind").append(...rivals.map((name) => el("option", { value: name }, name)));
+  $("kind-field").hidden = !rivals.length;
   $("files").accept = [...items, ...lists, ".json"].join();
 }
 
 // What the command named is opened at once; and the demos, each a collection to try things with.
 export async function findFirst() {
-  const { open, demos } = await api.begin();
+  const { open, library, demos } = await api.begin();
   $("demos").replaceChildren(...demos.map(({ name, title, items }, k) =>
     el("button", { id: k ? null : "demo", onclick: () => runJob(() => api.demo(name)) }, title, el("small", { class: "soft" }, `${name}, ${items}`))));
-  return open && !["failed", "cancelled"].includes(open.state) ? open : null;
+  if (library) return (more) => api.openPath(library, more);
+  return open && !["failed", "cancelled"].includes(open.state) ? () => open : null;
 }
 
 export function toggleStart() {
@@ -125,13 +128,13 @@ async function openSession(session) {
 }
 
 // Begin a job and follow it; of a table with several collections the person chooses one.
-export async function runJob(begin, more = {}) {
+export async function runJob(begin, more = $("kind").value ? { medium: $("kind").value } : {}) {
   try {
     await jobs.watch(await begin(more));
   } catch (error) {
     if (!error.choices?.length) return notify(error.message, { error: !error.cancelled });
     const collection = await chooseCollection(error.choices);
-    if (collection !== null) await runJob(begin, { collection });
+    if (collection !== null) await runJob(begin, { ...more, collection });
   }
 }
 
@@ -153,7 +156,7 @@ const isChoosing = () => $("which").open;
 function chooseCollection(choices) {
   const dialog = $("which");
   listed = choices.map(({ id, title, items }, index) => ({ index, id, title: title || id, items }));
-  $("which-text").textContent = `The table holds ${choices.length.toLocaleString("en")} collections. Choose the one to lay in order.`;
+  $("which-text").textContent = `It holds ${choices.length.toLocaleString("en")} collections. Choose the one to lay in order.`;
   $("which-find").hidden = choices.length <= FEW;
   $("which-find").value = "";
   listCollections();
@@ -189,11 +192,12 @@ function onChooserKey(event) {
   else if (!$("which-find").hidden) $("which-find").focus();
 }
 
-// The folders of this computer that were named at start.
+// The folders of this computer, and the libraries, that were named at start.
 async function startFolders() {
   $("browse").addEventListener("click", () => browse(null));
-  const { folders } = await api.folders(null).catch(() => ({ folders: [] }));
-  $("browse").hidden = !folders.length;
+  const { folders, lists } = await api.folders(null).catch(() => ({ folders: [], lists: [] }));
+  $("browse").hidden = !folders.length && !lists.length;
+  if (lists.length) $("browse").textContent = folders.length ? "Folders and libraries" : "Libraries";
 }
 
 const makeEntry = (name, action, kind) => el("li", {}, el("button", { class: `link ${kind}`, onclick: action, dir: "auto" }, name));
@@ -204,10 +208,10 @@ async function browse(path) {
     const { folders, lists, items, parent, path: here } = await api.folders(path);
     const up = here === null ? null : el("button", { class: "plain wide", onclick: () => browse(parent) }, "Up");
     const can = here !== null && (items || folders.length);
-    const open = can ? el("button", { class: "strong", onclick: () => runJob(() => api.openPath(here)) }, items ? `Open this folder (${items})` : "Open this folder") : null;
+    const open = can ? el("button", { class: "strong", onclick: () => runJob((more) => api.openPath(here, more)) }, items ? `Open this folder (${items})` : "Open this folder") : null;
     const list = el("ul", {}, ...folders.map((one) => makeEntry(one.name, () => browse(one.path), "dir")),
       ...lists.map((one) => makeEntry(one.name, () => runJob((more) => api.openPath(one.path, more)), "file")));
-    const name = here === null ? "Folders of this computer" : here.split(/[\\/]/).pop();
+    const name = here === null ? $("browse").textContent : here.split(/[\\/]/).pop();
     box.replaceChildren(el("div", { class: "head" }, el("h2", { dir: "auto" }, name), el("div", { class: "group" }, ...[up, open].filter(Boolean))), list);
     box.hidden = false;
     box.querySelector("button")?.focus();

@@ -1,5 +1,5 @@
-// Saving what is on the screen: as a playlist, a sheet, a table, a report, copies, a session, or a version with a name to
-// be compared with.
+// Saving what is on the screen: into its library, as a playlist, a sheet, a table, a report, copies, a session, or a
+// version with a name to be compared with.
 
 import { notify } from "./announce.js";
 import * as api from "./api.js";
@@ -13,6 +13,11 @@ export function start() {
   $("save").addEventListener("click", (event) => {
     const button = event.target.closest("[data-format]");
     if (button) saveFile(button.dataset.format);
+  });
+  $("library-back").addEventListener("click", () => writeBack(null));
+  $("library-new").addEventListener("submit", (event) => {
+    event.preventDefault();
+    writeBack($("library-title").value.trim());
   });
   for (const id of ["save", "versions", "columns"]) {
     document.addEventListener("click", ({ target }) => !(/** @type {Element} */ (target).closest(`#${id}`)) && ($(id).open = false));
@@ -41,41 +46,52 @@ async function findResult() {
   return (await api.order({ collection: collection.id, ordering, template: currentTemplate(), scaled: false, titles: wishes.titles, gap_s: wishes.gap })).result;
 }
 
-async function downloadFile(format) {
-  const { id } = state.collection;
-  if (format === "session") return api.download(`collections/${id}/session`, { state: packWorkspace() });
-  const path = `collections/${id}/export`, more = { format };
+// What is done with that result; the server remembers the last results only.
+async function withResult(act) {
   try {
-    return await api.download(path, { result: await findResult(), ...more });
+    return await act(await findResult());
   } catch (error) {
     if (error.status !== 404 || state.before) throw error;
     state.good = null;
-    await ask(); // the server remembers the last results only
-    return api.download(path, { result: await findResult(), ...more });
+    await ask();
+    return act(await findResult());
   }
 }
 
-async function saveFile(format) {
+async function save(act) {
   $("save").open = false;
   $("save").querySelector("summary").focus();
   try {
-    await downloadFile(format);
-    notify("Saved");
+    notify(await act(state.collection.id));
   } catch (error) {
     notify(error.message, { error: true });
   }
 }
+
+const saveFile = (format) => save(async (id) => {
+  if (format === "session") await api.download(`collections/${id}/session`, { state: packWorkspace() });
+  else await withResult((result) => api.download(`collections/${id}/export`, { result, format }));
+  return "Saved";
+});
+
+// Into the library that the collection came from: in its place, or as a new playlist.
+const writeBack = (name) => save(async (id) => `Written: ${(await withResult((result) => api.writeBack(id, { result, name }))).written}`);
 
 // What is read or seen can be saved as one, and not be played.
 const WHOLE = {
   text: [["docx", "One text", "Word"], ["md", "One text", "Markdown"]],
   picture: [["png", "Contact sheet", "PNG"], ["pdf", "Contact sheet", "PDF"], ["book.pdf", "Facing pages", "PDF"]],
 };
+const HOUSE = ["sound", "picture", "text"]; // of other media what they write themselves is offered
 function offerFormats() {
-  const sheet = $("save").querySelector(".sheet"), kind = state.collection?.medium.preview.kind, kinds = WHOLE[kind] ?? [];
-  $("rows").classList.toggle("unheard", kinds.length > 0);
-  if (sheet.dataset.kind === kind) return;
-  sheet.dataset.kind = kind;
+  const sheet = $("save").querySelector(".sheet"), medium = state.collection?.medium, kind = medium?.preview.kind;
+  const own = !medium || HOUSE.includes(kind) ? [] : medium.outputs.map((form) => [form, `One ${medium.words.collection}`, form.toUpperCase()]);
+  const kinds = WHOLE[kind] ?? own;
+  $("rows").classList.toggle("unheard", kind in WHOLE);
+  $("library-save").hidden = !state.collection?.library;
+  $("library-name").textContent = state.collection?.library ?? "";
+  if (sheet.dataset.medium === medium?.name) return;
+  sheet.dataset.medium = medium?.name ?? "";
   sheet.querySelectorAll(".joined").forEach((button) => button.remove());
   sheet.prepend(...kinds.map(([form, name, short]) => el("button", { class: "joined", "data-format": form }, `${name} `, el("small", {}, short))));
   for (const form of ["cue", "txt", "xspf"]) sheet.querySelector(`[data-format="${form}"]`).hidden = kind === "picture";
