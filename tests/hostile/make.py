@@ -1,4 +1,4 @@
-"""160 files made to hurt who opens them: bombs, cut-offs, nesting, huge sizes declared, odd encodings, wrong magic.
+"""165 files made to hurt who opens them: bombs, cut-offs, nesting, huge sizes declared, odd encodings, wrong magic.
 
 python tests/hostile/make.py FOLDER    # writes them
 """

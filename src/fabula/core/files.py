@@ -297,7 +297,7 @@ def is_guarded() -> bool:
 # XML of somebody else: what it declares may become anything, and is refused.
 
 
-def parse_xml(data: bytes, where: str, name: str = "") -> "Element":
+def parse_xml(data: bytes | str, where: str, name: str = "") -> "Element":
     """XML that is the content of a file, or of one packed in it; a FileError where it is broken or has entities."""
     from xml.etree import ElementTree as ET
 
@@ -309,7 +309,7 @@ def parse_xml(data: bytes, where: str, name: str = "") -> "Element":
         raise FileError(f"{shown(where)}: is broken ({f'{name}: ' * bool(name)}{error})") from error
 
 
-def _declares(data: bytes) -> bool:
+def _declares(data: bytes | str) -> bool:
     """Whether XML declares anything of its own, entities for example, before its first element."""
     from xml.parsers import expat
 

@@ -329,8 +329,7 @@ def _goal(energy: Energy, leaning: Callable[[int], Floats] | None = None) -> Goa
 
 def _arrange(task: OrderTask, goal: Goal, flow: Floats, seconds: float) -> Arrangement:
     """The best ordering by a goal and by what neighbours are worth, (n, n), less the steps that were asked for."""
-    room = np.empty((len(flow) + 1, len(flow) + 1), dtype=flow.dtype)  # for the item that a tour adds
-    cost = np.negative(flow, out=room[:-1, :-1]) if task.flow is None else task.flow - flow
+    cost = -flow if task.flow is None else task.flow - flow
     return arrange(goal, constraints=task.constraints, flow=cost, seconds=task.time_for(seconds))
 
 

@@ -38,11 +38,8 @@ def route(link: Floats, rng: np.random.Generator, budget: Budget = UNLIMITED) ->
     near = nearest(link, min(NEAR, n - 1))
     first = np.array(_join_pieces(link, near))
     dearest = int(link[first, np.roll(first, -1)].argmax())
-    least, table = link.min() - 1, link.base
-    if table is None or table.shape != (n + 1, n + 1) or table.dtype != link.dtype:  # else there is room for one more
-        table = np.empty((n + 1, n + 1), dtype=link.dtype)
-        table[:n, :n] = link
-    table[n], table[:, n] = least, least  # item n is nearer to all than any other
+    table = np.full((n + 1, n + 1), link.min() - 1, dtype=link.dtype)  # item n is nearer to all than any other
+    table[:n, :n] = link
     circle = _Circle(table, near, [*np.roll(first, -dearest - 1).tolist(), n])
     budget.spend(100.0 * n)
     circle.improve(range(n), budget)

@@ -247,11 +247,9 @@ def read_packet(packet: bytes | str) -> dict[str, Any]:
     {'rating': 4}
     """
     text = packet.decode("utf-8", "replace") if isinstance(packet, bytes) else packet
-    if len(text) > _MOST or re.search(r"<!(DOCTYPE|ENTITY)", text):  # nothing honest needs them here
-        return {}
     try:
-        root = ET.fromstring(text.strip().strip("\0\ufeff"))
-    except (ET.ParseError, ValueError):
+        root = parse_xml(text[: _MOST + 1].strip().strip("\0\ufeff"), "")
+    except FileError:
         return {}
     found: dict[str, Any] = {}
     for name, tag in (("title", f"{_DC}title"), ("artist", f"{_DC}creator"), ("keywords", f"{_DC}subject")):
@@ -312,12 +310,12 @@ def _prefixes(text: str) -> list[tuple[str, str]]:
 def _parse_packet(text: str) -> tuple[str, ET.Element, str]:
     """What stands before the one element of a packet, it, and what stands behind it; a ValueError for anything else."""
     first = re.search(r"<[^?!]", text)
-    if first is None or len(text) > _MOST or re.search(r"<!(DOCTYPE|ENTITY)", text):
+    if first is None or len(text) > _MOST or "<!DOCTYPE" in text:
         raise ValueError("it is no sidecar of a photo program")
     end = text.find(">", text.rfind("</")) + 1 or len(text)
     try:
-        root = ET.fromstring(text[first.start() : end])
-    except ET.ParseError as error:
+        root = parse_xml(text[first.start() : end], "it")
+    except FileError as error:
         raise ValueError(str(error)) from error
     if root.find(f".//{_RDF}Description") is None:
         raise ValueError("it describes nothing")

@@ -13,7 +13,7 @@ from html import unescape
 from pathlib import Path
 from types import MappingProxyType
 from urllib.parse import unquote
-from xml.etree import ElementTree as ET
+from xml.etree.ElementTree import Element
 
 from fabula.core.files import find_mark, guess_encoding, open_file, parse_xml, try_decode
 from fabula.errors import FileError, shown
@@ -470,11 +470,11 @@ class Archive:
             raise FileError(f"{shown(self.where)}: unpacks to more than {MOST // 10**6} MB, too long for one text")
         return data
 
-    def xml(self, name: str) -> ET.Element | None:
+    def xml(self, name: str) -> Element | None:
         """One of the files as XML; None where there is none."""
         return self.parse(self.read(name), name)
 
-    def parse(self, data: bytes, name: str) -> ET.Element | None:
+    def parse(self, data: bytes, name: str) -> Element | None:
         """XML that is the content of one of the files; None where there is none."""
         return parse_xml(data, self.where, name) if data else None
 
@@ -513,7 +513,7 @@ def untitle(blocks: tuple[TextBlock, ...]) -> tuple[TextBlock, ...]:
     return tuple(replace(block, level=at) if block.level == TITLE else block for block in blocks)
 
 
-def find_inside(root: ET.Element, *names: str) -> ET.Element:
+def find_inside(root: Element, *names: str) -> Element:
     """The element that names lead to, one within the other, or the last of them that is there."""
     for name in names:
         root = next((child for child in root if local_name(child) == name), root)
@@ -538,7 +538,7 @@ class _Paragraph:
 
 
 def _paragraphs(
-    root: ET.Element, read: Callable[[ET.Element, str, _Paragraph], _Paragraph], *, tails: bool = False
+    root: Element, read: Callable[[Element, str, _Paragraph], _Paragraph], *, tails: bool = False
 ) -> Iterator[TextBlock]:
     """The paragraphs that say something, in one pass; ``read`` gives the one that an element begins, or the same."""
     found, within = list[_Paragraph](), [_Paragraph()]
@@ -567,7 +567,7 @@ def _paragraphs(
             yield TextBlock(one.level if re.search(r"\w", text) else SEPARATOR, text, at=one.at)
 
 
-def _word_piece(element: ET.Element, tag: str, within: _Paragraph) -> _Paragraph:
+def _word_piece(element: Element, tag: str, within: _Paragraph) -> _Paragraph:
     """What an element of a .docx file says."""
     if tag == "p":
         return _Paragraph()
@@ -580,7 +580,7 @@ def _word_piece(element: ET.Element, tag: str, within: _Paragraph) -> _Paragraph
     return within
 
 
-def _open_piece(element: ET.Element, tag: str, within: _Paragraph) -> _Paragraph:
+def _open_piece(element: Element, tag: str, within: _Paragraph) -> _Paragraph:
     """What an element of an .odt file says; notes are no part of the paragraph they are in."""
     if tag in ("p", "h"):
         level = next((int(v) for k, v in element.attrib.items() if k.endswith("outline-level") and v.isdigit()), 1)
@@ -613,7 +613,7 @@ def _epub(archive: Archive) -> Document | None:
     return replace(found, title=found.name)
 
 
-def spine_of(book: ET.Element, folder: str) -> Iterator[str]:
+def spine_of(book: Element, folder: str) -> Iterator[str]:
     """The names of a book's pages in their order, "" for what is none; a name that leads out of it leads nowhere."""
     pages = {e.get("id"): e.get("href", "") for e in book.iter() if local_name(e) == "item"}
     for element in find_inside(book, "spine"):
@@ -622,7 +622,7 @@ def spine_of(book: ET.Element, folder: str) -> Iterator[str]:
         yield "" if name.startswith(("/", "..")) else name
 
 
-def _name(document: Document, about: ET.Element | None) -> Document:
+def _name(document: Document, about: Element | None) -> Document:
     """A document with the title and the author that its file tells."""
     said = {e.tag: (e.text or "").strip() for e in about.iter()} if about is not None else {}
     return replace(document, name=said.get(_TITLE, ""), author=said.get(_CREATOR, ""))
@@ -636,7 +636,7 @@ def heading_level(style: str) -> int:
     return min(max(int(found[1] or 1), 1), 6) if found else PARAGRAPH
 
 
-def local_name(element: ET.Element) -> str:
+def local_name(element: Element) -> str:
     """The name of an element without its namespace."""
     return str(element.tag).rpartition("}")[2]
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from xml.etree import ElementTree as ET
+from xml.etree.ElementTree import Element
 
 from fabula.core.files import parse_xml
 from fabula.errors import FileError, shown
@@ -65,7 +65,7 @@ def _read_slides(archive: Archive) -> Document | None:
     return Document(tuple(blocks), paged=True)
 
 
-def _slide_blocks(slide: ET.Element | None, at: int) -> list[TextBlock]:
+def _slide_blocks(slide: Element | None, at: int) -> list[TextBlock]:
     """What a slide says; of a title slide, and of one that says nothing, headings alone."""
     said: dict[str, list[str]] = {}
     for kinds, lines in () if slide is None else _shapes(find_inside(slide, "cSld", "spTree")):
@@ -79,7 +79,7 @@ def _slide_blocks(slide: ET.Element | None, at: int) -> list[TextBlock]:
     return [TextBlock(1, title or rest[0]), *(TextBlock(PARAGRAPH, text) for text in rest or [title])]
 
 
-def _shapes(tree: ET.Element) -> list[tuple[list[str], list[list[str]]]]:
+def _shapes(tree: Element) -> list[tuple[list[str], list[list[str]]]]:
     """What kinds each shape says that it is of, and its lines in pieces; all in one pass."""
     found, todo = [(list[str](), list[list[str]]())], [(tree, 0, list[str]())]  # the first is outside of all shapes
     while todo:
@@ -462,7 +462,7 @@ def _included_blocks(lines: list[str], start: int, path: str) -> list[TextBlock]
 # Scrivener: a folder whose binder, in one XML file, says which texts there are, and in which order.
 
 
-def _read_binder(path: str) -> tuple[Path, bytes, ET.Element, ET.Element]:
+def _read_binder(path: str) -> tuple[Path, bytes, Element, Element]:
     """The file of the binder, its content, and the element whose children are the parts of the draft."""
     found = sorted(Path(path).glob("*.scrivx"))
     if not found:
@@ -495,7 +495,7 @@ def _read_scrivener(path: str) -> Document:
     return Document(tuple(blocks), name=Path(path).stem, paged=True)
 
 
-def _scrivener_text(path: str, item: ET.Element) -> list[TextBlock]:
+def _scrivener_text(path: str, item: Element) -> list[TextBlock]:
     """What one text of a project says, in either of the places where versions keep it."""
     names = (f"Data/{item.get('UUID')}/content", f"Docs/{item.get('ID')}")
     for name in names:

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from itertools import combinations_with_replacement
 
 import numpy as np
@@ -26,7 +26,7 @@ from fabula.models.encoders.measures import closeness, stand_out
 
 # Products of texts with texts over their words: dense for words of many texts, sparse for all others.
 
-_ROWS = 300  # texts whose products are made at a time: of very many each table is large
+_ROWS = 100  # texts whose products are made at a time: of very many each table is large
 _OFTEN = 1 / 32  # share of the texts from which on a word is one of many texts
 
 Table = NDArray[np.floating]
@@ -338,13 +338,15 @@ def _precedence(found: Counted, weights: _Weights) -> dict[str, Maker]:
         "cast_start": (weights.cast, start),
     }
 
-    @lru_cache(maxsize=3 if n <= MANY else 1)
-    def base(kept: bytes) -> _Base:
-        weight = np.maximum(weights.rarity, 0.1) * np.frombuffer(kept, dtype=bool)
-        return _base(weights.layout, weight[found.counts.indices])
+    bases: dict[bytes, _Base] = {}
 
     def more(kept: bytes, value: Table) -> Table:
-        return _before(weights.layout, base(kept), value)
+        if kept not in bases:
+            if n > MANY:
+                bases.clear()  # of very many texts one is held, and none while the next is made
+            weight = np.maximum(weights.rarity, 0.1) * np.frombuffer(kept, dtype=bool)
+            bases[kept] = _base(weights.layout, weight[found.counts.indices])
+        return _before(weights.layout, bases[kept], value)
 
     return {name: partial(more, kept.tobytes(), value) for name, (kept, value) in seen.items()}
 
