@@ -22,6 +22,7 @@ import train_music_transformer as transformer
 import fabula
 from fabula.core.collection import Collection
 from fabula.core.energy import Energy
+from fabula.core.fingerprints import fold
 from fabula.core.posterior import agreement, posterior
 from fabula.evaluation.controls import keep_only
 from fabula.evaluation.information import makers
@@ -29,7 +30,7 @@ from fabula.evaluation.intervals import compare_scores
 from fabula.evaluation.metrics import METRICS
 from fabula.models.model import Model
 from fabula.models.order import likeliest
-from fabula.models.titles import TITLE_PAIRS, fold, read_titles, title_pairs, words_of
+from fabula.models.titles import TITLE_PAIRS, read_titles, title_pairs, words_of
 
 FOLDER = recipe.FOLDER
 HEARD = (*FOLDER, *recipe.hearing.HEARD)

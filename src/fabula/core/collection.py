@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fabula.core.arrays import Floats, as_ordering
 from fabula.core.display import name_some, number, table_html
+from fabula.core.fingerprints import fold_creator
 from fabula.errors import InputError, brief, check_kind
 
 if TYPE_CHECKING:
@@ -164,6 +165,11 @@ class Collection:
     def creators(self) -> list[str]:
         """Who made each item; "" where that is not known."""
         return self.texts("artist")
+
+    @property
+    def maker(self) -> str:
+        """Who made it, one spelling for all: the first name that an item says; "" where none does."""
+        return next((fold_creator(name) for name in self.creators if name), "")
 
     @property
     def detail_names(self) -> tuple[str, ...]:

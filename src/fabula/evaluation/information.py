@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection
 from fabula.core.display import table_html
+from fabula.core.energy import Energy
 from fabula.core.fingerprints import fingerprints_of
 from fabula.errors import InputError, SeenWarning, brief, check_count, check_kind
 from fabula.evaluation.intervals import Interval, mean_interval
@@ -53,6 +54,15 @@ class Tabled(Protocol):
 
     def tables_all(self, collections: Sequence[Collection]) -> list[TablePair]:
         """Of each collection the scores of items at positions, and of items after items, (n, n) each."""
+        ...
+
+
+@runtime_checkable
+class Judging(Protocol):
+    """What a model that looks into the items themselves must offer to be measured."""
+
+    def energies(self, collections: Sequence[Collection]) -> Sequence[Energy]:
+        """What it says of every ordering of each collection."""
         ...
 
 
@@ -94,7 +104,7 @@ class Information:
 
 
 def mutual_information(
-    model: Scoring | Tabled,
+    model: Scoring | Tabled | Judging,
     collections: Sequence[Collection],
     negatives: int = 31,
     draws: int = 4,
@@ -106,7 +116,8 @@ def mutual_information(
     Parameters
     ----------
     model
-        With ``encode_all``, ``score`` and ``most_detailed``; or, as a set model, with ``tables_all``.
+        With ``encode_all``, ``score`` and ``most_detailed``; or, as a set model, with ``tables_all``; or with
+        ``energies``.
     collections
         In their true order, none of them trained on: where the model's own record says otherwise, a
         :class:`fabula.errors.SeenWarning` is given. The interval is over those who made them, where the items name
@@ -123,7 +134,7 @@ def mutual_information(
     """
     for name, count, least in (("negatives", negatives, 1), ("draws", draws, 1), ("seed", seed, 0)):
         check_count(count, name, least=least)
-    if not isinstance(model, Tabled | Scoring):
+    if not isinstance(model, Tabled | Scoring | Judging):
         raise InputError(f"must be a model, as fabula.load_model gives one; got {brief(model)}", field="model")
     if not isinstance(collections, Sequence):
         raise InputError(f"must be a list of collections; got {brief(collections)}", field="collections")
@@ -137,9 +148,17 @@ def mutual_information(
             f"{seen:,} of {len(collections):,} collections were trained on: what is measured on them is no finding"
         )
         warnings.warn(message, SeenWarning, stacklevel=2)
-    if isinstance(model, Tabled) and not (isinstance(model, Scoring) and getattr(model, "by_item", False)):
-        found = _of_tables(model, collections, negatives=negatives, draws=draws, seed=seed, scorer=scorer)
-        return replace(found, seen=seen)
+    tabled = isinstance(model, Tabled) and not (isinstance(model, Scoring) and getattr(model, "by_item", False))
+    if tabled or isinstance(model, Judging):
+        _check(negatives, draws, len(collections))
+        lengths, rng = np.array([len(c) for c in collections]), np.random.default_rng(seed)
+        how: dict[str, Any] = {"negatives": negatives, "draws": draws, "rng": rng}
+        if isinstance(model, Judging):
+            bits = _energy_bits(model.energies(collections), lengths, **how)
+        else:
+            bits = table_bits(_tables(cast(Tabled, model), collections, scorer), **how)
+        return replace(summarise_bits(bits, lengths, makers(collections), negatives), seen=seen)
+    model = cast(Scoring, model)
     chosen = scorer or model.most_detailed
     found = information_of(
         lambda sequences: model.score(sequences, chosen),
@@ -254,24 +273,27 @@ def information_of(
     return summarise_bits(bits, lengths, groups, negatives)
 
 
-def _of_tables(
-    model: Tabled, collections: Sequence[Collection], *, negatives: int, draws: int, seed: int, scorer: str | None
-) -> Information:
-    """Information of a model whose scores are sums over tables."""
-    _check(negatives, draws, len(collections))
+def _tables(model: Tabled, collections: Sequence[Collection], scorer: str | None) -> list[TablePair]:
+    """The tables of a model whose scores are sums over them, of all its scorers or of one."""
     if scorer not in (None, "arcs", "flow"):
         raise InputError(f"this model has no scorer {scorer!r}; it has: arcs, flow")
     stands, follows = float(scorer != "flow"), float(scorer != "arcs")
-    tables = [(positions * stands, flow * follows) for positions, flow in model.tables_all(collections)]
-    rng = np.random.default_rng(seed)
-    bits = table_bits(tables, negatives=negatives, draws=draws, rng=rng)
-    lengths = np.array([len(c) for c in collections])
-    return summarise_bits(bits, lengths, makers(collections), negatives)
+    return [(positions * stands, flow * follows) for positions, flow in model.tables_all(collections)]
+
+
+def _energy_bits(energies: Sequence[Energy], lengths: Ints, **how: Any) -> Floats:
+    """Bits (c, draws) of collections from what a model says of every ordering of each."""
+
+    def scores(part: Ints, orders: Ints) -> tuple[Floats, Floats]:
+        truths = [energies[i].score(np.arange(lengths[i])) for i in part]
+        return np.asarray(truths), np.stack([energies[i].score(own) for i, own in zip(part, orders, strict=True)])
+
+    return _bits(scores, lengths, 1, **how)
 
 
 def makers(collections: Sequence[Collection]) -> list[str]:
-    """Who made each collection, by the first item that says so; one of its own for each that does not."""
-    return [next((who.casefold() for who in c.creators if who), f"\0{c.id}") for c in collections]
+    """Who made each collection, however spelt; one of its own for each that does not say so."""
+    return [c.maker or f"\0{c.id}" for c in collections]
 
 
 def _check(negatives: int, draws: int, collections: int) -> None:

@@ -145,10 +145,8 @@ class _ItemRows:
         lengths = np.array([len(c) for c in collections])
         owner = np.repeat(np.arange(len(lengths)), lengths)
         starts = np.cumsum(lengths) - lengths
-        makers = {
-            name: number for number, name in enumerate(dict.fromkeys(c.creators[0].casefold() for c in collections))
-        }
-        of = [makers[c.creators[0].casefold()] if len(makers) > 3 else i for i, c in enumerate(collections)]
+        makers = {name: number for number, name in enumerate(dict.fromkeys(c.maker for c in collections))}
+        of = [makers[c.maker] if len(makers) > 3 else i for i, c in enumerate(collections)]
         return cls(owner, np.arange(len(owner)) - starts[owner], lengths[owner], np.array(of)[owner] % 2)
 
 

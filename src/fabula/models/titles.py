@@ -1,7 +1,6 @@
 """Titles: the numbers in them, what they leak of the order, what they say, and what two have to do with each other."""
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.arrays import Ints
+from fabula.core.fingerprints import fold
 from fabula.errors import ModelError
 
 # Numbers as titles write them: 7, 07, VII, seven; and what kind of number they are.
@@ -32,7 +32,6 @@ _SPELT = {
     for value, word in enumerate(words.split(), start=1)
 }
 _PART_WORDS = frozenset(("part", "parts", "pt", "pts", "parte", "partes", "pte", "partie", "parties", "teil"))
-_AND, _FEATURED = frozenset(("and", "y", "und", "et")), frozenset(("feat", "ft", "featuring"))
 _TOKEN = re.compile(r"\d+|[^\W\d_]+")
 _DIGIT = re.compile(r"\d")
 
@@ -45,33 +44,6 @@ class Number:
     start: int
     end: int
     part: bool
-
-
-@lru_cache(maxsize=_KEPT)
-def fold(text: str) -> str:
-    """A text in lower case, without accents, in plain forms of its characters: "Canción  Ⅳ" -> "cancion iv"."""
-    if text.isascii():
-        return " ".join(text.lower().split())
-    decomposed = unicodedata.normalize("NFKD", text)
-    return " ".join("".join(c for c in decomposed if not unicodedata.combining(c)).lower().split())
-
-
-def fold_creator(name: str) -> str:
-    """A name such that spellings of one artist are one: no case, accents, marks or spaces, no "The" before it.
-
-    "and" is "&", and who is featured is left out.
-
-    >>> fold_creator("The Jay-Z Band"), fold_creator("JAY Z band"), fold_creator("The The"), fold_creator("!!!")
-    ('jayzband', 'jayzband', 'the', '!!!')
-    >>> fold_creator("Simon and Garfunkel") == fold_creator("Simon & Garfunkel (feat. A Choir)")
-    True
-    """
-    folded = fold(name)
-    words = re.findall(r"[^\W_]+", folded)
-    words = words[1:] if len(words) > 1 and words[0] == "the" else words
-    words = words[: next((k for k, word in enumerate(words) if k and word in _FEATURED), None)]
-    ends = (0, len(words) - 1)  # "And One" is a name, "Generation Y" too
-    return "".join(word for k, word in enumerate(words) if k in ends or word not in _AND) or folded
 
 
 def roman(word: str) -> int:

@@ -250,7 +250,7 @@ def _look(
             look = medium.look(collection)
             whole = look(range(len(collection)))
             if whole.pairs:
-                found.append(_Look(maker_of(collection), collection.columns(list(names)), look, whole))
+                found.append(_Look(collection.maker or collection.id, collection.columns(list(names)), look, whole))
         if measuring is not None and measuring.progress is not None:
             measuring.progress(number, len(collections), collection.id)
     return found
@@ -290,7 +290,7 @@ def _prepare_neighbours(recipe: Recipe, measuring: Measuring | None) -> Prepared
         raise InputError(f"{recipe.table}: {least} are needed; got {len(known)}")
     own, steps = [c for c, _ in known], tuple(n for n in known[0][1] if all(n in near for _, near in known))
     examples = [
-        step_models.Example(np.zeros((len(c), 0)), np.stack([near[name] for name in steps]), maker_of(c))
+        step_models.Example(np.zeros((len(c), 0)), np.stack([near[name] for name in steps]), c.maker or c.id)
         for c, near in known
     ]
     near = None if medium.proposer is None else neighbour_weights(load_model(medium.proposer), steps)
@@ -331,11 +331,6 @@ def _collect_neighbours(
         return found, medium, notes
     split = split_of(recipe)
     return split.training, medium_of_columns(split.training[0].feature_names), split.notes
-
-
-def maker_of(collection: Collection) -> str:
-    """Who made a collection: what belongs together when some are set aside."""
-    return collection.items[0].creator or collection.id
 
 
 def _measure_closeness(collection: Collection, medium: Medium) -> dict[str, NDArray[np.floating]]:

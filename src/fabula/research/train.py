@@ -17,6 +17,7 @@ from fabula.core.collection import Collection
 from fabula.core.files import check_target
 from fabula.errors import FileError, InputError, brief, import_extra
 from fabula.media.extraction import Measuring
+from fabula.models.config import PAIRS
 from fabula.models.encoders import item_encoders
 from fabula.models.model import Model, save_model
 from fabula.models.own import Encoder, Scorer, register
@@ -244,6 +245,7 @@ def train_recipe(
     checkpoint may lie on the disk of any.
     """
     import_extra("torch", extra="train", purpose="training")
+    from fabula.research.recovery import doubt_bits
     from fabula.training.distributed import is_first
     from fabula.training.item_models import export_onnx
     from fabula.training.loop import Checkpoint
@@ -262,6 +264,7 @@ def train_recipe(
         ready = replace(ready, checkpoint=Checkpoint(kept))
     done: Trained = ready.train(progress=progress)
     gained = found.finish(done)
+    doubts = () if PAIRS in done.model.reads else doubt_bits(done.model, found.split.held_out, done.information)
     if is_first() and output is not None:
         save_model(output, done.model)
     if is_first() and onnx is not None:
@@ -271,7 +274,7 @@ def train_recipe(
     settings = found.settings
     if settings is None:
         settings = {name: value for name, value in done.config.to_dict().items() if name != "preset"}
-    return TrainedModel(done, found.split, settings, gained, found.more, is_first())
+    return TrainedModel(done, found.split.note(doubts), settings, gained, found.more, is_first())
 
 
 def audit_recipe(
