@@ -9,7 +9,7 @@ import math
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
@@ -93,6 +93,10 @@ class Information:
     noise: float | None = None  # deviation of the bits by the draw of the negatives alone; None of a single draw
     # how many of them the model was trained on, as far as it knows; None where that was not recorded
     seen: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON, without those by number of items."""
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.name != "per_length"}
 
     def _repr_html_(self) -> str:
         rows = [

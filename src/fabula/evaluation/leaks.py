@@ -245,7 +245,7 @@ def _invisible(title: str) -> str:
 
 
 def _tokens(title: str) -> set[str]:
-    """What of a title may come up in others: words, those at its ends, brackets, letters at its ends, the unseen."""
+    """What of a title may come up in others: words, those at its ends, brackets, end letters, case, the unseen."""
     folded = title.casefold().strip()
     words = _WORD.findall(folded)
     ends = {f"^{words[0]}", f"{words[-1]}$"} if words else set()
@@ -256,6 +256,7 @@ def _tokens(title: str) -> set[str]:
         *_GROUP.findall(folded),
         f"{folded[-4:]}$",
         f"^{folded[:4]}",
+        "".join("A" if c.isupper() else "a" for c in title[:8]),
         *([f"\0{unseen}"] if unseen else []),
     }
 

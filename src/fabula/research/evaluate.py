@@ -66,7 +66,7 @@ class Evaluated:
             for r in self.rows
         ]
         tests = [{"metric": t.metric, **asdict(t.comparison)} for t in self.tests]
-        bits = {name: {k: v for k, v in asdict(i).items() if k != "per_length"} for name, i in self.bits.items()}
+        bits = {name: info.to_dict() for name, info in self.bits.items()}
         about = {"collections": self.collections, "rule": self.rule, "notes": list(self.notes), "bits": bits}
         return {**about, "rows": rows, "tests": tests}
 

@@ -36,6 +36,8 @@ T = TypeVar("T")
 FEWEST = 6  # items of a collection of texts
 FEWEST_NEIGHBOURS = 4  # items of a collection whose neighbours are learned from
 LEAST = 3  # such collections
+FEW = 500  # collections to train on, below which a net learns them by heart, or has too few steps to learn anything
+SMALL: dict[str, Any] = {"widths": (), "batch": 16, "learning_rate": 0.02}  # of an essence then, where not said
 _SIZES = ("dimensions", "width", "layers", "heads", "inner", "rank", "pair_width", "token_size", "gram_size")
 
 
@@ -92,6 +94,9 @@ def _check_logged(logged: Sequence[str], collections: Sequence[Collection]) -> N
 def _prepare_essence(recipe: Recipe, least: int) -> Prepared:
     config = preset(recipe.preset, **(recipe.changes or {}))
     split = read_everywhere(recipe, lambda: split_of(recipe, least=least))
+    if len(split.training) < FEW and recipe.preset != "paper":
+        usual = preset(recipe.preset)
+        config = replace(config, **{k: v for k, v in SMALL.items() if getattr(config, k) == getattr(usual, k)})
     if config.logged != preset(recipe.preset).logged:
         _check_logged(config.logged, split.training)
     if config.features:

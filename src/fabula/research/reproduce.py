@@ -171,8 +171,7 @@ def _train_stage(
         done = train(parts, config, device=workspace.plan.device, progress=workspace.epochs_of(name))
         save_model(path, done.model)
         history = [{"epoch": each.epoch, "loss": each.loss, "bits": each.bits} for each in done.history]
-        bits = {scorer: {k: v for k, v in asdict(info).items() if k != "per_length"}
-                for scorer, info in done.information.items()}  # fmt: skip
+        bits = {scorer: info.to_dict() for scorer, info in done.information.items()}
         return {"bits": bits, "best_epoch": done.best_epoch, "history": history}
 
     result = workspace.stage(name, {"config": config.to_dict(), "collections": len(training)}, work, files=[path])

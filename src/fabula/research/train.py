@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, get_args
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO, get_args
 from fabula.core.collection import Collection
 from fabula.core.files import check_target
 from fabula.errors import FileError, InputError, brief, import_extra
+from fabula.evaluation.intervals import Interval
 from fabula.media.extraction import Measuring
 from fabula.models.config import PAIRS
 from fabula.models.encoders import item_encoders
@@ -69,6 +70,15 @@ class TrainedModel(Model):
     def notes(self) -> tuple[str, ...]:
         """What one should know: which columns were left out, and why."""
         return self.split.notes
+
+    def to_dict(self) -> dict[str, Any]:
+        """What training told as plain values, for JSON: what it learned from, bits by scorer, what was gained."""
+        sides = {"trained_on": len(self.split.training), "held_out": len(self.split.held_out), "rule": self.split.rule}
+        more = {name: asdict(each) if isinstance(each, Interval) else each for name, each in self.more.items()}
+        gained = None if self.gained is None else asdict(self.gained)
+        bits = {name: info.to_dict() for name, info in self.information.items()}
+        told = {"bits": bits, "gained": gained, "best_epoch": self.trained.best_epoch, "more": more}
+        return {**sides, **told, "settings": dict(self.settings), "notes": list(self.notes)}
 
     def __repr__(self) -> str:
         bits = "; ".join(f"{n}: {i.bits:.3f} bits [{i.low:.3f}, {i.high:.3f}]" for n, i in self.information.items())
