@@ -26,7 +26,7 @@ from benchmarks.recover_texts import books, windows
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Item
 from fabula.core.files import write_whole
-from fabula.core.solver.solve import Constraints
+from fabula.core.solver import Constraints
 from fabula.core.template import Template
 from fabula.media.registry import find_medium, measure_if_held
 from fabula.models.model import load_model

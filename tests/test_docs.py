@@ -33,7 +33,7 @@ def test_the_first_line_of_help_is_the_summary(command):
 
     found = cli.get_command(None, command)  # type: ignore[arg-type]
     assert found is not None
-    assert (found.help or "").splitlines()[0] == COMMANDS[command][1]
+    assert (found.help or "").splitlines()[0] == COMMANDS[command]
 
 
 def test_every_link_between_documents_leads_somewhere():

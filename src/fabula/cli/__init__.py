@@ -15,45 +15,31 @@ import click
 from fabula.errors import FabulaError, InputError, shown
 from fabula.version import __version__
 
-# Command: (module, what `fabula --help` says of it). Modules are loaded when their command runs.
+# Command: what `fabula --help` says of it. Modules are loaded when their command runs, those of research from below.
 COMMANDS = {
-    "order": ("order", "Put a folder of music, a playlist or a table in an order that tells a story."),
-    "review": ("review", "Say what is good and what is weak in an order as it stands, and the moves that would help."),
-    "arcs": (
-        "arcs",
-        "Show the arc within single items, such as whole books, and which of six emotional arcs it is like.",
-    ),
-    "demo": ("demo", "Order a small collection that comes with the package: of music, of text or of pictures."),
-    "copy": ("copy", "Write numbered copies of files, in the order in which a playlist, a table or a folder has them."),
-    "restore": ("restore", "Bring back a version of a file that was replaced; lists them where there are several."),
-    "sources": (
-        "sources",
-        "List where collections may come from and go back to, what is installed, and an example of each.",
-    ),
-    "serve": ("serve", "Open the page on which an arc is drawn and the order follows."),
-    "templates": ("research.templates", "List, show, learn and compare story templates."),
-    "extract": ("extract", "Measure files and write a table, one row a file."),
-    "encode": ("encode", "Write the essence of every item of a table of collections, or of a folder."),
-    "job": ("job", "Cut large work into shards that any number of processes and machines do."),
-    "cache": ("cache", "Say what is kept of measured files, or forget it."),
-    "fetch": ("research.fetch", "Fetch a public dataset of ordered collections."),
-    "info": ("research.info", "Say what a model takes, what it was trained on and how it did."),
-    "train": (
-        "research.train",
-        "Train an essence on ordered collections: a table, or a folder of numbered folders and playlists.",
-    ),
-    "audit": ("research.audit", "Measure the information about the order, with the controls that would catch a leak."),
-    "evaluate": ("research.evaluate", "Measure how well every method recovers the true order of held-out collections."),
-    "reproduce": (
-        "research.reproduce",
-        "Reproduce every table and figure of the paper, with controls and paired tests.",
-    ),
-    "bench-order": (
-        "research.bench_order",
-        "Run an ordering method through the benchmark, beside those of this package and the paper's.",
-    ),
-    "compare": ("research.compare", "Compare what each feature tells about the order with what the essence tells."),
+    "order": "Put a folder of music, a playlist or a table in an order that tells a story.",
+    "review": "Say what is good and what is weak in an order as it stands, and the moves that would help.",
+    "arcs": "Show the arc within single items, such as whole books, and which of six emotional arcs it is like.",
+    "demo": "Order a small collection that comes with the package: of music, of text or of pictures.",
+    "copy": "Write numbered copies of files, in the order in which a playlist, a table or a folder has them.",
+    "restore": "Bring back a version of a file that was replaced; lists them where there are several.",
+    "sources": "List where collections may come from and go back to, what is installed, and an example of each.",
+    "serve": "Open the page on which an arc is drawn and the order follows.",
+    "templates": "List, show, learn and compare story templates.",
+    "extract": "Measure files and write a table, one row a file.",
+    "encode": "Write the essence of every item of a table of collections, or of a folder.",
+    "job": "Cut large work into shards that any number of processes and machines do.",
+    "cache": "Say what is kept of measured files, or forget it.",
+    "fetch": "Fetch a public dataset of ordered collections.",
+    "info": "Say what a model takes, what it was trained on and how it did.",
+    "train": "Train an essence on ordered collections: a table, or a folder of numbered folders and playlists.",
+    "audit": "Measure the information about the order, with the controls that would catch a leak.",
+    "evaluate": "Measure how well every method recovers the true order of held-out collections.",
+    "reproduce": "Reproduce every table and figure of the paper, with controls and paired tests.",
+    "bench-order": "Run an ordering method through the benchmark, beside those of this package and the paper's.",
+    "compare": "Compare what each feature tells about the order with what the essence tells.",
 }
+_RESEARCH = ("templates", "fetch", "info", "train", "audit", "evaluate", "reproduce", "bench-order", "compare")
 # Arguments whose option has another name.
 OPTIONS = {"smoothness": "smooth", "step_limits": "keys", "occasion": "for"}
 
@@ -69,12 +55,13 @@ class _Commands(click.Group):
             near = get_close_matches(cmd_name, COMMANDS, n=1)
             hint = f"did you mean '{near[0]}'?" if near else f"there are: {', '.join(COMMANDS)}"
             raise click.UsageError(f"there is no command '{cmd_name}'; {hint}", ctx)
-        command: click.Command = import_module(f"fabula.cli.{COMMANDS[cmd_name][0]}").command
+        module = f"{'research.' if cmd_name in _RESEARCH else ''}{cmd_name.replace('-', '_')}"
+        command: click.Command = import_module(f"fabula.cli.{module}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+            formatter.write_dl(list(COMMANDS.items()))
 
 
 @click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
@@ -94,13 +81,9 @@ def main() -> None:
     if "--debug" not in sys.argv:
         _silence_libraries()
     _soften_output()
-    signal.signal(signal.SIGTERM, _leave)
+    # as after an error, so that everything started is ended and nothing is half-written
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     sys.exit(run(sys.argv[1:]))
-
-
-def _leave(*_: object) -> None:
-    """Leave as after an error, so that everything started is ended and nothing is half-written."""
-    raise SystemExit(128 + signal.SIGTERM)
 
 
 def _silence_libraries() -> None:
@@ -166,18 +149,13 @@ def run(arguments: list[str]) -> int:
         what = f"{shown(error.filename)}: cannot be used" if error.filename else "what is printed cannot be written"
         click.echo(f"fabula: {what} ({error.strerror or error})", err=True)
         return 2
-    except Exception as error:
+    except Exception as error:  # a mistake of ours, or of a package that extends this one
         if debug:
             raise
-        return _tell_unforeseen(error)
+        why = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        click.echo(f"fabula: something unforeseen went wrong ({why}); --debug shows where", err=True)
+        return 1
     return code if isinstance(code, int) else 0
-
-
-def _tell_unforeseen(error: Exception) -> int:
-    """One line for a mistake of ours, or of a package that extends this one."""
-    why = f"{type(error).__name__}: {' '.join(str(error).split())}"
-    click.echo(f"fabula: something unforeseen went wrong ({why}); --debug shows where", err=True)
-    return 1
 
 
 def _close_output() -> None:

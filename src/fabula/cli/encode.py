@@ -14,14 +14,7 @@ import click
 @click.option("--jobs", type=click.IntRange(1), help="Of a folder: files to measure at a time.")
 @click.option("--cache/--no-cache", default=True, help="Keep what was measured.")
 def command(
-    *,
-    path: str,
-    output: str,
-    model: str | None,
-    raw: bool,
-    columns: tuple[str, ...],
-    jobs: int | None,
-    cache: bool,
+    *, path: str, output: str, model: str | None, raw: bool, columns: tuple[str, ...], jobs: int | None, cache: bool
 ) -> None:
     """Write the essence of every item of a table of collections, or of a folder.
 

@@ -295,12 +295,7 @@ def _check_outputs(asked: Options) -> None:
         from fabula.session.export import check_output
 
         check_output(asked.output)
-    if asked.report is not None and check_target(asked.report).suffix.lower() not in (".html", ".htm"):
-        raise InputError(f"{asked.report}: the ending must be .html")
-    if asked.plot is not None:
-        from fabula.report.pictures import check_picture
-
-        check_picture(asked.plot)
+    check_pages(asked.report, asked.plot)
     copies = asked.copy_to is not None
     if copies and not asked.copy_to.strip():
         raise InputError("name a folder for the copies", field="copy_to")
@@ -312,6 +307,16 @@ def _check_outputs(asked: Options) -> None:
         raise InputError("goes with --copy-to or -o", field="gain")
     if asked.in_place and not asked.tags:
         raise InputError("goes with --tags", field="in_place")
+
+
+def check_pages(report: str | None, plot: str | None) -> None:
+    """Refuse a page or a picture that cannot be written."""
+    if report is not None and check_target(report).suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"{report}: the ending must be .html")
+    if plot is not None:
+        from fabula.report.pictures import check_picture
+
+        check_picture(plot)
 
 
 def _find_name(paths: tuple[str, ...], asked: Options) -> list[str | None]:
@@ -376,8 +381,6 @@ def _restore(path: str, number: int | None, paths: tuple[str, ...]) -> None:
     """What ``fabula restore`` does."""
     if paths:
         raise InputError("stands alone; it orders nothing", field="restore")
-    if not path.strip():
-        raise InputError("name the file to restore", field="restore")
     restore_version(path, number)
     _tell_new("--restore", "fabula restore")
 

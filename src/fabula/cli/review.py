@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fabula.cli.order import as_columns
+from fabula.cli.order import as_columns, check_pages
 from fabula.cli.printing import console, counting_bar, print_lines
-from fabula.core.files import check_target
 from fabula.errors import InputError
 
 if TYPE_CHECKING:
@@ -52,7 +51,13 @@ def command(*, paths: tuple[str, ...], moves: int | None, output: str | None, si
     from fabula.session.session import open_session
     from fabula.sources.registry import Opening
 
-    _check(output, report, plot, moves)
+    if output is not None:
+        from fabula.session.export import check_output
+
+        check_output(output)
+        if moves is None:
+            raise InputError("goes with --moves N, the number of moves to apply", field="output")
+    check_pages(report, plot)
     with counting_bar("measuring") as progress:
         opening = Opening(collection, as_columns(columns), recursive)
         measuring = Measuring(jobs, cache, progress)
@@ -65,22 +70,6 @@ def command(*, paths: tuple[str, ...], moves: int | None, output: str | None, si
         return
     _print(found, moves)
     print_lines(*(f"written: {path}" for path in written))
-
-
-def _check(output: str | None, report: str | None, plot: str | None, moves: int | None) -> None:
-    """Refuse what cannot be written, before any work is done."""
-    from fabula.session.export import check_output
-
-    if output is not None:
-        check_output(output)
-        if moves is None:
-            raise InputError("goes with --moves N, the number of moves to apply", field="output")
-    if report is not None and check_target(report).suffix.lower() not in (".html", ".htm"):
-        raise InputError(f"{report}: the ending must be .html")
-    if plot is not None:
-        from fabula.report.pictures import check_picture
-
-        check_picture(plot)
 
 
 def _write(review: Review, moves: int, output: str | None, report: str | None, plot: str | None) -> list[Path]:

@@ -50,10 +50,13 @@ class Move:
         return np.insert(np.delete(done, self.at), self.to, ordering[self.at])
 
 
-def move_gains(energy: Energy, ordering: Ints, at: Ints | None = None, sides: Sequence[int] = ()) -> Floats:
+def move_gains(
+    energy: Energy, ordering: Ints, at: Ints | None = None, sides: Sequence[int] = (), *, swap: bool = False
+) -> Floats:
     """What an ordering (n,) gains when the item of each position ``at`` (r,), by default all, goes to each: (r, n).
 
-    What stands between makes room; sides keep their sizes, and neighbours count within each. 0 where it stands.
+    What stands between makes room, or with ``swap`` the two change places; sides keep their sizes, and neighbours
+    count within each. 0 where it stands.
 
     >>> rising = Energy(np.outer(np.arange(3), np.arange(3)) * 1.0)
     >>> move_gains(rising, np.array([2, 0, 1]))
@@ -61,15 +64,6 @@ def move_gains(energy: Energy, ordering: Ints, at: Ints | None = None, sides: Se
            [ 2.,  0., -1.],
            [ 0., -1.,  0.]])
     """
-    return _gains(energy, ordering, at, sides, swap=False)
-
-
-def swap_gains(energy: Energy, ordering: Ints, at: Ints | None = None, sides: Sequence[int] = ()) -> Floats:
-    """The same when the item of each position ``at`` changes places with each other: shape (r, n)."""
-    return _gains(energy, ordering, at, sides, swap=True)
-
-
-def _gains(energy: Energy, ordering: Ints, at: Ints | None, sides: Sequence[int], *, swap: bool) -> Floats:
     rows = np.arange(len(ordering)) if at is None else np.asarray(at, dtype=np.intp)
     if energy.whole is not None:
         return _by_asking(energy, ordering, rows, sides, swap=swap)
@@ -109,11 +103,11 @@ def best_moves(
     return found
 
 
-def best_positions(energy: Energy, ordering: Ints, sides: Sequence[int] = ()) -> tuple[Floats, Ints]:
+def best_positions(energy: Energy, ordering: Ints) -> tuple[Floats, Ints]:
     """What the item of each position gains by its best move, (n,), and where that leads, (n,); 0 and itself if none."""
     gains, to = np.zeros(len(ordering)), np.arange(len(ordering))
     for rows in _blocks(len(ordering)):
-        table = move_gains(energy, ordering, rows, sides)
+        table = move_gains(energy, ordering, rows)
         table[np.arange(len(rows)), rows] = 0.0
         best = table.argmax(axis=1)
         gains[rows] = table[np.arange(len(rows)), best]
@@ -167,8 +161,8 @@ def _best(energy: Energy, ordering: Ints, free: np.ndarray, sides: Sequence[int]
     n = len(ordering)
     for rows in _blocks(n):
         mine = rows[free[rows]]
-        for swap, table in ((False, move_gains), (True, swap_gains)) if len(mine) else ():
-            gains = table(energy, ordering, mine, sides)
+        for swap in (False, True) if len(mine) else ():
+            gains = move_gains(energy, ordering, mine, sides, swap=swap)
             gains[np.arange(len(mine)), mine] = -np.inf
             if swap:
                 gains[:, ~free] = -np.inf
@@ -367,7 +361,10 @@ def _polish(energy: Energy, given: Ints, here: Ints, moved: frozenset[int]) -> I
         for item in sorted(moved):
             here, _ = _put_best(energy, here, item)
         for item in sorted(moved) if len(given) <= _BEAMED else ():
-            trial = _put_back(here, item, moved, place)
+            # again where it stood among those that were not moved: right behind the one that was before it
+            rest = here[here != item]
+            before = [k for k, one in enumerate(rest.tolist()) if one not in moved and place[one] < place[item]]
+            trial = np.insert(rest, max(before, default=-1) + 1, item)
             gains, to = best_positions(energy, trial)
             best = int(gains.argmax())
             other = Move(best, int(to[best]), 0.0).apply(trial)
@@ -376,10 +373,3 @@ def _polish(energy: Energy, given: Ints, here: Ints, moved: frozenset[int]) -> I
         if np.array_equal(start, here):
             break
     return here
-
-
-def _put_back(here: Ints, item: int, moved: frozenset[int], place: Ints) -> Ints:
-    """An item again where it stood among those that were not moved: right behind the one that was before it."""
-    rest = here[here != item]
-    before = [k for k, one in enumerate(rest.tolist()) if one not in moved and place[one] < place[item]]
-    return np.insert(rest, max(before, default=-1) + 1, item)

@@ -18,7 +18,8 @@ from fabula.core.collections import Collections
 from fabula.core.energy import Energy, distance_basis, position_basis
 from fabula.core.fit import Fit, as_fixed, lay
 from fabula.core.posterior import agreement, posterior
-from fabula.core.solver.solve import ArrangedMany, Arrangement, Constraints, Goal, arrange, arrange_many
+from fabula.core.solver import Arrangement, Constraints, Goal, arrange
+from fabula.core.solver.solve import ArrangedMany, arrange_many
 from fabula.core.template import Template, from_arc
 from fabula.errors import ConflictError, InputError, ModelError
 from fabula.models.encoders.measures import LEANINGS, MeasuresEncoder

@@ -1,10 +1,12 @@
 """Titles: the numbers in them, what they leak of the order, what they say, and what two have to do with each other."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from importlib.resources import files
 from itertools import chain, pairwise
 from typing import NamedTuple
 
@@ -15,23 +17,21 @@ from fabula.core.arrays import Ints
 from fabula.core.fingerprints import fold
 from fabula.errors import ModelError
 
+_WORDS = json.loads(files("fabula.models").joinpath("title_words.json").read_text(encoding="utf-8"))
+
+
+def _count_words(languages: Sequence[str]) -> dict[str, int]:
+    return {word: value for words in languages for value, word in enumerate(words.split(), start=1)}
+
+
 # Numbers as titles write them: 7, 07, VII, seven; and what kind of number they are.
 
 _KEPT = 1 << 14  # texts whose reading is remembered: each title is asked for several times in a row
 _ROMAN = re.compile(r"x{0,3}(ix|iv|v?i{0,3})")
 _VALUES = {"i": 1, "v": 5, "x": 10}
-_SPELT = {
-    word: value
-    for words in (
-        "one two three four five six seven eight nine ten eleven twelve",
-        "uno dos tres cuatro cinco seis siete ocho nueve diez once doce",
-        "primera segunda tercera cuarta quinta sexta septima octava novena decima",
-        "un deux trois quatre cinq six sept huit neuf dix onze douze",
-        "eins zwei drei vier funf sechs sieben acht neun zehn elf zwolf",
-    )
-    for value, word in enumerate(words.split(), start=1)
-}
-_PART_WORDS = frozenset(("part", "parts", "pt", "pts", "parte", "partes", "pte", "partie", "parties", "teil"))
+_SPELT = _count_words(_WORDS["spelt"])
+_KINDS_OF_WORDS = ("part", "part of a name", "closing")
+_PART_WORDS, _PART_NAMES, _CLOSING_WORDS = (frozenset(_WORDS[key].split()) for key in _KINDS_OF_WORDS)
 _TOKEN = re.compile(r"\d+|[^\W\d_]+")
 _DIGIT = re.compile(r"\d")
 
@@ -162,11 +162,7 @@ def _cut(title: str, number: Number) -> str:
 
 # What a title says: words and pieces of words, marks, and the part it is of something.
 
-_MARK_NAMES = """
-    brackets dash guest number question stops capitals small words letters album_words album_title artist part
-    first_part part_number
-"""
-MARKS = tuple(_MARK_NAMES.split())
+MARKS = tuple(_WORDS["marks"].split())
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _DIGITS = re.compile(r"\d+")
 _GUEST = re.compile(r"\b(?:feat|ft|featuring|con|with)\b")
@@ -175,20 +171,7 @@ _BRACKET = re.compile(r"[(\[{]")
 _ASKED = re.compile(r"[?!¿¡]")
 _MOST_PARTS = 40
 # Words too rare to be learned that say what a common one says: in training albums most of their titles open or close.
-_SAME = {
-    word: common
-    for common, words in {
-        "introduction": "introducao introduzione einleitung",
-        "overture": "obertura ouverture overtura",
-        "prologue": "prologo prolog",
-        "prelude": "preludium vorspiel",
-        "opening": "apertura entrada",
-        "intro": "イントロ",
-        "epilogue": "epilogo epilog postlude postludio nachspiel cierre outroduction coda",
-        "outro": "アウトロ",
-    }.items()
-    for word in words.split()
-}
+_SAME = {word: common for common, words in _WORDS["same"].items() for word in words.split()}
 _ALONE = {"salida": "outro"}  # words that say so where they are the whole title
 
 
@@ -266,7 +249,7 @@ def _part(text: str, found: tuple[Number, ...]) -> tuple[str, int]:
     folded = fold(text)
     number = next((n for n in reversed(found) if n.part), found[-1])
     rest = f"{folded[: number.start]} {folded[number.end :]}"
-    base = " ".join(word for word in words_of(rest) if word not in ("part", "pt", "parte", "pte", "partie", "teil"))
+    base = " ".join(word for word in words_of(rest) if word not in _PART_NAMES)
     ends = not _SAYS.search(folded, number.end)
     if not 0 < number.value <= _MOST_PARTS or not (number.part or (ends and base)):
         return whole, 0
@@ -309,29 +292,9 @@ def _cases(text: str) -> tuple[bool, bool]:
 
 # Titles that count: numbers by which titles are a series of one work, and interludes.
 
-_MARKED_WORDS = """
-    part parts pt pts parte partes pte partie parties teil vol volume volumen tomo no nr num numero nummer book libro
-    buch livre chapter capitulo chapitre kapitel act acto acte akt atto scene escena scena movement movimiento
-    mouvement mvt mov satz side cara lado face seite phase fase episode episodio variation variacion section seccion
-    impression canto
-"""
-_MARKED = frozenset(_MARKED_WORDS.split())  # before a number that counts something
-_ROW_WORDS = "part no movement movimiento mouvement mvt mov satz roman. arabic."
-_IN_A_ROW = frozenset(_ROW_WORDS.split())  # marks of what stands in a row: movements of one work
-_ORDINALS = {
-    word: value
-    for words in (
-        "first second third fourth fifth sixth seventh eighth ninth tenth",
-        "primero segundo tercero cuarto quinto sexto septimo octavo noveno decimo",
-        "primera segunda tercera cuarta quinta sexta septima octava novena decima",
-        "premier deuxieme troisieme quatrieme cinquieme sixieme septieme huitieme",
-        "premiere seconde troisieme quatrieme",
-        "erster zweiter dritter vierter funfter sechster",
-        "erste zweite dritte vierte funfte sechste",
-        "primeiro segundo terceiro quarto quinto",
-    )
-    for value, word in enumerate(words.split(), start=1)
-}
+_MARKED = frozenset(_WORDS["counted"].split())  # before a number that counts something
+_IN_A_ROW = frozenset(_WORDS["in a row"].split())  # marks of what stands in a row: movements of one work
+_ORDINALS = _count_words(_WORDS["ordinals"])
 _COUNT_WORDS = _NUMBER_WORDS | frozenset(_ORDINALS)
 _ORDINAL = re.compile(r"(?:st|nd|rd|th|er|eme|e|a|o|\.)(?![^\W\d_])")
 _RANGE = re.compile(r"\s*(?:[-–—&+/]|and|und|et|y|e)\s*(?:\d{1,2}|[ivx]+)\b")
@@ -468,7 +431,7 @@ def find_closers(titles: Sequence[str]) -> list[int]:
     [0, 1, 2]
     """
     firsts = [(words_of(title) or ("",))[0] for title in titles]
-    closing = [first in ("outro", "epilogue", "finale", "ausklang") for first in firsts]
+    closing = [first in _CLOSING_WORDS for first in firsts]
     return [item for item, title in enumerate(titles) if closing[item] or _CLOSING.match(fold(title))]
 
 

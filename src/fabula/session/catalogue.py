@@ -10,7 +10,7 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.core.arrays import Floats, Ints
+from fabula.core.arrays import Ints
 from fabula.core.collection import Collection, Item
 from fabula.core.collections import Cells, Collections, Numbered
 from fabula.core.files import check_target, refuse_odd_names, whole_file
-from fabula.core.solver.solve import Constraints
+from fabula.core.solver import Constraints
 from fabula.errors import ConflictError, ConstraintError, FileError, InputError, import_extra
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium
@@ -31,7 +31,6 @@ from fabula.media.registry import measure_if_held, media
 from fabula.models.config import PAIRS, TITLES
 from fabula.models.model import Model, load_essence_model, load_model
 from fabula.models.order import OrderedMany
-from fabula.models.transform import Transform
 from fabula.session.export import check_ending, relocate
 from fabula.session.measure import FAR, find_models, measure, shift_to_training_range
 from fabula.session.propose import FLAT, OrderTask, by_likelihood, judge
@@ -265,16 +264,6 @@ def essence_name(medium: Medium, known: Iterable[str]) -> str | None:
     return next(iter(find_models(medium, known)), None)
 
 
-def encoder_of(medium: Medium, known: Iterable[str]) -> Model:
-    """The model that encodes where none is named."""
-    return _load(essence_name(medium, known) or medium.proposer)
-
-
-def proposer_of(medium: Medium, known: Iterable[str]) -> Model:
-    """The model that orders where none is named."""
-    return _load(medium.proposer or essence_name(medium, known))
-
-
 def _load(name: str | None) -> Model:
     if name is None:
         raise InputError("no model is known for these columns; name one", field="model")
@@ -297,18 +286,12 @@ def shift_each_to_training_range(many: Collections, medium: Medium, model: Model
         return many
     columns = [many.feature_names.index(each) for each in near.feature_names]
     features = np.array(many.features, dtype=np.float64)
-    for number in _far(features[:, columns], many.offsets, near.transform):
+    far = np.abs(replace(near.transform, bound=0.0).apply(features[:, columns])) > FAR
+    share = np.add.reduceat(far, many.offsets[:-1], dtype=np.float64) / many.sizes[:, np.newaxis]
+    for number in np.flatnonzero((share >= 0.5).any(axis=1)):  # most of its items are far out in a feature
         rows = slice(int(many.offsets[number]), int(many.offsets[number + 1]))
         features[rows, columns] = shift_to_training_range(features[rows, columns], near.transform)[0]
     return many.under(features, many.feature_names)
-
-
-def _far(features: Floats, offsets: Ints, transform: Transform) -> list[int]:
-    """The collections of which most items are far out in a feature (rows, f)."""
-    plain = Transform(transform.feature_names, transform.logged, transform.mean, transform.deviation)
-    far = np.abs(plain.apply(features)) > FAR
-    share = np.add.reduceat(far, offsets[:-1], dtype=np.float64) / np.diff(offsets)[:, np.newaxis]
-    return [int(number) for number in np.flatnonzero((share >= 0.5).any(axis=1))]
 
 
 # A whole catalogue encoded, or ordered, into a table with one row an item.
@@ -361,7 +344,8 @@ def encode_catalogue(asked: CatalogueRequest, output: str | Path, *, raw: bool =
     """
 
     def choose(piece: Piece) -> Model:
-        return encoder_of(piece.medium, complete(piece.collections, piece.medium).feature_names)
+        known = complete(piece.collections, piece.medium).feature_names
+        return _load(essence_name(piece.medium, known) or piece.medium.proposer)
 
     def rows(model: Model, piece: Piece, part: Collections, at: slice) -> tuple[Rows, Counts]:
         return essence_rows(model, piece, part, at, raw=raw), Counts()
@@ -381,7 +365,7 @@ def order_catalogue(
     """
 
     def choose(piece: Piece) -> Model:
-        return proposer_of(piece.medium, piece.collections.feature_names)
+        return _load(piece.medium.proposer or essence_name(piece.medium, piece.collections.feature_names))
 
     make = partial(order_rows, likeliest=likeliest, series=series)
     return _go_through(asked, _check_ending(output, ORDER_ENDINGS), choose, make)
@@ -389,11 +373,14 @@ def order_catalogue(
 
 def _go_through(asked: CatalogueRequest, target: Path, choose: Callable[[Piece], Model], make: _Make) -> Done:
     """Write what is made of the collections of a catalogue, some at a time; a model is chosen where none is named."""
-    model = None if asked.model is None else check_arrays(load_model(asked.model), asked.model)
+    model = None if asked.model is None else _load(asked.model)
     collections = items = exact = counted = 0
     kinds = {".parquet": _parquet, ".csv": _csv, ".npz": _npz}
     with refuse_odd_names(target), whole_file(target) as file, kinds[target.suffix.lower()](file) as write:
-        for piece in pieces_of(asked.path, _features_to_read(model), asked.opening, asked.measuring):
+        # those of the model; where none is named yet, those of all that may be asked
+        names = (name for medium in media().values() for name in (*medium.columns, *medium.measured))
+        wanted = tuple(dict.fromkeys(names)) if model is None else model.feature_names
+        for piece in pieces_of(asked.path, wanted, asked.opening, asked.measuring):
             model = model or choose(piece)
             for part, at in parts_of(piece):
                 columns, told = make(model, piece, part, at)
@@ -452,14 +439,6 @@ def parts_of(piece: Piece) -> Iterator[tuple[Collections, slice]]:
         part = piece.collections[at : at + _PART]
         begun = int(piece.collections.offsets[at])
         yield part, slice(begun, begun + len(part.features))
-
-
-def _features_to_read(model: Model | None) -> tuple[str, ...]:
-    """Those of the model; where none is named yet, those of all that may be asked."""
-    if model is not None:
-        return model.feature_names
-    names = (name for medium in media().values() for name in (*medium.columns, *medium.measured))
-    return tuple(dict.fromkeys(names))
 
 
 def _about_items(piece: Piece, part: Collections, at: slice) -> dict[str, Any]:

@@ -60,20 +60,6 @@ def _tell_steps(ordered: Ordered) -> list[str]:
     return ["" if k in (0, *ordered.breaks) else each[k - 1] for k in range(n)]
 
 
-def rows_told(ordered: Ordered) -> int:
-    """Of how many rows, from the first on, it is told at once what the model goes by."""
-    n = len(ordered.ordering)
-    return n if ordered.task.likelihood is None else min(n, MOST_CAUSES)
-
-
-def rows_untold(ordered: Ordered) -> str:
-    """Of which rows it is not told what the model goes by; "" where it is told of all."""
-    n = len(ordered.ordering)
-    if rows_told(ordered) == n:
-        return ""
-    return f"what the model goes by is told of the first {MOST_CAUSES} of {n:,} rows"
-
-
 def _plain(ordered: Ordered, rows: range) -> list[str]:
     session, fit = ordered.session, ordered.fit
     judged = ordered.task.likelihood
@@ -83,9 +69,10 @@ def _plain(ordered: Ordered, rows: range) -> list[str]:
     roles = [role for part in np.split(fit.targets, list(ordered.breaks)) for role in _roles(part)]
     order = fit.ordering.tolist()
     gaps = (session.essence[fit.ordering] - fit.targets).tolist() if session.essence.ndim == 1 else [0.0] * len(order)
+    off = ["" if abs(gap) < 0.5 else f", {'above' if gap > 0 else 'below'} the curve" for gap in gaps]
     return [
-        f"{' and '.join(traits[item])}{': ' if traits[item] else ''}{role}{_distance(gap)}"
-        for item, role, gap in zip(order, roles, gaps, strict=True)
+        f"{' and '.join(traits[item])}{': ' if traits[item] else ''}{role}{far}"
+        for item, role, far in zip(order, roles, off, strict=True)
     ]
 
 
@@ -171,12 +158,6 @@ def _end(name: str, value: float, targets: Floats) -> str:
     return f"{name}; {where} {'high' if share > 2 / 3 else 'low' if share < 1 / 3 else 'in the middle'}"
 
 
-def _distance(gap: float) -> str:
-    if abs(gap) < 0.5:
-        return ""
-    return f", {'above' if gap > 0 else 'below'} the curve"
-
-
 def story(ordered: Ordered) -> str:
     """The order in a sentence: what it opens with, where it is highest, what it closes with."""
     session, order = ordered.session, ordered.ordering.tolist()
@@ -202,8 +183,10 @@ def doubts(ordered: Ordered) -> list[str]:
         unfamiliar = ordered.task.likelihood.unfamiliar
         found += [unfamiliar] if unfamiliar else _hardly(ordered.task.beyond_chance(ordered.ordering, ordered.sides))
         found += _claims(ordered)
-    elif _along_arcs(ordered):
-        found += _hardly(ordered.task.beyond_chance(ordered.ordering))
+    elif ordered.task.model is not None and ordered.task.model.arcs is not None and len(ordered.ordering) > 2:
+        asked = ordered.request
+        if asked.template is None and asked.like is None and asked.ordering is None and not asked.flip:  # by the arcs
+            found += _hardly(ordered.task.beyond_chance(ordered.ordering))
     found += _doubt_card(ordered.session.card)
     if ordered.session.vectors is not None and not ordered.request.smoothness and ordered.session.column != "embedding":
         found.append("the embedding has no say in this: ask for smoothness, or for the column embedding")
@@ -247,13 +230,6 @@ def _doubt_card(card: Mapping[str, Any] | None) -> list[str]:
         return []
     best = max(float(row["bits"]) for row in known)
     return [f"this model knows no more of an order than chance ({best + 0.0:.3f} bits on held-out collections)"]
-
-
-def _along_arcs(ordered: Ordered) -> bool:
-    """Whether the arcs of a model chose this ordering."""
-    model, request = ordered.task.model, ordered.request
-    asked = request.template is not None or request.like is not None or request.ordering is not None or request.flip
-    return model is not None and model.arcs is not None and not asked and len(ordered.ordering) > 2
 
 
 def _name_torn(ordered: Ordered) -> list[str]:
@@ -451,7 +427,7 @@ class Teller:
             return ""
         names = [name for name in self._strongest(self.found.after_by_group[item]) if name != TITLE]
         fits = _and([f"its {self.ordered.session.medium.shown(name)}" for name in names])
-        return f"goes well after {before}" + (f": {fits} fit{_s(names)}" if fits else "")
+        return f"goes well after {before}" + (f": {fits} fit{'s' if len(names) == 1 else ''}" if fits else "")
 
     def _lead(self, item: int, position: int) -> str:
         """That the next one follows it, where that is why it stands here."""
@@ -484,7 +460,3 @@ def _where(position: int, n: int) -> str:
 
 def _and(names: list[str]) -> str:
     return " and ".join(names)
-
-
-def _s(names: list[str]) -> str:
-    return "s" if len(names) == 1 else ""

@@ -120,10 +120,6 @@ def write_back(ordered: Ordered, name: str | None = None) -> str:
     return source.home.write(with_held([source.rows[i] for i in ordered.ordering], source.unmovable), name)
 
 
-def _write_json(ordered: Ordered, target: Path, _: Sequence[str]) -> Path:
-    return write_whole(target, json_text(ordered.to_json(), indent=1) + "\n")
-
-
 def _write_csv(ordered: Ordered, target: Path, _: Sequence[str]) -> Path:
     fit, source = ordered.fit, ordered.session.source
     extra: dict[str, list[Any]] = {"essence": ordered.session.essence[fit.ordering].tolist()}
@@ -199,7 +195,7 @@ def _comments(ordered: Ordered, positions: list[int], gains: Sequence[str]) -> d
 _WRITERS: dict[str, Callable[..., Path]] = {
     **dict.fromkeys(PLAYLIST_ENDINGS, _write_playlist),
     **dict.fromkeys((".csv", ".tsv", ".xlsx", ".jsonl", ".parquet"), _write_csv),
-    ".json": _write_json,
+    ".json": lambda ordered, target, _: write_whole(target, json_text(ordered.to_json(), indent=1) + "\n"),
 }
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 # Which of some templates an arc is like, how sure that is: against shuffles, and with its pieces drawn again.
 
 POINTS = 100  # of a smoothed arc
+_DRAWS = 400  # arcs drawn again, and shuffles
 _BLOCKS = 40  # runs of pieces that are shuffled, or drawn again within: neighbouring pieces are alike
 
 
@@ -48,14 +49,14 @@ class SmoothArc:
     high: Floats
 
 
-def smooth(values: Floats, span: int, points: int = POINTS) -> Floats:
+def smooth(values: Floats, span: int) -> Floats:
     """Means (..., p) of values (..., m), NaN left out, over p sliding windows of so many pieces, whole ones alone.
 
     >>> smooth(np.array([1.0, 2, 3, 4]), 2).tolist()
     [1.5, 2.5, 3.5]
     """
     m = values.shape[-1]
-    starts = np.unique(np.linspace(0, m - span, points).round().astype(np.int64))
+    starts = np.unique(np.linspace(0, m - span, POINTS).round().astype(np.int64))
     known = np.isfinite(values)
     zero = np.zeros((*values.shape[:-1], 1))
     sums = np.concatenate([zero, np.cumsum(np.where(known, values, 0.0), axis=-1)], axis=-1)
@@ -64,14 +65,8 @@ def smooth(values: Floats, span: int, points: int = POINTS) -> Floats:
     return np.asarray((sums[..., starts + span] - sums[..., starts]) / np.maximum(there, 1))
 
 
-def smooth_with_band(values: Floats, span: int, rng: np.random.Generator, draws: int = 400) -> SmoothArc:
-    """An arc smoothed over windows, with the band in which nine in ten of the same drawn again lie."""
-    low, high = np.quantile(smooth(_draw_again(values, draws, rng), span), [0.05, 0.95], axis=0)
-    return SmoothArc(smooth(values, span), low, high)
-
-
 def fit_shapes(
-    values: Floats, templates: Sequence[Template], *, span: int, rng: np.random.Generator, draws: int = 400
+    values: Floats, templates: Sequence[Template], *, span: int, rng: np.random.Generator, draws: int = _DRAWS
 ) -> ShapeFit:
     """Which of some templates of one dimension the arc of pieces (m,), NaN where one says nothing, is like."""
     if not 1 <= span < len(values):
@@ -185,9 +180,7 @@ class InnerArc:
 
 
 def inner_arcs(
-    paths: Sequence[str | Path],
-    windows: Windows | None = None,
-    progress: Callable[[int, int, str], None] | None = None,
+    paths: Sequence[str | Path], windows: Windows | None = None, progress: Callable[[int, int, str], None] | None = None
 ) -> list[InnerArc]:
     """The inner arc of each of some files, items of a medium whose items have an inside, or folders, each as one.
 
@@ -225,7 +218,8 @@ def _inner_arc(item: Item, medium: Medium, parts: Sequence[Item], how: Windows) 
 
 def _smooth(values: Floats, span: int, rng: np.random.Generator) -> tuple[Floats, SmoothArc]:
     """Where each window has its middle, in [0, 1], and the values averaged in windows of so many pieces."""
-    arc, half = smooth_with_band(values, span, rng), span / len(values) / 2
+    low, high = np.quantile(smooth(_draw_again(values, _DRAWS, rng), span), [0.05, 0.95], axis=0)
+    arc, half = SmoothArc(smooth(values, span), low, high), span / len(values) / 2
     return np.linspace(half, 1 - half, len(arc.values)), arc
 
 

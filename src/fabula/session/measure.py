@@ -446,8 +446,7 @@ def shift_to_training_range(features: Floats, transform: Transform) -> tuple[Flo
     if features.ndim != 2:
         return features, []
     near, moved = features.copy(), []
-    plain = Transform(transform.feature_names, transform.logged, transform.mean, transform.deviation)
-    distance = plain.apply(features)
+    distance = replace(transform, bound=0.0).apply(features)
     constants = dict(log_parts(text, transform.feature_names) for text in transform.logged)
     for column, name in enumerate(transform.feature_names):
         share = float((np.abs(distance[:, column]) > FAR).mean())

@@ -124,11 +124,7 @@ def order(
 
 
 def review(
-    paths: str | Path | Sequence[str | Path],
-    *,
-    model: str | None = None,
-    collection: str | None = None,
-    sides: int = 1,
+    paths: str | Path | Sequence[str | Path], *, model: str | None = None, collection: str | None = None, sides: int = 1
 ) -> Review:
     """Say what is good and what is weak in an order as it stands: what ``fabula review`` does.
 
@@ -154,10 +150,7 @@ def review(
 
 
 def open_ordered(
-    paths: str | Path | Sequence[str | Path],
-    *,
-    opening: Opening | None = None,
-    measuring: Measuring | None = None,
+    paths: str | Path | Sequence[str | Path], *, opening: Opening | None = None, measuring: Measuring | None = None
 ) -> Ordered:
     """Open a collection in the order that it has, to be copied or written: what ``fabula copy`` does first.
 

@@ -364,21 +364,21 @@ class Ordered:
 
     def reasons_at(self, rows: range) -> list[str]:
         """The same of some positions, of which it is told what the model goes by, wherever they are."""
-        return (
-            self.reasons[rows.start : rows.stop]
-            if rows.stop <= self.reasons_told
-            else why.reasons(self, rows)[rows.start : rows.stop]
-        )
+        reasons = self.reasons if rows.stop <= self.reasons_told else why.reasons(self, rows)
+        return reasons[rows.start : rows.stop]
 
     @property
     def reasons_told(self) -> int:
         """Of how many rows, from the first on, ``reasons`` tells what the model goes by."""
-        return why.rows_told(self)
+        n = len(self.ordering)
+        return n if self.task.likelihood is None else min(n, why.MOST_CAUSES)
 
     @property
     def reasons_untold(self) -> str:
         """Of which rows it is not told what the model goes by; "" where it is told of all."""
-        return why.rows_untold(self)
+        n = len(self.ordering)
+        told = f"what the model goes by is told of the first {why.MOST_CAUSES} of {n:,} rows"
+        return "" if self.reasons_told == n else told
 
     @property
     def changes(self) -> list[Change]:

@@ -16,8 +16,9 @@ from fabula.core.energy import MOST_WHOLE, NEVER, Energy
 from fabula.core.fit import Fit, lay
 from fabula.core.moves import FEW, arrange_near
 from fabula.core.posterior import Posterior, agreement, posterior
+from fabula.core.solver import Arrangement, Constraints, Goal, arrange
 from fabula.core.solver.problem import positions_allowed
-from fabula.core.solver.solve import Arrangement, Constraints, Goal, arrange, arrange_stretches
+from fabula.core.solver.solve import arrange_stretches
 from fabula.core.template import PAPER_KNOTS, Template
 from fabula.errors import InputError, ModelError
 from fabula.media.medium import Medium, find_evidence
@@ -65,7 +66,11 @@ class Likelihood:
     @cached_property
     def posterior(self) -> Posterior:
         """How likely each item stands at each position and before each other, of what keeps the constraints."""
-        return posterior(_limit(self.energy, self.constraints))
+        kept = self.constraints
+        allowed = None if kept is None else positions_allowed(kept, self.energy.n)
+        if kept is None or allowed is None or not allowed.any(axis=0).all():
+            return posterior(self.energy)
+        return posterior(self.energy.limit(allowed, np.array(kept.before, dtype=np.intp).reshape(-1, 2)))
 
     @cached_property
     def tables(self) -> Energy:
@@ -170,14 +175,6 @@ def judge(model: Model, collection: Collection, medium: Medium, judged: Collecti
     if model.by_item:
         raise ModelError(f"{medium.name}: the model that proposes orders must see whole collections")
     return Likelihood(model, collection, collection if judged is None else judged, medium)
-
-
-def _limit(energy: Energy, constraints: Constraints | None) -> Energy:
-    """The energy of orderings that keep what single positions and pairs must keep, where that can be kept."""
-    allowed = None if constraints is None else positions_allowed(constraints, energy.n)
-    if constraints is None or allowed is None or not allowed.any(axis=0).all():
-        return energy
-    return energy.limit(allowed, np.array(constraints.before, dtype=np.intp).reshape(-1, 2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,23 +299,17 @@ def by_likelihood(
     for lean in [None, *leaning]:
         if len(found) == most:
             break
-        arranged = _arrange_leaning(task, likelihood, _leaning(task, lean), _FIRST if lean is None else _OTHERS)
-        _keep(
-            found,
-            task,
-            shapes,
-            arranged,
-            likeliest=lean is None and likelihood.by_tables,
-        )
+        arranged = _arrange_leaning(task, likelihood, lean, _FIRST if lean is None else _OTHERS)
+        _keep(found, task, shapes, arranged, likeliest=lean is None and likelihood.by_tables)
     best, *others = found.values()
     return [best, *sorted(others, key=lambda proposal: -(proposal.fit.score or 0.0))]
 
 
-def _arrange_leaning(
-    task: OrderTask, likelihood: Likelihood, leaning: Callable[[int], Floats] | None, seconds: float
-) -> Arrangement:
+def _arrange_leaning(task: OrderTask, likelihood: Likelihood, lean: Template | None, seconds: float) -> Arrangement:
     """The best ordering by a model, less what leaning towards a template costs; of very many items by stretches."""
     tables, n = likelihood.tables, len(task.essence)
+    # from the size of a side to what leaning costs, (n, size)
+    leaning = None if lean is None else lambda m: _LEANING * _squares(task.essence, lean, m)
     if n <= MOST_WHOLE or tables.positions is None or tables.flow is None:
         return _arrange(task, _goal(tables, leaning), likelihood.flow, seconds)
 
@@ -357,11 +348,6 @@ def _keep(
         found[key] = replace(_proposal(task, template, arranged), likeliest=likeliest)
     elif likeliest:
         found[key] = replace(found[key], likeliest=True)
-
-
-def _leaning(task: OrderTask, lean: Template | None) -> Callable[[int], Floats] | None:
-    """From the size of a side to what leaning towards a template costs, (n, size)."""
-    return None if lean is None else lambda m: _LEANING * _squares(task.essence, lean, m)
 
 
 def _squares(essence: Floats, template: Template, m: int) -> Floats:

@@ -663,9 +663,7 @@ class TitleWishes:
         before = [pair for one in self.series for pair in pairwise(one.items)]
         forbidden = [(item, 0) for item in self.not_first]
         return replace(
-            constraints,
-            before=(*constraints.before, *before),
-            forbidden=(*constraints.forbidden, *forbidden),
+            constraints, before=(*constraints.before, *before), forbidden=(*constraints.forbidden, *forbidden)
         )
 
 

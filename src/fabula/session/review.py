@@ -69,10 +69,6 @@ class OddItem:
     sure: float  # how likely it is the one, where either nothing is wrong or one item is
     why: str
 
-    def to_json(self) -> dict[str, Any]:
-        """As JSON has it."""
-        return dict(vars(self))
-
 
 @dataclass(frozen=True)
 class Join:
@@ -82,10 +78,6 @@ class Join:
     titles: tuple[str, str]
     strength: float  # how well the second follows the first, beside what else could; 0 is average
     why: str
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON has it."""
-        return {**vars(self), "titles": list(self.titles)}
 
 
 @dataclass(frozen=True)
@@ -101,10 +93,6 @@ class ProposedMove:
     swap: str | None  # the id of what it changes places with; None where it moves alone
     say: str  # as people say it
     percentile: float  # of the order with it and those before it
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON has it."""
-        return {("from" if name == "start" else name): value for name, value in vars(self).items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,9 +168,9 @@ class Review:
         return {
             "title": self.session.title,
             "percentile": self.percentile,
-            "odd": [one.to_json() for one in self.odd],
-            "joins": [one.to_json() for one in self.joins],
-            "moves": [one.to_json() for one in self.moves],
+            "odd": [dict(vars(one)) for one in self.odd],
+            "joins": [{**vars(one), "titles": list(one.titles)} for one in self.joins],
+            "moves": [{"from" if key == "start" else key: v for key, v in vars(one).items()} for one in self.moves],
             "openers": list(self.openers),
             "closers": list(self.closers),
             "chances": {one: list(both) for one, both in self.chances.items()},
@@ -393,11 +381,6 @@ class _Titles:
         place = np.argsort(ordering)
         return all(place[a] < place[b] for a, b in self.pairs) and all(ordering[at] == i for at, i in self.fixed)
 
-    def open_to(self, place: int) -> Callable[[int], bool]:
-        """Whether an item may open (place 0) or close (-1)."""
-        taken = {b for _, b in self.pairs} if place == 0 else {a for a, _ in self.pairs}
-        return lambda item: item not in taken
-
 
 def _read_titles(session: Session) -> _Titles:
     """What the titles say, where few enough read them."""
@@ -541,7 +524,11 @@ def likely_ends(
     known, said = chances or _chances(session), titles or _read_titles(session)
     if known is None:
         return [], []
-    first, last = (_likeliest(column, said.open_to(place)) for column, place in zip(known, (0, -1), strict=True))
+    taken = {b for _, b in said.pairs}, {a for a, _ in said.pairs}  # which titles keep from opening, from closing
+    first, last = (
+        [(i, float(chances[i])) for i in np.argsort(-chances, kind="stable").tolist() if i not in barred][:_ENDS]
+        for chances, barred in zip(known, taken, strict=True)
+    )
     return first, last
 
 
@@ -560,11 +547,6 @@ def _chances(session: Session) -> tuple[Floats, Floats] | None:
     put_right = [np.array([calibrate(known[claim], float(chance), n) for chance in chances])
                  for claim, chances in (("opener", first), ("close", last))]  # fmt: skip
     return put_right[0], put_right[1]
-
-
-def _likeliest(chances: Floats, permits: Callable[[int], bool]) -> list[tuple[int, float]]:
-    ranked = [i for i in np.argsort(-chances, kind="stable").tolist() if permits(i)]
-    return [(i, float(chances[i])) for i in ranked[:_ENDS]]
 
 
 def _by_id(session: Session, opens: Floats, closes: Floats, some: list[int]) -> dict[str, tuple[float, float]]:

@@ -11,8 +11,17 @@ from hypothesis import given, settings, strategies as st
 
 from fabula.core.fit import fit
 from fabula.core.solver import Constraints, Goal, arrange, solve as conflicts
-from fabula.core.solver.anneal import block_changes, descend, here, reversal_changes, reverse, shift, swap, swap_changes
 from fabula.core.solver.bounds import PathSearch, first_prices
+from fabula.core.solver.descent import (
+    block_changes,
+    descend,
+    here,
+    reversal_changes,
+    reverse,
+    shift,
+    swap,
+    swap_changes,
+)
 from fabula.core.solver.instance import construct, layouts, pose, position_bound
 from fabula.core.solver.problem import UNLIMITED, Problem, side_room
 from fabula.core.solver.proof import coupling_bound

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from fabula.core.collection import Collection, Item
-from fabula.core.solver import solve
-from fabula.core.solver.solve import Constraints, Goal, arrange, arrange_stretches
+from fabula.core.solver import Constraints, Goal, arrange, solve
+from fabula.core.solver.solve import arrange_stretches
 from fabula.errors import ConflictError
 from fabula.models.encoders import set as set_encoder
 from fabula.models.model import load_model

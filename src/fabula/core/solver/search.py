@@ -1,8 +1,9 @@
 """The search for more items than can be solved: without the wishes first, by tables or by drafts, and what bounds it.
 
 Up to a few hundred items everything is in two tables: for each of the most promising sizes of sides an ordering is
-constructed and annealed, and cheapest paths bound it. Of more items a draft by sorting, by assignment or along a short
-way is refined. All of it is counted in work, so that the same arguments give the same ordering everywhere.
+constructed, and cheapest paths bound it and lead to better ones. Of more items a draft by sorting, by assignment or
+along a short way is refined. All of it is counted in work, so that the same arguments give the same ordering
+everywhere.
 """
 
 from dataclasses import dataclass, replace
@@ -13,9 +14,9 @@ import numpy as np
 from fabula.core.arrays import Ints
 from fabula.core.fit import fit
 from fabula.core.solver import bounds as floors, instance as tables
-from fabula.core.solver.anneal import anneal, descend
 from fabula.core.solver.bounds import PathSearch
 from fabula.core.solver.constraints import Constraints, count_alike
+from fabula.core.solver.descent import anneal, descend
 from fabula.core.solver.instance import Candidate, Instance
 from fabula.core.solver.line import Draft, assign_draft, even_sizes, fits_in, line_draft
 from fabula.core.solver.problem import UNITS_PER_SECOND, Bounds, Budget, Problem, possible_counts, side_room
@@ -33,8 +34,7 @@ SETTLED = 20  # paths after which prices tell layouts apart
 MOST_JUDGING = 0.9  # of the work, to judge all layouts
 JUDGED = 1  # paths for each layout, from the prices of the nearest
 WARM = 0.3  # noise at the start, in deviations of the links
-FEW_ITEMS, MORE = 100, 1.2  # of more items, how much more work
-ANNEALED = 0.2  # of the work, to anneal what prices led to
+FEW_ITEMS, MORE = 100, 1.5  # of more items, how much more work
 LATE = 1.0  # seconds' worth of work after which no ordering is looked for
 ROUTED = 0.65  # of the work, for the route where neighbours count alone; the rest is the bound's
 TIE = 1e-7  # weight of squares beside the sum, to decide between orderings that tie
@@ -63,7 +63,7 @@ def search(problem: Problem, seed: int, seconds: float) -> tuple[Ints, tuple[int
     sure = best is not None and best.bounds.total >= best.key[-1]
     if best is not None and sure and (bare is None or _keeps(constraints, best)):
         return best.ordering, (), replace(best.bounds, violations=_least_alike(constraints, problem.goal.n))
-    more = problem.goal.n > FEW_ITEMS and not problem.counts_worst and not _is_large(problem)
+    more = problem.goal.n > FEW_ITEMS and not problem.counts_worst
     budget = Budget.of_seconds(seconds * (MORE if more else 1.0))
     if bare is not None and not sure:
         fits = problem.counts_worst and bare.constraints.one_side
@@ -213,7 +213,7 @@ def _by_worst(problem: Problem, every: tables.Layouts, seed: int, budget: Budget
 
 
 def _by_sum(problem: Problem, every: tables.Layouts, seed: int, budget: Budget) -> Found | None:
-    """The smallest sum over all layouts: laid by the prices that bound it, and annealed."""
+    """The smallest sum over all layouts: laid by the prices that bound it."""
     waiting, rng = list(every.candidates), np.random.default_rng(seed)
     late, ordering = budget.extend(LATE * UNITS_PER_SECOND), None
     while waiting and ordering is None and not late.over:
@@ -225,10 +225,7 @@ def _by_sum(problem: Problem, every: tables.Layouts, seed: int, budget: Budget) 
     if len(every.candidates) == 1 and budget.left < 2 * SETTLED * floors.sweep_cost(len(laid)):  # no bound is asked for
         return _found(problem, first.instance, anneal(first.instance, laid, rng, budget, hot=WARM))
     searches, instance, laid = _judge_layouts([first, *waiting], laid, budget)
-    if floors.AT_ONCE * len(searches) * floors.sweep_cost(len(laid)) <= budget.left:
-        instance, laid = _lay_by_prices(searches, instance, laid, budget.part(1 - ANNEALED))
-    if min(one.best for one in searches) < instance.value(laid) * (1 - 1e-9):
-        laid = descend(instance, anneal(instance, laid, rng, budget, hot=WARM), budget)
+    instance, laid = _lay_by_prices(searches, instance, laid, budget)
     known = every.complete and len(searches) == len(every.candidates)
     bounds = Bounds(min(one.best for one in searches) if known else -np.inf)
     return replace(_found(problem, instance, laid), bounds=bounds)
@@ -341,8 +338,8 @@ def _refine(
     instance = None if some is None else tables.pose(some, draft.sizes, room, alike=alike)
     if instance is None:
         return None
-    rng = np.random.default_rng(seed)
-    ordering = tables.construct(instance, instance.spread(np.searchsorted(items, draft.ordering)), rng, first)
+    near, rng = instance.spread(np.searchsorted(items, draft.ordering)), np.random.default_rng(seed)
+    ordering = tables.construct(instance, near, rng, first)
     if ordering is None or not np.isfinite(instance.value(ordering)):
         return None
     if problem.counts_worst:
@@ -458,5 +455,4 @@ def _smallest_sum(problem: Instance, seed: int, budget: Budget) -> Programmed:
         return Programmed(None, floor, impossible=False)
     if problem.value(ordering) > floor * (1 + 1e-9):
         ordering = anneal(problem, ordering, rng, budget.part(0.7))
-        ordering = descend(problem, ordering, budget)
     return Programmed(ordering, floor + coupling_bound(problem), impossible=False)

@@ -204,18 +204,6 @@ def _too_alike(constraints: Constraints, labels: Ints, parts: Units) -> bool:
     return False
 
 
-__all__ = [
-    "ArrangedMany",
-    "Arrangement",
-    "Constraints",
-    "Goal",
-    "arrange",
-    "arrange_many",
-    "arrange_stretches",
-    "cost_of",
-]
-
-
 def arrange(
     goal: Goal,
     *,

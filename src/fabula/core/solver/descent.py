@@ -1,7 +1,10 @@
-"""Annealing: positions shared out anew, at best but for noise, and stretches turned or shifted, growing colder.
+"""Descent: swaps, turned stretches and moved blocks that keep the constraints, as long as one makes it better.
 
-Positions of which no two are neighbours can be shared out among their items by one assignment, links included: a
-step to the best of very many orderings. Noise on its costs plays the part of the temperature.
+Annealing goes on from there: positions of which no two are neighbours can be shared out among their items by one
+assignment, links included, a step to the best of very many orderings. Noise on its costs is the temperature.
+
+``P[i, j]`` is the cost of the item now at position i, at position j; ``L[i, k]`` is the link from the item now at
+position i to the item now at position k. A move that is not allowed changes the objective by infinity.
 """
 
 from collections.abc import Callable
@@ -10,14 +13,10 @@ from functools import partial
 
 import numpy as np
 
-from fabula.core.arrays import Floats, Ints
+from fabula.core.arrays import Bools, Floats, Ints
 from fabula.core.fit import assign_least
 from fabula.core.solver.instance import Instance, link_scale
 from fabula.core.solver.problem import UNLIMITED, Budget
-
-# Moves that keep the constraints, with what each would change, and descent by them. ``P[i, j]`` is the cost of the item
-# now at position i, at position j; ``L[i, k]`` is the link from the item now at position i to the item now at position
-# k. A move that is not allowed changes the objective by infinity.
 
 MOST_TURNED = 100  # longer stretches are hardly ever better turned round
 
@@ -181,8 +180,6 @@ def _step(problem: Instance, ordering: Ints, changes: Changes, step: Step) -> In
     return best
 
 
-STRETCHES = 5  # batches of stretches per assignment
-PATTERNS = 256  # batches that are drawn, and used again
 MOST_SHARED = 170  # positions per assignment, which takes the cube of their number
 WITHIN = 0.6  # how often positions are shared out within each side, where lengths matter
 RUNS = 6  # exchanges of runs per assignment
@@ -190,150 +187,63 @@ MOST_ROUNDS = 20_000
 
 
 def anneal(problem: Instance, ordering: Ints, rng: np.random.Generator, budget: Budget, *, hot: float = 2.5) -> Ints:
-    """The best ordering met on a walk from another (n,), all of which keep the constraints; the budget is spent.
+    """The best ordering met on a walk from another (n,), with a descent before and behind it.
 
-    ``hot``: the noise at its start, in deviations of the links.
+    All of them keep the constraints. ``hot``: the noise at its start, in deviations of the links.
     """
-    walk = _Walk(problem, ordering, rng)
-    each = walk.round_cost
-    rounds = min(int(budget.left / each), MOST_ROUNDS)
+    here = best = descend(problem, ordering, budget.part(0.5))
+    n, kept = len(ordering), problem.constraints
+    fixed, shared = set(kept.fixed.values()), min(n / 3, MOST_SHARED)
+    runs = [run for run in kept.together if not fixed & set(run)]
+    loose = np.ones(n, dtype=bool)  # items that are neither fixed nor in a run
+    loose[[*fixed, *(item for run in kept.together for item in run)]] = False
+    link = np.pad(problem.link, (0, 1))  # with a dummy item at either end
+    each = 100.0 + 0.1 * n + 0.02 * shared**2 + 4.5e-4 * shared**3 + min(len(runs), RUNS) * (15.0 + 0.1 * n)
+    rounds = min(int(0.6 * max(budget.left, 0.0) / each), MOST_ROUNDS)
     heat = hot * link_scale(problem.cost, problem.link)
-    best, best_value = ordering, walk.value
     for turn in range(rounds):
         warmth = heat * (1 - turn / rounds) ** 2
-        walk.share_out(warmth)
-        for number in walk.rng.integers(0, len(walk.patterns), size=STRETCHES).tolist():
-            walk.try_stretches(walk.patterns[number], warmth / 5)
-        for number in rng.permutation(len(walk.runs))[:RUNS] if walk.runs else ():
-            walk.try_exchange(walk.runs[number], warmth)
-        if walk.value < best_value:
-            best, best_value = walk.ordering, walk.value
-    budget.spend(max(rounds, 0) * each)
-    return best
+        here = _share_out(problem, here, loose, link, warmth, rng)
+        for number in rng.permutation(len(runs))[:RUNS]:
+            here = _exchange(problem, here, runs[number], warmth, rng)
+        best = here if problem.value(here) < problem.value(best) else best
+    budget.spend(rounds * each)
+    return descend(problem, best, budget)
 
 
-@dataclass(frozen=True, eq=False)
-class _Pattern:
-    """Stretches that do not touch, each turned round or with an end moved to its other end."""
-
-    source: Ints  # (n,) the position from which each position takes its item
-    number: Ints  # (n,) the stretch of each position; ``count`` for none
-    near: Ints  # (n + 1,) the stretch that each link touches; ``count`` for none
-    count: int
-
-
-def _pattern(n: int, rng: np.random.Generator) -> _Pattern | None:
-    """Stretches drawn, their lengths evenly by their logarithm; None where none fits."""
-    k = np.arange(n)
-    longest = np.log(max(3.0, min(n / 2, 60.0)))
-    lengths = np.exp(rng.random(n // 3 + 1) * (longest - np.log(2)) + np.log(2)).astype(np.intp)
-    starts = np.cumsum(lengths + 1) - lengths - 1 + int(rng.integers(0, 4))  # one position between two stretches
-    count = int(np.searchsorted(starts + lengths, n, side="right"))
-    if not count:
-        return None
-    number = np.searchsorted(starts[:count], k, side="right") - 1
-    first, length = starts[number], lengths[number]
-    inside = (number >= 0) & (k < first + length)
-    shift = rng.integers(-2, 3, size=count)[number]
-    source = np.where(shift == 0, 2 * first + length - 1 - k, first + (k - first + shift) % length)
-    number = np.where(inside, number, count)
-    near = np.minimum(np.append(number, count), np.append(count, number))
-    return _Pattern(np.where(inside, source, k), number, near, count)
+def _share_out(
+    problem: Instance, ordering: Ints, loose: Bools, link: Floats, warmth: float, rng: np.random.Generator
+) -> Ints:
+    """Positions, of which no two are neighbours, shared out among their items."""
+    chance = np.ones(len(ordering) + 2)
+    chance[1:-1] = rng.random(len(ordering))
+    k = np.flatnonzero(loose[ordering] & (chance[1:-1] < chance[:-2]) & (chance[1:-1] < chance[2:]))
+    k = np.sort(rng.permutation(k)[:MOST_SHARED]) if len(k) > MOST_SHARED else k
+    items, framed = ordering[k], np.append(ordering, len(ordering))  # positions -1 and n: the dummy item
+    column = items[:, np.newaxis]
+    cost = problem.cost[column, k] + link[framed[k - 1], column] + link[column, framed[k + 1]]
+    if problem.has_loads and rng.random() < WITHIN:  # what each zone holds stays the same
+        zone = problem.zone[k]
+        cost[zone[:, np.newaxis] != zone] = np.inf
+    rows, columns = assign_least(cost + warmth * rng.random(cost.shape))
+    out = ordering.copy()
+    out[k[columns]] = items[rows]
+    out = _mend(problem, ordering, out) if problem.before.size else out
+    return ordering if problem.has_loads and problem.overload(out) else out
 
 
-class _Walk:
-    """An ordering on its way, with what each position and each link of it costs."""
-
-    def __init__(self, problem: Instance, ordering: Ints, rng: np.random.Generator) -> None:
-        n = len(ordering)
-        self.problem, self.rng, self.n, self.k = problem, rng, n, np.arange(n)
-        self.link = np.zeros((n + 1, n + 1))
-        self.link[:n, :n] = problem.link
-        self.flat_link, self.flat_cost = self.link.ravel(), np.ascontiguousarray(problem.cost).ravel()
-        fixed = set(problem.constraints.fixed.values())
-        self.loose = np.ones(n, dtype=bool)  # items that are neither fixed nor in a run
-        self.loose[[*fixed, *(item for run in problem.constraints.together for item in run)]] = False
-        self.runs = [run for run in problem.constraints.together if not fixed & set(run)]
-        self.patterns = [one for one in (_pattern(n, rng) for _ in range(PATTERNS)) if one is not None]
-        self._framed = np.full(n + 2, n)
-        self._stand(ordering)
-
-    @property
-    def round_cost(self) -> float:
-        """The work of one round."""
-        shared = min(self.n / 3, MOST_SHARED)
-        assigning = 0.02 * shared**2 + 4.5e-4 * shared**3
-        return 100.0 + 0.7 * self.n + assigning + min(len(self.runs), RUNS) * (15.0 + 0.1 * self.n)
-
-    def _stand(self, ordering: Ints) -> None:
-        """Take an ordering as it is."""
-        self.ordering = ordering
-        self.costs, self.links = self._measure(ordering)
-        self.value = float(self.costs.sum() + self.links.sum())
-
-    def _measure(self, ordering: Ints) -> tuple[Floats, Floats]:
-        """What the n positions and the n + 1 links of an ordering cost, those of the dummy item included."""
-        self._framed[1:-1] = ordering
-        at = self._framed * (self.n + 1)
-        return self.flat_cost.take(ordering * self.n + self.k), self.flat_link.take(at[:-1] + self._framed[1:])
-
-    def share_out(self, warmth: float) -> None:
-        """Share out positions, of which no two are neighbours, among their items."""
-        n, problem, ordering, rng = self.n, self.problem, self.ordering, self.rng
-        chance = np.ones(n + 2)
-        chance[1:-1] = rng.random(n)
-        k = np.flatnonzero(self.loose[ordering] & (chance[1:-1] < chance[:-2]) & (chance[1:-1] < chance[2:]))
-        k = np.sort(rng.permutation(k)[:MOST_SHARED]) if len(k) > MOST_SHARED else k
-        items = ordering[k]
-        framed = np.append(ordering, n)  # positions -1 and n: the dummy item
-        column = items[:, np.newaxis]
-        cost = problem.cost[column, k] + self.link[framed[k - 1], column] + self.link[column, framed[k + 1]]
-        if problem.has_loads and rng.random() < WITHIN:  # what each zone holds stays the same
-            zone = problem.zone[k]
-            cost[zone[:, np.newaxis] != zone] = np.inf
-        rows, columns = assign_least(cost + warmth * rng.random(cost.shape))
-        out = ordering.copy()
-        out[k[columns]] = items[rows]
-        out = _mend(problem, ordering, out) if problem.before.size else out
-        if not (problem.has_loads and problem.overload(out)):
-            self._stand(out)
-
-    def try_stretches(self, pattern: _Pattern, warmth: float) -> None:
-        """Take those stretches of a pattern that pass."""
-        count, number, problem = pattern.count, pattern.number, self.problem
-        trial = self.ordering[pattern.source]
-        costs, links = self._measure(trial)
-        totals = np.bincount(number, costs - self.costs, count + 1)
-        totals += np.bincount(pattern.near, links - self.links, count + 1)
-        passed = np.zeros(count + 1, dtype=bool)
-        passed[:count] = totals[:count] < warmth * self.rng.standard_exponential(count)
-        if not passed.any():
-            return
-        out = np.where(passed[number], trial, self.ordering)
-        if problem.before.size:
-            place = np.argsort(out)
-            bad = place[problem.before[0]] >= place[problem.before[1]]
-            if bad.any():  # both of a broken pair are in one stretch
-                passed[number[place[problem.before[0, bad]]]] = False
-                out = np.where(passed[number], trial, self.ordering)
-        self.ordering = out
-        self.costs = np.where(passed[number], costs, self.costs)
-        self.links = np.where(passed[pattern.near], links, self.links)
-        self.value += float(totals[passed].sum())
-
-    def try_exchange(self, run: tuple[int, ...], warmth: float) -> None:
-        """Exchange a run with a stretch of its length, or move it there where they overlap, where that passes."""
-        start = int(np.flatnonzero(self.ordering == run[0])[0])
-        end = int(self.rng.integers(0, self.n - len(run) + 1))
-        if abs(start - end) < len(run):
-            trial = shift(self.ordering, start, end, len(run))
-        else:
-            mine, other = slice(start, start + len(run)), slice(end, end + len(run))
-            trial = self.ordering.copy()
-            trial[mine], trial[other] = self.ordering[other], self.ordering[mine]
-        reached = self.problem.value(trial)
-        if reached - self.value < warmth * self.rng.standard_exponential() and self.problem.keeps(trial):
-            self._stand(trial)
+def _exchange(problem: Instance, ordering: Ints, run: tuple[int, ...], warmth: float, rng: np.random.Generator) -> Ints:
+    """A run exchanged with a stretch of its length, or moved there where they overlap, where that passes."""
+    start = int(np.flatnonzero(ordering == run[0])[0])
+    end = int(rng.integers(0, len(ordering) - len(run) + 1))
+    if abs(start - end) < len(run):
+        trial = shift(ordering, start, end, len(run))
+    else:
+        mine, other = slice(start, start + len(run)), slice(end, end + len(run))
+        trial = ordering.copy()
+        trial[mine], trial[other] = ordering[other], ordering[mine]
+    passes = problem.value(trial) - problem.value(ordering) < warmth * rng.standard_exponential()
+    return trial if passes and problem.keeps(trial) else ordering
 
 
 def _mend(problem: Instance, ordering: Ints, out: Ints) -> Ints:
