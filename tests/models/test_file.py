@@ -243,11 +243,11 @@ WRITTEN = {
     "albums": "747d0cb524be2d5f",
     "albums-16": "b30fc82df0e483a8",
     "audio": "fe19bed483f74ef5",
-    "concerts": "d042ec11488f3115",
-    "music": "ee05c3572bc687f7",
+    "concerts": "6d32162d1e63cd24",
+    "music": "22a59aa550b7e642",
     "pictures": "8390cc2460064439",
     "poems": "6b2d3ed0ea37fe5e",
-    "prose": "909d9dbc523b478a",
+    "prose": "0ba7cc029646b352",
 }
 
 
