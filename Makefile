@@ -1,6 +1,7 @@
 # make demo   order the album that comes with the package (base install only)
 # make test   all tests, and beside them lint, types, layers, and a leg with nothing but the base install
 # make bench  the benchmarks, as ratios
+# make site   the site, into build/site
 # make lint   format check, lint, types, layers, bandit; the page's scripts, where there is npm
 PYTHON ?= python3
 VENV := .venv
@@ -9,7 +10,7 @@ PIP_FLAGS := --quiet --disable-pip-version-check
 unexport PYTHONDONTWRITEBYTECODE  # each process would compile all of it anew
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint lint-js tests tests-base bench docs clean
+.PHONY: help demo test lint lint-js tests tests-base bench docs site clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -70,6 +71,15 @@ tests-base: $(VENV)/base/.installed
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
+
+# What builds the site is little, and needs neither PyTorch nor a browser.
+$(VENV)/.site: $(VENV)/.created pyproject.toml constraints.txt
+	$(BIN)/python -m pip install $(PIP_FLAGS) -c constraints.txt -e . --group site
+	@touch $@
+
+site: $(VENV)/.site
+	$(BIN)/python site/build.py build/site
+	$(BIN)/python site/check.py build/site
 
 docs: $(VENV)/.dev
 	$(BIN)/python docs/fill_commands.py

@@ -66,6 +66,20 @@ def _interruptible() -> Iterator[None]:
 
 
 @pytest.fixture
+def bring(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Media as if another package brought them."""
+    from fabula.media import registry
+
+    def bring(*media: Any) -> None:
+        monkeypatch.setattr(registry, "load_points", lambda group, kind: media)
+        registry.media.cache_clear()
+
+    yield bring
+    monkeypatch.undo()
+    registry.media.cache_clear()
+
+
+@pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(20221)
 

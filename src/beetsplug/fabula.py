@@ -106,8 +106,6 @@ class FabulaPlugin(BeetsPlugin):
     def _write(self, lib: Library, ordered: Ordered, items: list[Item], opts: Any) -> None:
         """Print the order, and keep it in the library and in a file, unless it is only shown."""
         ui.print_(str(ordered))
-        for note in dict.fromkeys(ordered.notes):
-            ui.print_(f"note: {note}")
         if opts.pretend:
             return
         with lib.transaction():  # all of it, or nothing: beets itself keeps what was done before an error

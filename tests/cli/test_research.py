@@ -102,7 +102,7 @@ def test_audit_is_clean_and_exits_0(fabula, albums):
 def test_audit_catches_the_published_bug_and_exits_1(fabula, tmp_path):
     """Albums of several lengths: the longest of a batch leak nothing, here as there."""
     rng = np.random.default_rng(0)
-    lengths = [(4, 5, 6, 12)[album % 4] for album in range(300)]
+    lengths = [(4, 5, 6, 12)[album % 4] for album in range(520)]
     lines = [f"{album},{j + 1},,{rng.normal():.4f}" for album, n in enumerate(lengths) for j in range(n)]
     albums = tmp_path / "albums.csv"
     albums.write_text("album_id,position,kind,noise\n" + "\n".join(lines) + "\n")
@@ -115,6 +115,8 @@ def test_audit_catches_the_published_bug_and_exits_1(fabula, tmp_path):
         "bilstm",
         "--epochs",
         "10",
+        "--held-out",
+        "0.5",
         "--batch",
         "16",
         "--set",
@@ -129,7 +131,7 @@ def test_audit_catches_the_published_bug_and_exits_1(fabula, tmp_path):
     done = fabula("audit", albums, *arguments, "--published-bug", "--controls-only", "--json")
     assert done.code == 1, done.err
     assert not done.json["ok"]
-    assert max(row["bits"] for row in done.json["rows"]) > 0.2
+    assert max(row["bits"] for row in done.json["rows"]) > 0.1
 
 
 @pytest.mark.slow

@@ -23,11 +23,3 @@ def test_no_piece_is_large_enough_for_several_threads(rng, monkeypatch):
     multiply(rng.normal(size=(700, 90)), rng.normal(size=(90, 32)))
     assert len(asked) > 1
     assert max(asked) <= 1 << 18
-
-
-@pytest.mark.parametrize("shape", [(169, 90, 32), (13, 128, 384), (13, 256, 128)])
-def test_equal_rows_have_equal_products(shape, rng):
-    m, k, n = shape
-    rows, matrix = np.repeat(rng.normal(size=(1, k)), m, axis=0).astype(np.float32), rng.normal(size=(k, n))
-    found, whole = (product(rows, matrix.astype(np.float32)) for product in (multiply, np.matmul))
-    np.testing.assert_array_equal(found, whole)

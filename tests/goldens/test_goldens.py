@@ -49,9 +49,12 @@ def test_real(data, name):
 
 def test_a_difference_is_seen():
     assert not differences({"a": [1.0, "x"]}, {"a": [1.0 + 1e-9, "x"]}, single=False)
-    assert differences({"a": [1.0, "x"]}, {"a": [1.0 + 1e-5, "x"]}, single=True)
+    assert differences({"a": [1.0, "x"]}, {"a": [1.0 + 2e-4, "x"]}, single=True)
     assert differences({"a": "012"}, {"a": "021"}, single=True)
     assert differences({"a": 1.0}, {"a": None}, single=True)
+    assert not differences("3  0.232  a 7", "3  0.233  a 7", single=True)
+    assert differences("3  0.232  a 7", "3  0.234  a 7", single=True)
+    assert differences("3  0.232  a 7", "3  0.232  a 8", single=True)
     best = {"score": 3.0, "gap": 0.03, "close": 0.02, "count": 20, "kept": True}
     assert not searched_worse(best, best | {"score": 2.9, "gap": 0.03})
     assert not searched_worse(best, best | {"score": 3.1, "gap": 0.04})

@@ -16,7 +16,7 @@ from fabula.session.session import Session, session_of
 
 ICARUS = fabula.template("icarus")
 ESSENCES = [np.random.default_rng(k).normal(size=6) for k in range(8)]
-MANY = [Collection(str(k), [Item("x", "One"), Item("y", "Two")], [[1.0], [2.0]], ["energy"]) for k in range(20)]
+MANY = [Collection(str(k), [Item("x", "One"), Item("y", "Two")], [[k % 2], [1 - k % 2]], ["energy"]) for k in range(20)]
 ORDERED = [Collection("a", [Item("x"), Item("y")], [[1.0], [2.0]], ["energy"])]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,6 @@ import pytest
 import fabula
 from fabula.core.collection import Item
 from fabula.errors import FileError
-from fabula.media import registry
 from fabula.media.medium import Medium, Spec
 from fabula.session.open import demo_folder
 
@@ -147,12 +145,10 @@ def weigh(path: str, stop: object) -> np.ndarray:
 
 
 @pytest.fixture
-def bricks(tmp_path, monkeypatch) -> Path:
+def bricks(tmp_path, bring) -> Path:
     spec = Spec("bricks", 1, ("weight",), weigh, (1,))
     medium = Medium("bricks", endings=frozenset((".brick",)), read_item=brick, specs={"bricks": lambda: spec})
-    known = {**registry.media(), "bricks": medium}
-    monkeypatch.setattr("fabula.media.registry.media", lambda: known)
-    monkeypatch.setattr("fabula.sources.folders.media", lambda: known)
+    bring(medium)
     for size, name in enumerate(("bad", "heavy", "long", "red", "blue"), start=1):
         (tmp_path / f"{name}.brick").write_bytes(b"x" * size)
     return tmp_path
@@ -162,19 +158,17 @@ def test_where_a_plug_in_fails_the_others_are_ordered(bricks):
     session = fabula.open(bricks, by="weight")
     assert [item.title for item in session.collection.items] == ["blue", "red"]
     assert session.notes[0] == (
-        "2 of 5 opened; left out: bad.brick: cannot be read (OddError: no brick); "
-        "heavy.brick: cannot be measured (KeyError: 'weight'); "
+        "2 of 5 opened; left out: bad.brick: medium 'bricks', read_item fails (tests: OddError: no brick); "
+        "heavy.brick: medium 'bricks', measure fails (tests: KeyError: 'weight'); "
         "long.brick: cannot be measured (shape (1,) is due; got (2,))"
     )
 
 
-def test_where_a_plug_in_fails_to_cut_a_file_it_is_one_line(bricks, monkeypatch):
-    known = registry.media()
-
+def test_where_a_plug_in_fails_to_cut_a_file_it_is_one_line(bricks, bring):
     def cut(path: str, cutting: object) -> None:
         raise ZeroDivisionError("by nothing")
 
-    broken = {**known, "bricks": replace(known["bricks"], parts=cut)}
-    monkeypatch.setattr("fabula.sources.folders.media", lambda: broken)
-    with pytest.raises(FileError, match=r"red\.brick: cannot be read \(ZeroDivisionError: by nothing\)"):
+    bring(Medium("bricks", endings=frozenset((".brick",)), parts=cut))
+    words = r"red\.brick: medium 'bricks', parts fails \(tests: ZeroDivisionError: by nothing\)"
+    with pytest.raises(FileError, match=words):
         fabula.open(bricks / "red.brick", by="weight")

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from fabula.cli import run
 from fabula.core.files import split_stretch
 from fabula.errors import FileError, InputError
 from fabula.media.extraction import Measuring
+from fabula.media.facts import as_seconds
 from fabula.media.music.audio import measure as measure_sound
 from fabula.session.measure import measure
 from fabula.sources.playlists.playlist import read_playlist, write_playlist
@@ -150,6 +152,46 @@ def test_a_cue_sheet_of_one_long_file(image, tmp_path):
     assert [item.title for item in again.collection.items] == ["Tone 3", "Tone 1", "Tone 2"]
 
 
+def test_isrc_and_cd_text_come_from_tables_and_tags(tmp_path):
+    mutagen = pytest.importorskip("mutagen.flac")
+    told = ["Title,ISRC,Composer,Length"]
+    for k in range(3):
+        soundfile.write(tmp_path / f"{k}.flac", np.zeros(8000 * (k + 2)), 8000)
+        tags = mutagen.FLAC(tmp_path / f"{k}.flac")
+        tags.update({"title": f"T{k}", "isrc": f"DEA6{k:08d}", "composer": f"C{k}"})
+        tags.save()
+        told.append(f"T{k},DEA6{k:08d},C{k},0:0{k + 2}")
+    (tmp_path / "table.csv").write_text("\n".join(told))
+    for source in (tmp_path / "table.csv", [tmp_path / f"{k}.flac" for k in range(3)]):
+        ordered = fabula.open(source).order(ordering=[2, 0, 1])
+        sheet, cue = (ordered.save(tmp_path / f"x{ending}").read_text() for ending in (".ddp.txt", ".cue"))
+        assert [line.split("\t")[4] for line in sheet.splitlines()[1:]] == [f"DEA6{k:08d}" for k in (2, 0, 1)]
+        assert re.findall(r"ISRC (\S+)", cue) == [f"DEA6{k:08d}" for k in (2, 0, 1)]
+        assert re.findall(r'COMPOSER "(\S+)"', cue) == ["C2", "C0", "C1"]
+
+
+@pytest.mark.parametrize("gap", [2.0, -1.0])
+def test_gaps_and_crossfades_count_everywhere_alike(image, tmp_path, gap):
+    """When 6, 4 and 5 seconds begin, and how long they are together, as every file says it."""
+    ordered = fabula.open(image / "image.cue").order(ordering=[2, 0, 1], gap_s=gap)
+    begins = [0.0, 6 + gap, 10 + 2 * gap]
+    whole = begins[-1] + 5
+    told = {end: ordered.save(tmp_path / f"x{end}").read_text() for end in (".cue", ".ddp.txt", ".labels.txt", ".txt")}
+    assert [as_seconds(clock[:5]) for clock in re.findall(r"INDEX 01 (\S+)", told[".cue"])] == begins
+    rows = [line.split("\t") for line in told[".ddp.txt"].splitlines() if line.startswith("A\t")]
+    assert [as_seconds(row[2][:5]) for row in rows] == begins
+    assert [row[4] for row in rows] == ["DEA600000003", "DEA600000001", "DEA600000002"]
+    labels = [line.split("\t") for line in told[".labels.txt"].splitlines()]
+    assert [float(row[0]) for row in labels] == begins
+    assert float(labels[-1][1]) == whole
+    assert [as_seconds(clock) for clock in re.findall(r"(?m)^ +\d+ +(\S+)", told[".txt"])] == begins
+    assert ordered.begins == begins
+    assert ordered.to_json()["total_seconds"] == whole
+    assert f"3 tracks, 0:{whole:02.0f}" in str(ordered)
+    with pytest.raises(InputError, match=rf"by 0:01: the shortest side limit that works is 0:{9 + gap:02.0f}"):
+        fabula.open(image / "image.cue").order(sides=2, side_limit=9 + gap - 1, gap_s=gap)
+
+
 @pytest.mark.skipif(not shutil.which("cuebreakpoints"), reason="needs cuetools")
 def test_cuetools_reads_our_sheets(image):
     target = image / "gaps.cue"
@@ -238,4 +280,4 @@ def test_every_source_is_listed_with_an_example(capsys):
     assert all(ending in told for ending in list_endings())
     assert run(["sources", "--json"]) == 0
     kinds = json.loads(capsys.readouterr().out)
-    assert all(kind["example"].startswith("fabula order ") for kind in kinds)
+    assert all(kind["example"].startswith(("fabula order ", "beet fabula ")) for kind in kinds)

@@ -188,7 +188,9 @@ def test_mistakes_are_told(server, demo, root, result):
         assert answer.status_code == 400
         assert "'Item " in answer.json()["error"]
     assert export(server, table, ordered, "csv").status_code == 200
-    assert export(server, demo, result["result"], "doc").status_code == 422
+    unknown = export(server, demo, result["result"], "doc")
+    assert (unknown.status_code, "the ending must be one of .m3u" in unknown.json()["error"]) == (400, True)
+    assert export(server, demo, result["result"], "../m3u8").status_code == 422
 
 
 def test_previews_come_in_ranges(server, demo, sound):

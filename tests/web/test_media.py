@@ -50,6 +50,7 @@ def test_the_words_the_unit_and_the_previews_are_those_of_the_medium(served, ope
         "axis": None,
         "preview": {"kind": "text", "type": "text"},
         "faces": False,
+        "outputs": [],
     }
     assert body["columns"][1] == {"name": "word_count", "label": "number of words"}
     assert (body["length_text"], body["items"][1]["length_text"]) == ("6,150 words", "1,010 words")

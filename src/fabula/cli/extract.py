@@ -2,7 +2,7 @@
 
 import click
 
-from fabula.cli.printing import counting_bar, print_lines
+from fabula.cli.printing import counting_bar, medium_option, print_lines
 from fabula.media.registry import media
 
 
@@ -16,6 +16,7 @@ def _specs() -> str:
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("-o", "--output", required=True, metavar="FILE", help="Where the table goes: .csv .json .parquet")
 @click.option("--spec", metavar="NAME", help=f"What to measure: {_specs()}; the first is the default.")
+@medium_option
 @click.option("--tempo-range", "folded", metavar="LOW-HIGH",
               help="Tempi beyond it are halved or doubled into it, such as 88-176.")  # fmt: skip
 @click.option("--recursive/--no-recursive", default=True, help="Go into folders within folders.")
@@ -26,6 +27,7 @@ def command(
     paths: tuple[str, ...],
     output: str,
     spec: str | None,
+    medium: str | None,
     folded: str | None,
     recursive: bool,
     jobs: int | None,
@@ -44,7 +46,7 @@ def command(
 
     with counting_bar("measuring") as progress:
         measuring = Measuring(jobs, cache, progress)
-        opening = Opening(recursive=recursive, tempo_range=as_range(folded))
+        opening = Opening(recursive=recursive, tempo_range=as_range(folded), medium=medium)
         done = extract_table(paths, output, spec=spec, opening=opening, measuring=measuring)
     names = done.collection.feature_names
     print_lines(

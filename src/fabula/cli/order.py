@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli.copy import write_copies
-from fabula.cli.printing import HeadedCommand, counting_bar, print_lines, print_ordered
+from fabula.cli.printing import HeadedCommand, counting_bar, medium_option, print_lines, print_ordered
 from fabula.cli.restore import restore_version
 from fabula.core.files import check_target
 from fabula.errors import InputError
+from fabula.media.registry import media
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS
 from fabula.sources.registry import is_library
 
@@ -38,6 +39,14 @@ _SECTIONS = {
     "What comes out": ("output", "grid", "as_name", "gap_s", "gain", "report", "plot", "as_json", "show", "why"),
     "Moved to fabula copy and fabula restore": ("copy_to", "link", "tags", "in_place", "restore", "number"),
 }  # fmt: skip
+
+
+def _name_outputs() -> str:
+    """The endings that each medium writes besides."""
+    own = {medium.words.items: (*medium.outputs, *medium.sheets) for medium in media().values()}
+    return "; ".join(f"of {items} {' '.join(endings)}" for items, endings in own.items() if endings)
+
+
 _FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothness", "output", "as_json")
 
 
@@ -56,7 +65,7 @@ _FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothne
               help="Order each collection of a table by itself; -o is then a .csv or .parquet table.")  # fmt: skip
 @click.option("--columns", metavar="ROLE=NAME", multiple=True,
               help="Name a table's column, such as title=Titel; repeatable.")  # fmt: skip
-@click.option("--medium", metavar="NAME", help="What kind of media the files are, where several know their endings.")
+@medium_option
 @click.option("--only", metavar="COMPARISON",
               help='Items that fulfil it, such as "rating >= 3 and keywords ~ sea"; dates as 2024-05-17.')  # fmt: skip
 @click.option("--one-of", metavar="COLUMN", help="Of items that share it, such as burst, the best alone.")
@@ -117,8 +126,7 @@ _FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothne
 )
 @click.option("-o", "--output", metavar="FILE",
               help=f"Write the order: {' '.join(PLAYLIST_ENDINGS)} .csv .tsv .xlsx .json .jsonl .parquet; "
-              "of music .txt .labels.txt .ddp.txt; of texts .md .docx; "
-              "of pictures .png .pdf .book.pdf .html .txt")  # fmt: skip
+              f"{_name_outputs()}")  # fmt: skip
 @click.option("--as", "as_name", metavar="NAME",
               help="Write it back into its library, as a playlist of that name; its own: in its place.")  # fmt: skip
 @click.option("--gap", "gap_s", type=float, default=0.0, metavar="SECONDS",

@@ -259,6 +259,13 @@ Sections = Mapping[str, Sequence[str]]  # heading -> names of parameters
 _ALL = "fabula.help_all"
 
 
+medium_option = click.option(
+    "--medium",
+    metavar="NAME",
+    help="What kind of media the files are, such as images, where several know their endings.",
+)
+
+
 class HeadedCommand(click.Command):
     """A command whose options stand under headings, the `first` of them alone unless ``--help-all`` is said.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fabula.cli.order import as_columns, check_pages
-from fabula.cli.printing import console, counting_bar, print_lines
+from fabula.cli.printing import console, counting_bar, medium_option, print_lines
 from fabula.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 @click.option("--collection", metavar="ID", help="Which collection of a table that holds several.")
 @click.option("--columns", metavar="ROLE=NAME", multiple=True,
               help="Name a table's column, such as title=Titel; repeatable.")  # fmt: skip
+@medium_option
 @click.option("--report", metavar="FILE.html", help="Write it as a page.")
 @click.option("--plot", metavar="FILE", help="Write the arc with its weak joins as a picture: .svg .png .pdf")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the lines.")
@@ -34,8 +35,9 @@ if TYPE_CHECKING:
 @click.option("--jobs", type=click.IntRange(1), help="Files to measure at a time; by default one per core.")
 @click.option("--cache/--no-cache", default=True, help="Keep what was measured.")
 def command(*, paths: tuple[str, ...], moves: int | None, output: str | None, sides: int, model: str | None,
-            occasion: str | None, collection: str | None, columns: tuple[str, ...], report: str | None,
-            plot: str | None, as_json: bool, recursive: bool, jobs: int | None, cache: bool) -> None:  # fmt: skip
+            occasion: str | None, collection: str | None, columns: tuple[str, ...], medium: str | None,
+            report: str | None, plot: str | None, as_json: bool, recursive: bool, jobs: int | None,
+            cache: bool) -> None:  # fmt: skip
     """Say what is good and what is weak in an order as it stands, and the moves that would help.
 
     The order is that of a playlist or a table, of the numbers in tags and file names, or else of the names.
@@ -59,7 +61,7 @@ def command(*, paths: tuple[str, ...], moves: int | None, output: str | None, si
             raise InputError("goes with --moves N, the number of moves to apply", field="output")
     check_pages(report, plot)
     with counting_bar("measuring") as progress:
-        opening = Opening(collection, as_columns(columns), recursive)
+        opening = Opening(collection, as_columns(columns), recursive, medium=medium)
         measuring = Measuring(jobs, cache, progress)
         session = open_session(paths, model=model, opening=opening, measuring=measuring, occasion=occasion)
     with counting_bar("reviewing") as progress:

@@ -30,7 +30,7 @@ def command(*, roots: tuple[str, ...], port: int, browser: bool, model: str | No
     Examples:
       fabula serve
       fabula serve ~/Music --no-browser
-      fabula serve subsonic://anna@music.example
+      fabula serve subsonic://ann@music.example
     """
     for module in ("fastapi", "uvicorn", "python_multipart"):
         import_extra(module, extra="web", purpose="the page")

@@ -55,14 +55,15 @@ PLACES = (
           "ftp://", "sftp://", "memory://"), f"{_ORDER} s3://bucket/songs.csv -o ordered.csv", writes=False,
           package="fsspec", extra="remote"),
     SourceKind("Navidrome, gonic and other Subsonic servers", ("subsonic://", "subsonic+http://"),
-          f"{_ORDER} subsonic://anna@music.example/playlist/Night --as 'Night, ordered'"),
+          f"{_ORDER} subsonic://ann@music.example/playlist/Night --as 'Night, ordered'"),
     SourceKind("Jellyfin", ("jellyfin://", "jellyfin+http://"),
-          f"{_ORDER} jellyfin://anna@music.example/playlist/Night --as 'Night, ordered'"),
+          f"{_ORDER} jellyfin://ann@music.example/playlist/Night --as 'Night, ordered'"),
     SourceKind("Plex", ("plex://", "plex+http://"),
           f"{_ORDER} plex://music.example/playlist/Night --as 'Night, ordered'"),
     SourceKind("MPD: queue and playlists", ("mpd://",),
           f"{_ORDER} mpd://localhost/playlist/Night --as 'Night, ordered'",
           package="mpd", extra="mpd"),
+    SourceKind("beets, by its own command", ("beet fabula",), "beet fabula album:Night", package="beets"),
 )  # fmt: skip
 
 
@@ -80,17 +81,23 @@ def command(*, as_json: bool) -> None:
         click.echo(json_text([{**asdict(one), "installed": one.installed} for one in places], indent=1))
         return
     for one in places:
-        state = "" if one.installed else f"; not installed: pip install 'fabula[{one.extra}]'"
+        needed = f"'fabula[{one.extra}]'" if one.extra else one.package
+        state = "" if one.installed else f"; not installed: pip install {needed}"
         known = f" ({' '.join(one.known_by)})" if one.known_by else ""
         print_lines(f"{one.name}{known}: {'in and out' if one.writes else 'in'}{state}", f"    {one.example}")
 
 
 def _others() -> list[SourceKind]:
     """What other packages bring."""
+    from fabula.media.registry import added
     from fabula.sources.registry import readers
 
     known = {name for place in PLACES for name in place.known_by}
-    found = []
+    found = [
+        SourceKind(f"folders and files of {medium.name}", tuple(sorted(medium.endings)),
+                   f"{_ORDER} FOLDER --medium {medium.name} -o NAME{next(iter(medium.outputs), '.m3u8')}", writes=False)
+        for medium in added()
+    ]  # fmt: skip
     for reader in readers():
         names = (*reader.endings, *(f"{scheme}://" for scheme in reader.schemes))
         if new := tuple(name for name in names if name not in known):

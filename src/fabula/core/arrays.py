@@ -174,6 +174,25 @@ def _describe(offsets: NDArray[np.generic]) -> str:
     return f"{np.array2string(offsets, threshold=8)} of shape {offsets.shape}"
 
 
+def quantise(values: Floats, axis: tuple[int, ...] | None = None) -> Floats:
+    """Values without their last bits, in which machines differ: what is equal but for rounding is equal on all of them.
+
+    At least 28 bits are kept of what has the median size, of all or of those along some axes. The grain is a power of
+    two, so that sums stay exact, and the same for values of about the same size.
+
+    >>> a, b = quantise(np.array([0.1 + 0.2, 0.3]))
+    >>> bool(a == b), round(float(a), 9)
+    (True, 0.3)
+    """
+    size = np.abs(values)
+    if not size.size:
+        return values
+    usual = np.median(size, axis=axis, keepdims=True)
+    usual = np.where(usual > 0, usual, size.max(axis=axis, keepdims=True))
+    grain = np.ldexp(1.0, (np.frexp(usual)[1] + 4) // 8 * 8 - 32)
+    return np.asarray(np.rint(values / np.maximum(grain, np.finfo(np.float64).tiny)) * grain)
+
+
 def distances(rows: Floats, goals: Floats) -> Floats:
     """Euclidean distance over the last axis."""
     difference = rows - goals

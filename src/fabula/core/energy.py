@@ -236,7 +236,7 @@ def sum_pairs(pairs: NDArray[np.floating], orderings: np.ndarray) -> Floats:
 # Matrix products that stay on one thread where they are small.
 
 _PIECE = 1 << 18  # multiplications up to which OpenBLAS takes one thread
-_STEP = 16  # rows or columns that a piece has a multiple of, so that equal rows are computed alike
+_STEP = 16  # rows or columns that a piece has a multiple of
 _MOST = 64  # pieces; a product beyond is worth all cores
 
 Matrix = NDArray[np.floating[Any]]

@@ -10,7 +10,18 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.arrays import Bools, Floats, Ints, as_essence, as_item, as_ordering, as_position, distances, inverse
+from fabula.core.arrays import (
+    Bools,
+    Floats,
+    Ints,
+    as_essence,
+    as_item,
+    as_ordering,
+    as_position,
+    distances,
+    inverse,
+    quantise,
+)
 from fabula.core.display import caption_html, curve_svg
 from fabula.core.template import Template
 from fabula.errors import ConstraintError, InputError, check_kind
@@ -272,15 +283,15 @@ def fit(
         if pinned.get(position) == item:
             raise InputError(f"item {item} is fixed at position {position} and forbidden there")
     targets = template.samples(n)
-    rows, goals = values.reshape(n, -1), targets.reshape(n, -1)  # (n, d)
-    mixed = mixing(values) if ties == "random" else None
+    rows, goals = quantise(values).reshape(n, -1), quantise(targets).reshape(n, -1)  # (n, d)
+    mixed = mixing(rows) if ties == "random" else None
     if mixed is None:
         ordering = _place(rows, goals, pinned, banned)
     else:
         shown = inverse(mixed)  # item -> where it is shown
         fixed_there = {position: int(shown[item]) for position, item in pinned.items()}
         ordering = mixed[_place(rows[mixed], goals, fixed_there, {(int(shown[i]), p) for i, p in banned})]
-    return Fit(ordering, template, targets, distances(rows[ordering], goals))
+    return Fit(ordering, template, targets, distances(values[ordering].reshape(n, -1), targets.reshape(n, -1)))
 
 
 def lay(essence: ArrayLike, ordering: ArrayLike, template: Template) -> Fit:

@@ -50,7 +50,8 @@ _SAMPLE = 300  # collections, for bits
 _WORTH = 0.02  # nats that a value tells of its item's position, below which bits are not looked for
 _NEGATIVES = 63  # orders that the true one is compared with
 _SPREADS = 0.33  # correlation of the position and how far a value lies from its collection's mean
-_TOO_MUCH = 0.45  # share of the bits that could be told: no quality of a work alone tells as much of its position
+_TOO_MUCH = 0.45  # share of the bits that could be told: hardly a quality of a work alone tells as much of its position
+_NEARLY_ALL = 0.85  # and none as much as this
 _AFTER = 0.2  # correlation with the position, of what is known only once the order is made
 _KNOWN_AFTER = re.compile(
     r"popular|play(s|_?count|ed)|stream|listen|view|scrobbl|chart|rank|vot(e|ing)|rating|like[sd]|sales|"
@@ -173,6 +174,9 @@ def _judge(signal: _Signal, rows: _ItemRows) -> Finding | None:
     plain = bool(signal.source) and not signal.what
     if plain and (why := _judge_values(signal, rows)):
         return Finding(columns, why)
+    if plain and (share := _share_told(signal.values, rows)) > _TOO_MUCH:
+        why = f"it alone tells {share:.0%} of what could be told of the order; look where it comes from"
+        return Finding(columns, why, throughout=share > _NEARLY_ALL)
     sorted_ones = 0.0 if signal.source and signal.what else _monotone_share(signal.values, rows, of_all=True)
     if sorted_ones > _SOME:
         whose = signal.what or "its values"
@@ -187,9 +191,6 @@ def _judge_values(signal: _Signal, rows: _ItemRows) -> str:
     values = signal.values
     if _KNOWN_AFTER.search(signal.source) and abs(_correlate(_ranks_within(values, rows), rows)) > _AFTER:
         return "it goes with the order, and is known only once that is made"
-    share = _share_told(values, rows)
-    if share > _TOO_MUCH:
-        return f"it alone tells {share:.0%} of what could be told of the order"
     spread = _correlate(np.abs(_standardise(values, rows.owner)), rows)
     if abs(spread) > _SPREADS and len(np.unique(values[:_STEPS])) > 3:
         return "how far its values lie from the mean follows the order"

@@ -30,7 +30,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from fabula.core.files import guard_files, is_guarded, open_file
-from fabula.errors import FileError, InputError, MissingExtraError, shown
+from fabula.errors import FabulaError, FileError, InputError, MissingExtraError, shown
 
 _CODE = "import json, sys; sys.path[:] = json.loads(sys.argv[2]); from {} import nurse; nurse(int(sys.argv[1]))"
 _MOST = min(8, (os.cpu_count() or 1) + 1)  # children at a time
@@ -55,6 +55,64 @@ def load(place: str) -> Any:
     """What stands at ``"package.module:name"``."""
     module, _, name = place.partition(":")
     return getattr(import_module(module), name)
+
+
+def explain(error: Exception, function: object) -> str:
+    """What went wrong in one line: the package whose function failed, where it is none of ours, and the error.
+
+    >>> explain(KeyError("motion"), load), explain(ValueError("too short"), load)
+    ("KeyError: 'motion'", 'too short')
+    """
+    package = (place_of(function) or getattr(function, "__module__", None) or "").replace(":", ".").partition(".")[0]
+    ours = package in ("fabula", "") or isinstance(error, OSError | MemoryError)
+    kind = "" if ours and isinstance(error, OSError | ValueError | MemoryError) else type(error).__name__
+    words = (
+        getattr(error, "strerror", None)
+        or str(error)
+        or "it needs more memory than it may take" * isinstance(error, MemoryError)
+    )
+    return shown(": ".join(filter(None, ("" if ours else package, kind, " ".join(words.split())))))
+
+
+def run_program(command: Sequence[str], files: Sequence[str] = (), stop: Stop = lambda: False) -> bytes:
+    """What a program such as ffmpeg writes to its output.
+
+    Where a word of the command is one of the files, it is handed that file open, so that it reads what it may and
+    nothing else. A FileError where it fails, by the last line that it says, or is not installed; `Stopped` where
+    ``stop``, asked ten times a second, says True.
+
+    >>> run_program(["cat", __file__], [__file__]) == Path(__file__).read_bytes()
+    True
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            handles = {name: stack.enter_context(open_file(name)) for name in files}
+            by_handle = sys.platform == "linux"  # which opens the very file anew
+            names = {name: f"/proc/self/fd/{file.fileno()}" for name, file in handles.items() if by_handle}
+            given = subprocess.Popen(
+                [names.get(word, word) for word in command],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                pass_fds=[file.fileno() for file in handles.values()] if by_handle else (),
+            )
+        except OSError as error:
+            absent = isinstance(error, FileNotFoundError) and error.filename == command[0]
+            why = f"needs {command[0]}, which is not installed" if absent else f"cannot be read ({error.strerror})"
+            raise FileError(": ".join((*map(shown, files[:1]), why))) from error
+        stack.enter_context(given)  # waits for it
+        stack.callback(given.kill)
+        while True:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                output, said = given.communicate(timeout=0.1)
+                break
+            if stop():
+                raise Stopped
+    if given.returncode == 0:
+        return output
+    lines = said.decode("utf-8", "replace").strip().splitlines() or [f"status {given.returncode}"]
+    told = re.sub(r"^/proc/self/fd/\d+: ", "", lines[-1])
+    raise FileError(": ".join((*map(shown, files[:1]), f"{command[0]} fails ({shown(told)})")))
 
 
 _stop: ContextVar[Stop] = ContextVar("stop", default=lambda: False)
@@ -135,6 +193,10 @@ def _each(
             found.append({"value": function(path, *more)})
         except FileError as error:
             found.append({"error": str(error)})
+        except (FabulaError, MemoryError, Stopped):
+            raise
+        except Exception as error:
+            found.append({"error": f"{shown(path)}: cannot be read ({explain(error, function)})"})
         if len(found) >= together or time.monotonic() - start > _SOON:
             yield found
             found, start = [], time.monotonic()
@@ -164,7 +226,7 @@ def _stream(
         _pool.give_back(child, whole=ended)
 
 
-def place_of(function: Callable[..., Any]) -> str | None:
+def place_of(function: object) -> str | None:
     """Where a function stands, ``"package.module:name"``; None where it cannot be found by that."""
     known = getattr(function, "place", None)
     if isinstance(known, str):

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from fabula.core.files import is_guarded, open_file, split_stretch
 from fabula.errors import FabulaError, FileError, InputError, shown
-from fabula.media.children import LIMITS, Limits, call_all, place_of, stopping
+from fabula.media.children import LIMITS, Limits, call_all, explain, place_of, stopping
 from fabula.media.medium import Spec, Stop, Stopped, load
 
 if TYPE_CHECKING:
@@ -500,9 +500,7 @@ def _measure_here(name: str, measure: Callable[[str, Stop], NDArray[np.float64]]
     except (Stopped, FabulaError):
         raise
     except Exception as error:  # the file went away while it was read, or a medium of another package fails
-        named = "" if isinstance(error, OSError | ValueError | MemoryError) else f"{type(error).__name__}: "
-        why = str(error) or "it needs more memory than it may take" * isinstance(error, MemoryError)
-        return FileError(f"{shown(name)}: cannot be measured ({named}{shown(' '.join(why.split()))})")
+        return FileError(f"{shown(name)}: cannot be measured ({explain(error, measure)})")
 
 
 def _gather(names: list[str], spec: Spec, outcomes: dict[int, _Outcome]) -> Extraction:

@@ -255,7 +255,7 @@ Lengths = Callable[[Collection], Floats]
 
 @dataclass(frozen=True)
 class Preview:
-    """How an item is shown on the page: as ``"sound"``, ``"picture"`` or ``"text"``, or not at all (``""``)."""
+    """How an item is shown on the page: as ``"sound"``, ``"video"``, ``"picture"`` or ``"text"``, or not (``""``)."""
 
     kind: str = ""  # which of them
     # The media type of an ending where the server cannot guess it.

@@ -5,12 +5,20 @@ Another package adds a medium by an entry point of the group ``fabula.media`` th
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
 from functools import cache
+from os import PathLike
+from pathlib import Path
+from typing import Any
 
-from fabula.core.collection import Collection
-from fabula.errors import InputError
-from fabula.media.medium import Medium, load, load_points
+from fabula.core.collection import Collection, Item
+from fabula.core.files import split_stretch
+from fabula.errors import FabulaError, FileError, InputError, shown
+from fabula.media.children import Stopped, explain, load, place_of
+from fabula.media.facts import Levelling, Telling, Unit
+from fabula.media.medium import Choosing, Facing, Medium, Preview, Spec, Step, Steps, load_points
 
 GROUP = "fabula.media"
 _HOME = {  # name: where it lies
@@ -18,6 +26,8 @@ _HOME = {  # name: where it lies
     "text": "fabula.media.text:MEDIUM",
     "images": "fabula.media.images:MEDIUM",
 }
+
+_BESIDE = 0.25  # of a file, is what one counts that may lie beside the items of another medium
 
 ITEMS = Medium("items")  # things of which nothing is known but numbers
 
@@ -27,8 +37,56 @@ def media() -> dict[str, Medium]:
     """Every medium by name, those of the house first."""
     found: dict[str, Medium] = {name: load(where) for name, where in _HOME.items()}
     for medium in load_points(GROUP, Medium):
-        found.setdefault(medium.name, medium)
+        if medium.name in (*found, ITEMS.name):
+            raise InputError(f"two media are called {medium.name!r}: remove one of the packages that bring them")
+        found[medium.name] = _guard(medium, medium.name)
     return found
+
+
+def added() -> list[Medium]:
+    """The media that other packages bring."""
+    return [medium for name, medium in media().items() if name not in _HOME]
+
+
+@dataclass(frozen=True)
+class _Guarded:
+    """A function of another package: whatever it raises is one line that names the file and the package."""
+
+    function: Callable[..., Any]
+    medium: str
+    field: str
+
+    @property
+    def place(self) -> str | None:
+        """Where a child finds it."""
+        return place_of(self.function)
+
+    def __call__(self, *given: Any) -> Any:
+        """What it gives."""
+        try:
+            return _guard(self.function(*given), self.medium, self.field)
+        except (FabulaError, Stopped):
+            raise
+        except Exception as error:
+            named = (one.path if isinstance(one, Item) else one for one in given)
+            file = next((f"{shown(one)}: " for one in named if isinstance(one, str | PathLike)), "")
+            why = explain(error, self.function)
+            raise FileError(f"{file}medium {self.medium!r}, {self.field} fails ({why})") from error
+
+
+_GUARDED = (Choosing, Facing, Levelling, Medium, Preview, Spec, Step, Steps, Telling, Unit)
+
+
+def _guard(value: Any, medium: str, field: str = "") -> Any:
+    """What another package brings, with every function in it guarded."""
+    if isinstance(value, _GUARDED):
+        names = [one.name for one in fields(value)]
+        return replace(value, **{name: _guard(getattr(value, name), medium, name) for name in names})
+    if isinstance(value, Mapping):
+        return {key: _guard(one, medium, field) for key, one in value.items()}
+    if type(value) is tuple:
+        return tuple(_guard(one, medium, field) for one in value)
+    return _Guarded(value, medium, field) if callable(value) and not isinstance(value, type) else value
 
 
 def find_medium(name: str) -> Medium:
@@ -40,12 +98,52 @@ def find_medium(name: str) -> Medium:
 
 
 def medium_of_file(ending: str) -> Medium | None:
-    """The medium whose items are files of this ending.
+    """The medium whose items are files of this ending; of several one that another package brings.
 
     >>> medium_of_file(".flac").name
     'music'
     """
-    return next((medium for medium in media().values() if ending.lower() in medium.endings), None)
+    return next((medium for medium in reversed(media().values()) if ending.lower() in medium.endings), None)
+
+
+def media_of_files(files: Iterable[str]) -> list[Medium]:
+    """The medium that has most of some files, and others that claim at least half of those; none where none knows any.
+
+    What may lie beside the items of another medium that is there counts little: the lyrics of an album make no book.
+    Of several that have as many, the first is one that another package brings.
+
+    >>> [medium.name for medium in media_of_files(["a.mp3", "b.mp3", "a.txt", "b.txt", "c.txt"])]
+    ['music']
+    """
+    endings = Counter(Path(split_stretch(file)[0]).suffix.lower() for file in files)
+    there = [medium for medium in reversed(media().values()) if medium.endings & set(endings)]
+
+    def count(medium: Medium) -> float:
+        beside = frozenset().union(*(other.companions for other in there if other is not medium))
+        return sum(
+            n * (_BESIDE if ending in beside else 1) for ending, n in endings.items() if ending in medium.endings
+        )
+
+    best = max(there, key=count, default=None)
+    if best is None:
+        return []
+    most = sum(endings[ending] for ending in best.endings)
+    shared = {other.name: sum(endings[ending] for ending in best.endings & other.endings) for other in there}
+    return [best, *(other for other in there if other is not best and 2 * shared[other.name] >= most)]
+
+
+def choose_medium(files: Iterable[str], named: str | None) -> tuple[Medium | None, tuple[str, ...]]:
+    """The medium that is named, or else has most of some files; and a note where others claim them too."""
+    if named is not None:
+        return find_medium(named), ()
+    found = media_of_files(files)
+    others = " and ".join(medium.name for medium in found[1:])
+    notes = (
+        (f"opened as {found[0].name}, though {others} knows such files, too (--medium {found[1].name})",)
+        if others
+        else ()
+    )
+    return next(iter(found), None), notes
 
 
 def medium_of_columns(names: Iterable[str]) -> Medium:
@@ -92,6 +190,13 @@ def measure_if_held(collection: Collection) -> tuple[Collection, Medium]:
         if found is not None:
             return found, other
     return collection, medium
+
+
+def rivals() -> list[str]:
+    """Names of media that know endings which others know, too; none where no other package brings one."""
+    return [
+        one.name for one in media().values() if any(one.endings & b.endings for b in media().values() if b is not one)
+    ]
 
 
 def item_endings() -> frozenset[str]:

@@ -286,7 +286,7 @@ def _scorer_shapes(scorers: Any, d: int) -> dict[str, Shape]:
 
 
 def check_tensors(tensors: Mapping[str, ArrayLike], shapes: Mapping[str, Shape], kind: EncoderKind) -> dict[str, Array]:
-    """The tensors in the dtype they are computed with, rounded as they are stored unless that is double."""
+    """The tensors in the dtype they are computed with, rounded as they are stored."""
     for name in tensors:
         if name not in shapes:
             raise ModelError(f"tensor {name!r} is not one of this model's")
@@ -297,7 +297,7 @@ def check_tensors(tensors: Mapping[str, ArrayLike], shapes: Mapping[str, Shape],
         stored = dtype_of(name) if kind.stored is None else kind.stored(name)
         used = kind.used or stored
         tensor = np.array(tensors[name], order="C")
-        tensor = tensor.astype(used if used == "float64" else stored).astype(used)
+        tensor = tensor.astype(stored).astype(used)
         if tensor.shape != shape:
             raise ModelError(f"tensor {name!r} must have shape {shape}; got {tensor.shape}")
         if not np.isfinite(tensor).all():

@@ -49,6 +49,8 @@ class Model:
     array([1, 0])
     """
 
+    place = ""  # the file it was loaded from
+
     def __init__(
         self,
         config: Mapping[str, Any],
@@ -71,6 +73,11 @@ class Model:
             settings["kind"]: scorer_kind(settings["kind"]).load(self.tensors, settings)
             for settings in self.config["scorers"]
         }
+
+    @property
+    def name(self) -> str:
+        """What it is called: as its card says, else as its file is."""
+        return str(self.card.get("name") or Path(self.place).stem or "unnamed")
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -463,7 +470,7 @@ def _load_encoder(kind: EncoderKind, config: Mapping[str, Any], tensors: Tensors
     settings = config["encoder"]
     if kind.load is not None:
         return kind.load(settings, tensors, inputs)
-    # Doubles, so that equal items get an equal essence however the products are blocked; scores bear floats.
+    # Doubles, so that rounding does not tell equal items apart; scores bear floats.
     own = {name: t.astype(np.float64) for name, t in tensors.items() if name.startswith("encoder.")}
     return ItemEncoder(kind, settings, own, inputs, int(config["dimensions"]))
 
@@ -530,6 +537,8 @@ def model_from_bytes(data: bytes, where: str) -> Model:
     """A model from the content of its file; ``where`` names it in errors."""
     header, parts = read_parts(data, where)
     try:
-        return Model(*parts, training=header["training"], card=header["card"])
+        model = Model(*parts, training=header["training"], card=header["card"])
+        model.place = where
+        return model
     except FabulaError as error:
         raise ModelError(f"{where}: {error}") from error

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.arrays import Alike, Floats, by_length, normalise_many
+from fabula.core.arrays import Alike, Floats, by_length, normalise_many, quantise
 from fabula.core.collection import Collection, Evidence
 from fabula.core.collections import Collections
 from fabula.errors import InputError, ModelError
@@ -114,7 +114,7 @@ class ItemEncoder:
         return self.transform.feature_names
 
     def raw(self, many: Collections) -> Floats:
-        """The essence of all items, (rows, d), not z-scored, some rows at a time."""
+        """The essence of all items, (rows, d), not z-scored, some rows at a time; equal items have an equal one."""
         features = self._pick(many)
         try:
             found = np.empty((len(features), self.dimensions))
@@ -123,7 +123,7 @@ class ItemEncoder:
         except InputError:
             self._blame(many, features)
             raise
-        return found
+        return quantise(found)
 
     def encode(self, many: Collections, evidence: Sequence[Evidence] | None) -> Iterator[tuple[Alike, Encoded]]:
         """The essence of collections of one length, (B, n, d), z-scored, until all have been."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 MOST_ITEMS = 120  # of threads, beyond which nobody reads them
 MOST_CAUSES = 200  # rows of which it is told what of an item the model goes by: looking takes time for each
 _TOLD = 2  # names in a sentence
+_NAMED = 12  # items that are left out, by name
 _WORTH = 0.15  # natural logarithms of likelihood that something must add to be worth a word
 _SPEAKS, _SHARE = 0.05, 0.4  # natural logarithms of likelihood worth a word; and as a part of what speaks most
 _LEADS = 0.4  # the same, for following an item rather than any other
@@ -194,7 +195,8 @@ def doubts(ordered: Ordered) -> list[str]:
     found += _name_kept(ordered)
     if ordered.left_out:
         limit = ordered.session.medium.unit.text(ordered.limit)
-        out = ", ".join(ordered.session.collection.items[i].label for i in ordered.left_out)
+        out = ", ".join(ordered.session.collection.items[i].label for i in ordered.left_out[:_NAMED])
+        out += f" and {len(ordered.left_out) - _NAMED} more" if len(ordered.left_out) > _NAMED else ""
         found.append(f"left out to keep within {limit}: {out}" if limit else f"left out: {out}")
     if ordered.sides and ordered.task.constraints.lengths is None:
         found.append(f"lengths are not known: each side has as many {ordered.session.medium.words.items}")

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from fabula.core.collection import Collection
 from fabula.core.files import check_target, cut_name, json_text, make_part, sweep_folder, write_whole
-from fabula.errors import FabulaError, FileError, InputError, check_kind, shown
+from fabula.errors import FileError, InputError, check_kind, shown
 from fabula.media.facts import Levelling
 from fabula.media.medium import Layout, Medium
 from fabula.media.registry import media
@@ -64,7 +64,8 @@ def write_ordered(ordered: Ordered, path: str | Path, *, gain: bool = False) -> 
             back = _write_playlist if ordered.session.source.playlist is not None else _write_csv
             return _WRITERS.get(ending, back)(ordered, target, gains)
         if ending in medium.outputs:
-            return write_own(medium, ending, ordered.readable, target, Layout(ordered.sides, ordered.request.grid))
+            layout = Layout(ordered.sides, ordered.request.grid)
+            return medium.outputs[ending](ordered.readable, target, layout)
         if ending in medium.sheets:
             placed = relocate(ordered.collection, ordered.session.source.folder, target.parent)
             titled = replace(placed, title=ordered.session.title)
@@ -72,17 +73,6 @@ def write_ordered(ordered: Ordered, path: str | Path, *, gain: bool = False) -> 
         return _WRITERS[ending](ordered, target, gains)
 
     return replace_file(target, write)
-
-
-def write_own(medium: Medium, ending: str, collection: Collection, target: Path, layout: Layout) -> Path:
-    """Write a format of the medium's own; a FileError where the medium fails at it, for whatever reason."""
-    try:
-        return medium.outputs[ending](collection, target, layout)
-    except (FabulaError, OSError):
-        raise
-    except Exception as error:  # of a medium that another package brings
-        why = f"{type(error).__name__}: {shown(' '.join(str(error).split()))}"
-        raise FileError(f"{shown(target)}: cannot be written ({why})") from error
 
 
 def check_room(path: str | Path, medium: Medium, count: int) -> None:

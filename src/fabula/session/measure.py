@@ -271,6 +271,8 @@ def find_essence(
             return _essence_by_column(source, name, measuring, (note,))
     if model is None and source.medium.proposer is not None:
         return _by_likelihood(source, None, measuring, readable)
+    if model is None and not source.medium.models:
+        return _essence_by_default(source, measuring)
     chosen = load_model(model) if model is not None else _default_model(source)
     if chosen.by_item:
         return _essence_by_model(source, chosen, measuring)
@@ -380,12 +382,27 @@ def _essence_by_column(source: Source, by: str, measuring: Measuring, notes: tup
     if source.table is not None:
         read_table(source.path, features=[by])  # says which row and column
     if name not in known:
-        there = ", ".join(dict.fromkeys((*known, *can_measure))) or "none"
+        details = (one for one in source.collection.detail_names if with_detail(source, one) is not source)
+        there = ", ".join(dict.fromkeys((*known, *can_measure, *details))) or "none"
         raise InputError(f"{source.path}: has no column {by!r}; there are: {there}")
     item = int(np.flatnonzero(~np.isfinite(values))[0])
     why = source.medium.unknown.get(name)
     who = f"{source.path}: {source.collection.items[item].label!r} (item {item + 1}) has no {name!r}"
     raise InputError(f"{who}: {why}" if why else who)
+
+
+def _essence_by_default(source: Source, measuring: Measuring) -> Essence:
+    """The essence where no model knows the medium: its axis, or the first of the columns that it has for an arc."""
+    there = _measure(source, measuring) if source.files and source.medium.specs else source
+    along = _find_axis(there, measuring)
+    if along is not None:
+        return along
+    usable = [name for name in usable_columns(there.collection) if name not in source.medium.codes]
+    if not usable or not (source.medium.specs or source.medium.columns):
+        raise _no_column(there)
+    name = next((name for name in source.medium.columns if name in usable), usable[0])
+    note = f"no model knows {source.medium.words.items}: ordered by {source.medium.shown(name)}; --by names another"
+    return _essence_by_column(there, name, measuring, (note,))
 
 
 def _find_axis(source: Source, measuring: Measuring) -> Essence | None:
@@ -431,6 +448,9 @@ def _default_model(source: Source) -> Model:
 
 def _no_column(source: Source) -> InputError:
     names = source.collection.feature_names
+    if not names and source.files:
+        told = f"nothing is measured of {source.medium.words.items}, so there is no number to order them by"
+        return InputError(f"{source.path}: {told}; a table with a column of numbers can be ordered (--by)")
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     there = ", ".join(names[:_NAMED]) + more or "no numbers"
     return InputError(f"{source.path}: say which column is the essence; there are: {there}", field="by")

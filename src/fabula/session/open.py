@@ -124,13 +124,18 @@ def order(
 
 
 def review(
-    paths: str | Path | Sequence[str | Path], *, model: str | None = None, collection: str | None = None, sides: int = 1
+    paths: str | Path | Sequence[str | Path],
+    *,
+    model: str | None = None,
+    collection: str | None = None,
+    medium: str | None = None,
+    sides: int = 1,
 ) -> Review:
     """Say what is good and what is weak in an order as it stands: what ``fabula review`` does.
 
     Parameters
     ----------
-    paths, model, collection
+    paths, model, collection, medium
         As :func:`open` takes them; the order is that of a playlist or a table, of the numbers in tags and file names,
         or else of the names.
     sides
@@ -146,7 +151,7 @@ def review(
     >>> found.items[0].title, len(found.openers), found.apply(1).titles[0]
     ('Embers', 3, 'Weather Front')
     """
-    return open(paths, model=model, collection=collection).review(sides=sides)
+    return open(paths, model=model, collection=collection, medium=medium).review(sides=sides)
 
 
 def open_ordered(

@@ -55,9 +55,8 @@ class Row:
 def model_name(ordered: Ordered) -> str | None:
     """What the model is called; None where a column is the essence."""
     judged = ordered.task.likelihood
-    model = ordered.session.model
-    card = judged.model.card if judged is not None else None if model is None else model.card
-    return None if card is None else str(card.get("name") or ordered.session.asked.model or "unnamed")
+    model = ordered.session.model if judged is None else judged.model
+    return None if model is None else model.name
 
 
 def knows(ordered: Ordered) -> list[str]:

@@ -531,9 +531,9 @@ def _with_gaps(lengths: Sequence[float | None], gap: float) -> Floats:
 
 
 def labels(collection: Collection, column: str, medium: Medium, field: str = "apart") -> list[Hashable | None]:
-    """What each item has in a column; None where it has nothing. Refused where none has."""
+    """What each item has in a column; None where it has nothing. Refused where none has, but for groups of none."""
     found = [_label(collection, index, column, medium) for index in range(len(collection))]
-    if all(label is None for label in found):
+    if all(label is None for label in found) and column not in medium.codes:
         names = {name for item in collection.items for name in item.details} | set(collection.feature_names)
         names |= {medium.words.creator} if any(item.creator for item in collection.items) else set()
         there = ", ".join(sorted(names - {column})) or "nothing"

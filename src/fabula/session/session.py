@@ -131,8 +131,8 @@ class Session:
     @property
     def model_name(self) -> str | None:
         """What the model is called that proposes the order, or gives the essence; None for a column."""
-        card = self.card
-        return None if card is None else str(card.get("name") or self.asked.model or "unnamed")
+        model = self.model if self.likelihood is None else self.likelihood.model
+        return None if model is None else model.name
 
     @property
     def card(self) -> Mapping[str, Any] | None:
@@ -239,20 +239,18 @@ class Session:
         kept = bound.weights if not asked.only else bound.weights[list(asked.only)]
         limit = float(bound.side_limit or np.inf)
         fewest = max(1, int(np.ceil(kept.sum() / limit - 1e-9)))
-        for sides in range(fewest, min(2 * fewest + 1, len(kept)) + 1):
-            last = sides == min(2 * fewest + 1, len(kept))
+        sides, most = min(fewest, len(kept)), min(2 * fewest + 1, len(kept))
+        while True:
+            one = replace(asked, sides=sides) if sides > 1 else replace(asked, side_limit=None)
             try:
-                one = replace(asked, sides=sides) if sides > 1 else replace(asked, side_limit=None)
                 found = self.order(one)
+                break
             except InputError:
-                if last or float(kept.max()) > limit:
+                if sides == most or float(kept.max()) > limit:
                     raise
-                continue
-            told = self.medium.unit.text(float(limit))
-            return self._tell(
-                found, one, f"{sides} side{'s' if sides > 1 else ''}: as many as {told} a side at most take"
-            )
-        raise InputError("no number of sides keeps it", field="side_limit")
+            sides += 1
+        told = self.medium.unit.text(limit - asked.gap_s)  # a gap after each counts, but for the last
+        return self._tell(found, one, f"{sides} side{'s' if sides > 1 else ''}: as many as {told} a side at most take")
 
     def _tell(self, found: Ordered, asked: Request, note: str) -> Ordered:
         """What was found, for what was asked, with a note."""

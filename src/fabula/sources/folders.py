@@ -9,7 +9,6 @@ import errno
 import os
 import re
 import stat
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,10 +16,10 @@ from pathlib import Path
 from fabula.core.collection import Collection, Item
 from fabula.core.display import name_some
 from fabula.core.files import open_file
-from fabula.errors import FabulaError, FileError, shown
+from fabula.errors import FileError, shown
 from fabula.media.children import stopping
-from fabula.media.medium import Cutting, Medium, Stopped
-from fabula.media.registry import find_medium, item_endings, media
+from fabula.media.medium import Cutting, Medium
+from fabula.media.registry import choose_medium, item_endings, media
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS
 from fabula.sources.registry import Opening, Reader, Source, list_endings, read_items
 
@@ -269,21 +268,20 @@ def _nothing(names: list[str], skipped: list[tuple[str, str]], medium: Medium) -
 
 # Folders and files as a source: the files of one medium.
 
-_BESIDE = 0.25  # of a file, is what one counts that may lie beside the items of another medium
-
 
 def open_files(paths: Sequence[str], opening: Opening) -> Source:
     """Open folders and files: those of the medium that has most of them. One file alone may hold several items."""
     ending = Path(paths[0]).suffix.lower() if len(paths) == 1 and Path(paths[0]).is_dir() else ""
     bundle = next((medium for medium in media().values() if ending in medium.bundles), None)
-    medium = bundle or medium_of(paths, opening)
+    medium, told = (bundle, ()) if bundle else medium_of(paths, opening)
     one = len(paths) == 1 and Path(paths[0]).is_file() and Path(paths[0]).suffix.lower() in medium.endings
     alone = one or bundle is not None
     cutting = Cutting(opening.progress or Cutting().tell, opening.stop)
-    parts = _cut(paths[0], medium, cutting) if alone else None
+    with stopping(cutting.stop):
+        parts = medium.parts(paths[0], cutting) if alone else None
     if parts is not None:
         note = f"{shown(paths[0])} was cut into {len(parts)} {medium.words.items}"
-        found = (note, *cutting.notes)
+        found = (*told, note, *cutting.notes)
         return Source(Path(paths[0]), parts, medium, Path(paths[0]).parent, cut=True, notes=found)
     reading = read_folder(paths, medium, recursive=opening.recursive, within=opening.within)
     twice = [f"skipped: {shown(path)}: {reason}" for path, reason in reading.skipped if reason == _TWICE]
@@ -291,41 +289,14 @@ def open_files(paths: Sequence[str], opening: Opening) -> Source:
     title = reading.title or Path(paths[0]).name
     items = [replace(item, path=os.path.normpath(item.path)) for item in reading.items]
     collection = Collection(title, items, title=title, ordered=reading.numbered)
-    return Source(Path(paths[0]), collection, medium, files=True, notes=(*twice, *reading.notes), left_out=left)
+    return Source(Path(paths[0]), collection, medium, files=True, notes=(*told, *twice, *reading.notes), left_out=left)
 
 
-def _cut(path: str, medium: Medium, cutting: Cutting) -> Collection | None:
-    """The items in a file, or None where it is one; a FileError where the medium fails at it, for whatever reason."""
-    try:
-        with stopping(cutting.stop):
-            return medium.parts(path, cutting)
-    except (FabulaError, Stopped):
-        raise
-    except Exception as error:  # of a medium that another package brings
-        why = f"{type(error).__name__}: {shown(' '.join(str(error).split()))}"
-        raise FileError(f"{shown(path)}: cannot be read ({why})") from error
-
-
-def medium_of(paths: Sequence[str], opening: Opening) -> Medium:
-    """The medium that has most files; where none has any, the first of the house, which says what it looks for.
-
-    What may lie beside the items of another medium that is there counts little: the lyrics of an album make no book.
-    """
-    if opening.medium is not None:
-        return find_medium(opening.medium)
-    files = files_of(paths, recursive=opening.recursive, within=opening.within)
-    endings = Counter(Path(file).suffix.lower() for file in files)
-    there = [medium for medium in media().values() if medium.endings & set(endings)]
-    if not there:
-        return next(iter(media().values()))
-
-    def count(medium: Medium) -> float:
-        beside = frozenset().union(*(other.companions for other in there if other is not medium))
-        return sum(
-            n * (_BESIDE if ending in beside else 1) for ending, n in endings.items() if ending in medium.endings
-        )
-
-    return max(there, key=count)
+def medium_of(paths: Sequence[str], opening: Opening) -> tuple[Medium, tuple[str, ...]]:
+    """The medium that is named, or has most files; where none has any, the first of the house; and what to tell."""
+    files = files_of(paths, recursive=opening.recursive, within=opening.within) if opening.medium is None else ()
+    found, notes = choose_medium(files, opening.medium)
+    return found or next(iter(media().values())), notes
 
 
 READER = Reader("folder", open_files)

@@ -14,7 +14,7 @@ import numpy as np
 
 from fabula.core.collection import Collection, Item
 from fabula.core.files import decode, is_guarded, split_stretch
-from fabula.errors import FabulaError, FileError, InputError, brief, check_kind, shown
+from fabula.errors import FileError, InputError, brief, check_kind, shown
 from fabula.media.children import call_all
 from fabula.media.medium import Medium, Stop, load, load_points
 
@@ -200,10 +200,8 @@ def read_items(files: Iterable[str], medium: Medium, skipped: list[tuple[str, st
     for file in known:
         try:
             found[file] = found[file] if file in found else medium.read_item(file)
-        except FabulaError:
-            raise
-        except Exception as error:  # of a medium that another package brings
-            skipped.append((file, f"cannot be read ({type(error).__name__}: {shown(' '.join(str(error).split()))})"))
+        except FileError as error:
+            skipped.append((file, str(error).removeprefix(f"{shown(file)}: ")))
     return [found[file] for file in known if file in found]
 
 

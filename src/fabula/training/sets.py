@@ -351,6 +351,7 @@ def set_pool(
     if int(lengths.min()) < 2:
         raise InputError("a collection must have at least 2 items to be ordered")
     rows = {name: torch.from_numpy(np.concatenate([getattr(x, name)[0] for x in inputs])) for name in _BY_ITEM}
+    rows = {name: row.float() if row.is_floating_point() else row for name, row in rows.items()}
     pairs = torch.from_numpy(np.concatenate([x.pairs[0].reshape(-1, x.pairs.shape[-1]) for x in inputs])).half()
     items = {name: column.to(device) for name, column in rows.items()}
     return ItemPool(items, lengths, pairs.to(device), np.arange(len(inputs)) if groups is None else np.asarray(groups))

@@ -231,7 +231,9 @@ def open_paths(
         for path in paths:
             if Path(path).suffix.lower() in list_endings():
                 check_list(Path(path))
-        opening = Opening(origin.collection, within=tuple(roots), progress=progress, stop=progress.stopped)
+        opening = Opening(
+            origin.collection, within=tuple(roots), progress=progress, stop=progress.stopped, medium=origin.medium
+        )
         session = open_within(store, open_source(paths, opening), roots, progress, by)
     source = session.source
     files = find_files(source.collection.items, source.folder, roots)
@@ -337,7 +339,8 @@ def open_upload(
         progress.show(listing)
 
     try:
-        opening = Opening(origin.collection, within=(folder.resolve(),), progress=report, stop=progress.stopped)
+        within, medium = (folder.resolve(),), origin.medium
+        opening = Opening(origin.collection, within=within, progress=report, stop=progress.stopped, medium=medium)
         with guard_files(guard_below([folder])):
             source, alone = _open_files(upload.files, opening)
             left = (*left, *alone)
@@ -365,7 +368,7 @@ def _open_files(files: Sequence[Received], opening: Opening) -> tuple[Source, Pa
     items = sorted((file for file in files if file.path.suffix not in known), key=lambda file: natural_key(file.name))
     if not items and len(lists) > 1:
         raise InputError(f"one table or one playlist at a time; got {len(lists)}")
-    medium = medium_of([str(file.path) for file in items], opening)
+    medium, _ = medium_of([str(file.path) for file in items], opening)
     beside = [file for file in items if file.path.suffix in medium.companions - medium.endings]
     items = [file for file in items if file not in beside]
     alone: list[tuple[str, str]] = []
@@ -475,7 +478,7 @@ def open_demo(store: ServerStore, name: str, progress: JobProgress) -> str:
 def is_collection(folder: Path) -> bool:
     """Whether a folder is a collection itself, and none of several: of its files most lie in no folder within it."""
     within = (folder,)
-    endings = medium_of([str(folder)], Opening(recursive=False, within=within)).endings
+    endings = medium_of([str(folder)], Opening(recursive=False, within=within))[0].endings
     looked = islice(files_of([str(folder)], within=within), _MOST_LOOKED)
     items = [Path(file) for file in looked if Path(file).suffix.lower() in endings]
     return 2 * sum(item.parent == folder for item in items) > len(items)

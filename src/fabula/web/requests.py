@@ -112,6 +112,7 @@ class OpenRequest(_Body):
     path: Text
     by: Text | None = Field(None, description="The column that is the essence.")
     collection: Text | None = Field(None, description="Which collection of a source of several.")
+    medium: Text | None = Field(None, description="What kind of media files are, where several know their endings.")
 
 
 class EssenceRequest(_Body):
@@ -124,10 +125,11 @@ class ExportRequest(_Body):
     """Write a result of this collection."""
 
     result: str = Field(description="The id that POST /api/order answered as `result`.", max_length=100)
-    format: Literal[
-        "m3u8", "m3u", "pls", "xspf", "jspf", "csv", "json", "html", "svg", "zip", "cue", "txt",
-        "md", "docx", "png", "pdf", "book.pdf",
-    ]  # fmt: skip
+    format: str = Field(
+        description="m3u8, csv, json, html, svg, zip and the like, or one of the medium's `outputs`.",
+        pattern=r"^[a-z0-9]+(\.[a-z0-9]+)?$",
+        max_length=20,
+    )
     gap_s: Number | None = Field(None, ge=-60, le=60, description="In place of the gap that it was ordered with.")
 
 

@@ -134,6 +134,7 @@ def _describe_medium(medium: Medium, files: tuple[ItemFile | None, ...]) -> dict
         "axis": medium.axis_name or None,
         "faces": medium.facing is not None,
         "preview": {"kind": medium.preview.kind, "type": kind},
+        "outputs": [ending[1:] for ending in medium.outputs],
     }
 
 
@@ -266,6 +267,8 @@ def export(ordered: Ordered, form: str, scratch: Path) -> tuple[str, bytes]:
             write(_from_folder(ordered, Path(folder)), target)
         except (FileError, InputError) as error:
             raise FileError(_without_places(str(error), ordered.session, folder)) from error
+        if target.is_dir():
+            raise FileError(f"{target.name}: is a folder; the command line writes it")
         return target.name, target.read_bytes()
 
 

@@ -15,7 +15,7 @@ from fastapi.responses import Response, StreamingResponse
 from fabula.core.files import guard_files
 from fabula.errors import FileError, shown
 from fabula.media.medium import Medium
-from fabula.media.registry import item_endings
+from fabula.media.registry import item_endings, rivals
 from fabula.session.open import dump_session, load_session
 from fabula.sources.registry import list_endings
 from fabula.web import requests, responses
@@ -104,6 +104,7 @@ async def upload(
     jobs: JobsOf,
     by: str | None = None,
     collection: str | None = None,
+    medium: str | None = None,
     *,
     first: bool = False,
 ) -> Any:
@@ -113,7 +114,7 @@ async def upload(
     """
     jobs.check()
     came = await receive(request, store, first=first)
-    origin = Origin("upload", collection=collection)
+    origin = Origin("upload", collection=collection, medium=medium)
     try:
         work = f"{len(came.files)} files" if len(came.files) > 1 else came.files[0].name
         return _start(jobs, work, lambda progress: open_upload(store, came, progress, origin, by))
@@ -130,8 +131,9 @@ def folders(store: StoreOf, path: str | None = Query(None, max_length=4000)) -> 
 
 @router.get("/formats", tags=["open"])
 def formats() -> Any:
-    """The endings of files that can be opened."""
-    return json_response({"items": sorted(item_endings()), "lists": sorted(list_endings())})
+    """The endings of files that can be opened, and the media that share some of them."""
+    body = {"items": item_endings(), "lists": list_endings(), "rivals": rivals()}
+    return json_response({name: sorted(found) for name, found in body.items()})
 
 
 @router.post("/collections", status_code=202, tags=["open"])
@@ -142,7 +144,7 @@ def open_here(asked: requests.OpenRequest, store: StoreOf, jobs: JobsOf) -> Any:
         there = Origin("library", asked.path, asked.collection)
         return _start(jobs, asked.path, lambda progress: open_library(store, progress, there, asked.by))
     path = check_below(asked.path, roots)
-    origin = Origin("path", str(path), asked.collection)
+    origin = Origin("path", str(path), asked.collection, asked.medium)
     return _start(jobs, path.name, lambda progress: open_paths(store, [path], roots, progress, origin, asked.by))
 
 

@@ -86,7 +86,7 @@ class OpenCollection:
     @property
     def guard(self) -> Opener:
         """What opens the files of its items, and nothing else."""
-        known = {str(file.path): file for file in self.files if file is not None}
+        known = {str(file.path): file for file in (*self.files, self.whole) if file is not None}
         for item, file in zip(self.session.stored, self.files, strict=False):  # all of them, or none
             known |= {item.path: file} if file is not None else {}
             if self.whole is not None:
@@ -249,6 +249,7 @@ class Origin:
     kind: Literal["path", "upload", "demo", "session", "library"]
     path: str = ""  # for the first kind; of a library its address
     collection: str | None = None  # which of a source of several
+    medium: str | None = None  # what kind of media the files were said to be
 
 
 def collection_id(session: Session, origin: Origin) -> str:

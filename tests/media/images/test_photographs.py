@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -91,6 +92,9 @@ def test_a_burst_gives_one_frame_and_few_tell_all(shoot: Path) -> None:
     picked = {item.title for item in dozen.collection.items}
     assert len(picked & set("abc")) <= 1
     assert len(picked & set("dh")) <= 1  # nearly the same
+    alone = fabula.open(shoot, only="rating >= 4", one_of="burst")  # of which no two are of one burst
+    assert {item.title for item in alone.collection.items} == {"f", "e", "d"}
+    assert len(fabula.order(shoot, only="rating >= 4", apart="burst").ordering) == 3
     assert any("picked 4 of 9 pictures: one of what is nearly the same" in note for note in dozen.notes)
     rated = fabula.open(shoot, only="rating >= 4 or keywords ~ SEA")
     assert {item.title for item in rated.collection.items} == {"f", "e", "d"}
@@ -155,6 +159,13 @@ def test_a_gallery_is_one_folder_that_asks_for_nothing(shoot: Path, tmp_path: Pa
     page = (target / "index.html").read_text()
     assert page.count("<figure") == 9
     assert "repeat(3," in page
+    seen = re.search(
+        r'<figure style="flex: (\d+) .*?width="(\d+)" height="(\d+)" style="object-position: (\d+)% (\d+)%"', page
+    )
+    assert seen is not None
+    assert int(seen[1]) == round(100 * int(seen[2]) / int(seen[3]))  # a row is as high as each of its pictures
+    first = ordered.collection.column("subject_x")[0], ordered.collection.column("subject_y")[0]
+    assert (int(seen[4]), int(seen[5])) == tuple(round(100 * part) for part in first)
     assert "http:" not in page.replace("http-equiv", "")
     assert "https:" not in page
     assert "{" + "title}" not in page

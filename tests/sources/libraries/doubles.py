@@ -33,7 +33,7 @@ class Double:
 
     def __init__(self, kind: str, songs: int, path_of=lambda k: f"/music/{k}.ogg") -> None:
         self.kind = kind
-        self.songs = {self.name_song(k): (f"Song {k}", 100 + 7 * k % 91, path_of(k)) for k in range(songs)}
+        self.songs = {self.name_song(k): (f"Song {k}", 100 + 7 * k % 91, path_of(k), "Ann") for k in range(songs)}
         self.lists: dict[str, dict] = {}
         self.made = 0
         self.changes = 0  # requests that changed something
@@ -128,9 +128,10 @@ class Double:
         if asked == "getPlaylists":
             return 200, _subsonic(playlists={"playlist": [self._tell(one) for one in self.lists]})
         if asked == "getPlaylist":
-            return 200, _subsonic(playlist={**self._tell(which), "entry": [
-                {"id": song, "title": self.songs[song][0], "artist": "Ann", "duration": self.songs[song][1],
-                 "path": self.songs[song][2]} for song in self.lists[which]["songs"]]})  # fmt: skip
+            named = [(song, *self.songs[song]) for song in self.lists[which]["songs"]]
+            told = [{"id": song, "title": title, "artist": artist, "duration": seconds, "path": place}
+                    for song, title, seconds, place, artist in named]  # fmt: skip
+            return 200, _subsonic(playlist={**self._tell(which), "entry": told})
         songs = form.get("songId", [])
         if asked == "createPlaylist" and any(song not in self.songs for song in songs):
             return 200, _subsonic(error={"code": 70, "message": "no such song"})
@@ -178,9 +179,10 @@ class Double:
             return 404, None
         one = self.lists[which]
         if path.endswith("/Items"):
-            return 200, {"Items": [{"Id": song, "PlaylistItemId": song, "Name": self.songs[song][0], "Artists": ["Ann"],
-                "RunTimeTicks": self.songs[song][1] * 10_000_000, "Path": self.songs[song][2], "Type": "Audio"}
-                for song in one["songs"]], "TotalRecordCount": len(one["songs"])}  # fmt: skip
+            return 200, {"Items": [{"Id": song, "PlaylistItemId": song, "Name": title, "Artists": [artist],
+                "RunTimeTicks": seconds * 10_000_000, "Path": path, "Type": "Audio"}
+                for song in one["songs"] for title, seconds, path, artist in [self.songs[song]]],
+                "TotalRecordCount": len(one["songs"])}  # fmt: skip
         if method == "GET":
             ids = [f"{song[:8]}-{song[8:]}" for song in one["songs"]]
             return 200, {"OpenAccess": one.get("open", False), "Shares": one.get("shares", []), "ItemIds": ids}
@@ -218,7 +220,7 @@ class Double:
             self.change(lambda: self.put(which, [*one["songs"], *songs]), half)
         elif parts[2:] == ["items"]:
             items = [{"ratingKey": song, "key": f"/library/metadata/{song}", "type": "track",
-                      "title": self.songs[song][0], "grandparentTitle": "Ann",
+                      "title": self.songs[song][0], "grandparentTitle": self.songs[song][3],
                       "duration": self.songs[song][1] * 1000, "playlistItemID": k + 1,
                       "Media": [{"Part": [{"key": f"/library/parts/{song}", "file": self.songs[song][2]}]}]}
                      for k, song in enumerate(one["songs"])]  # fmt: skip

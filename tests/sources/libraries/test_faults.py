@@ -425,6 +425,22 @@ def test_ten_thousand_songs(make):
     assert resource.getrusage(resource.RUSAGE_SELF).ru_utime - begun < 60
 
 
+@pytest.mark.parametrize("kind", SERVERS)
+def test_ten_thousand_songs_by_the_command(kind, tmp_path, monkeypatch):
+    monkeypatch.setenv(IN_ENVIRONMENT, SECRET)
+    place = ServerPlace(tmp_path, 10_000, kind)
+    command = [sys.executable, "-m", "fabula", "order", place.address, "--by", "duration", "-o", place.address]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as started:
+        said = started.stderr.read()
+        _, status, used = os.wait4(started.pid, 0)
+        started.returncode = os.waitstatus_to_exitcode(status)
+    assert started.returncode == 0, said
+    assert sorted(map(len, place.lists().values())) == [10_000, 10_000]
+    assert used.ru_utime + used.ru_stime < 60
+    assert used.ru_maxrss / 1024 < 400  # MB
+    place.stop()
+
+
 def test_no_secret_in_the_list_of_processes(tmp_path):
     """Who looks at the processes of the machine while one writes sees an address and no password."""
     double = Double("jellyfin", 3)

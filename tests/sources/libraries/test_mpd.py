@@ -82,12 +82,16 @@ class Player:
         return self.client.playlistinfo()
 
 
-@pytest.fixture
-def player(tmp_path, monkeypatch):
+def find_mpd() -> None:
     if shutil.which("mpd") is None:
         if os.environ.get("CI"):
             pytest.fail("mpd cannot be found: install mpd")
         pytest.skip("mpd cannot be found")
+
+
+@pytest.fixture
+def player(tmp_path, monkeypatch):
+    find_mpd()
     monkeypatch.setenv(IN_ENVIRONMENT, "s3cret")
     player = Player(tmp_path)
     yield player

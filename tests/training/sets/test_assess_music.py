@@ -47,8 +47,8 @@ def test_bits_are_told_by_what_is_known(measured):
     assert set(report["by length"]) == {"3 to 6"}
 
 
-def test_two_who_differ_say_less_than_four():
+def test_groups_are_drawn_whole():
     values = np.array([0.0, 0.0, 0.0, 1.0])
     alone, together = interval(values, np.arange(4)), interval(values, np.array([0, 0, 1, 1]))
     assert alone["mean"] == together["mean"] == 0.25
-    assert together["high"] - together["low"] > alone["high"] - alone["low"]
+    assert together["high"] - together["low"] > alone["high"] - alone["low"]  # two groups say less than four albums

@@ -201,7 +201,7 @@ def sum_of_costs(goal: Goal, flow: Floats | None, constraints: Constraints, size
     largest += 0.0 if whole is None else float(np.abs(whole).max())
     largest += 0.0 if flow is None else float(np.abs(flow).max())
     bits = bits_of(goal.n)
-    one = (largest or 1.0) / 2.0 ** (bits - 1 - goal.n.bit_length())
+    one = _power(largest or 1.0, bits - 1 - goal.n.bit_length())
     costs = {size: np.rint(tables[size] ** power / one).astype(np.int64) for size in sizes}
     flowing = None if flow is None else np.rint(flow / one).astype(np.int64)
     shared = None if whole is None else np.rint(whole / one).astype(np.int64)
@@ -215,7 +215,12 @@ def bits_of(n: int) -> int:
 
 def _grain(goal: Goal) -> float:
     """The grain of deviations: the same whatever the constraints are."""
-    return _largest(goal) / 2.0 ** (bits_of(goal.n) - 2 - goal.n.bit_length())
+    return _power(_largest(goal), bits_of(goal.n) - 2 - goal.n.bit_length())
+
+
+def _power(largest: float, bits: int) -> float:
+    """The grain in which a number takes at most so many bits: a power of two, in which what was quantised is whole."""
+    return float(np.ldexp(1.0, np.frexp(largest)[1] - bits))
 
 
 def _largest(goal: Goal) -> float:
@@ -238,7 +243,7 @@ def _snap(goal: Goal, size: int, one: float) -> Longs:
 def _minor(goal: Goal, size: int) -> Longs:
     """Squares on a coarser grain in the high bits; in the low ones, how far value and target differ in rank."""
     length = goal.n.bit_length()
-    one = _largest(goal) / 2.0 ** ((56 - 4 * length) // 2)
+    one = _power(_largest(goal), (56 - 4 * length) // 2)
     squares = _snap(goal, size, one) ** 2
     if goal.rows.shape[1] > 1:
         return squares << (3 * length)

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.arrays import Bools, Floats, Ints, as_essence, distances
+from fabula.core.arrays import Bools, Floats, Ints, as_essence, distances, quantise
 from fabula.core.solver.constraints import SLACK, Constraints, count_alike
 from fabula.core.template import Template
 from fabula.errors import InputError
 
+MOST_QUANTISED = 300  # items up to which tables are rid of what machines differ in, so that ties are ties everywhere
 MOST_SORTED = 1000  # items beyond which rows of flow are added up as they are listed, but for rounding
 DIGITS = 4
 
@@ -33,7 +34,7 @@ class PositionCosts:
                 raise InputError(
                     f"a table for {m} positions must be finite, of shape ({self.n}, {m}); got {costs.shape}"
                 )
-            self._known[m] = costs
+            self._known[m] = quantise(costs) if self.n <= MOST_QUANTISED else costs
         return self._known[m]
 
     def take(self, items: Ints) -> PositionCosts:
@@ -71,7 +72,7 @@ class Goal:
             raise InputError(
                 f"essence has {dimensions} dimension(s), template has {template.dimensions}: they must agree"
             )
-        return cls(len(values), essence=values, follows=template)
+        return cls(len(values), essence=quantise(values), follows=template)
 
     @classmethod
     def table(
@@ -134,7 +135,7 @@ class Goal:
         """The template at each of m positions: shape (m,) or (m, d)."""
         if self.follows is None:
             raise InputError("a goal given as a table has no targets")
-        return self.follows.samples(m)
+        return quantise(self.follows.samples(m))
 
     def take(self, items: ArrayLike) -> Goal:
         """The goal of some items, in the order they are named."""

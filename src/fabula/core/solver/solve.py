@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.arrays import Bools, Floats, Ints
+from fabula.core.arrays import Bools, Floats, Ints, quantise
 from fabula.core.fit import assign_least, fit
 from fabula.core.solver import problem as posing
 from fabula.core.solver.constraints import LIGHTEST_FIRST, SLACK, Constraints, Phrase, count_alike
@@ -452,7 +452,9 @@ def _as_flow(flow: ArrayLike | None, n: int) -> Floats | None:
     if not all(np.isfinite(row).all() for row in table):
         i, k = np.argwhere(~np.isfinite(table))[0]
         raise InputError(f"flow must be finite; got {table[i, k]} from item {i} to item {k}")
-    return table if table.any() else None
+    if not table.any():
+        return None
+    return table if single or n > posing.MOST_QUANTISED else quantise(table)
 
 
 # The best orderings of many collections of one length by tables of positions and flow, without constraints.
@@ -557,4 +559,4 @@ def _as_tables(given: ArrayLike) -> Floats:
         raise InputError(f"tables of many collections must have shape (B, n, n), n at least 1; got {tables.shape}")
     if not np.isfinite(tables).all():
         raise InputError("tables must be finite; they hold NaN or inf")
-    return tables
+    return quantise(tables, axis=(1, 2)) if tables.shape[1] <= posing.MOST_QUANTISED else tables

@@ -37,7 +37,7 @@ class Extract(JobTask):
 
     def cut(self, asked: JobRequest) -> Cut:
         """Lists of files below one folder, each with its size; the lists lie beside the plan."""
-        medium = medium_of(asked.inputs, Opening())
+        medium, _ = medium_of(asked.inputs, Opening())
         spec = medium.spec(asked.options["spec"])
         names = [name for name in files_of(asked.inputs) if Path(name).suffix.lower() in medium.endings]
         if not names:

@@ -43,7 +43,7 @@ _NAMES = {
 _COLUMNS = (
     "brightness", "warmth", "colourfulness", "contrast", "chroma", "hue", "edge_density", "sharpness", "entropy",
     "symmetry", "aspect", "bw", "key_low", "key_high", "hue_agreement", "green_red", "top_bottom", "horizontality",
-    "subject_x", "subject_y", "subject_size", "subject_spread", "captured", "rating", "latitude", "longitude", "burst",
+    "subject_x", "subject_y", "subject_size", "subject_spread", "captured", "rating", "latitude", "longitude",
 )  # fmt: skip
 _SHOWN = {**dict.fromkeys((".jpg", ".jpeg", ".jpe", ".jfif"), "image/jpeg"), ".avif": "image/avif"}
 
@@ -73,7 +73,7 @@ MEDIUM = Medium(
     columns=_COLUMNS,
     parsed=lambda path: True,
     places=frozenset((PDF,)),
-    codes=frozenset(("hash_a", "hash_b", "duplicates", *(f"palette_{k}" for k in range(1, 6)))),
+    codes=frozenset(("hash_a", "hash_b", "duplicates", "burst", *(f"palette_{k}" for k in range(1, 6)))),
     preview=Preview("picture", _SHOWN, cover=lazy("fabula.media.images.prints:thumbnail")),
     choosing=lazy("fabula.media.images.picture_measures:choose_pictures"),
     unknown=dict.fromkeys(("captured", "latitude", "longitude"), "its file does not say"),

@@ -12,6 +12,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fabula.core.collection import Collection, Item
 from fabula.core.files import whole_folder, write_whole
 from fabula.errors import FabulaError, FileError, shown
@@ -211,23 +213,27 @@ def _sheet(collection: Collection, spread: Sequence[int | None]) -> Image:
         if index is None:
             continue
         picture = picture_of(collection.items[index], max(_SPREAD))
-        picture.thumbnail((width - 2 * _MARGIN, height - 2 * _MARGIN))
+        scale = min((width - 2 * _MARGIN) / picture.width, (height - 2 * _MARGIN) / picture.height)
+        picture = picture.resize((int(picture.width * scale), int(picture.height * scale)))  # small ones grow
         sheet.paste(picture, (side * width + (width - picture.width) // 2, (height - picture.height) // 2))
     return sheet
 
 
 # Galleries: a folder that any web server shows as it is; and lists that layout programs merge.
 
-_SMALL, _LARGE = 640, 1920  # pixels of the longer side in a gallery
+_SMALL, _LARGE = 560, 1920  # pixels of the height of a row in a gallery, and of the longer side beyond it
+_ROW = 12  # rem that a row is high at least, where it has room
 
 
 def write_gallery(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
     """Write a gallery: a folder with one page and the pictures in two sizes, which asks for nothing from elsewhere."""
     across, parts = Layout.of(sides).across, []
     grid = ' class="grid"' if across else ""
+    subjects = zip(column(collection, "subject_x"), column(collection, "subject_y"), strict=True)
+    focus = dict(zip((item.id for item in collection.items), subjects, strict=True))
     with whole_folder(target) as folder:
         for name, group in _groups(collection, sides):
-            figures = [_gallery_figure(folder, number, item) for number, item in group]
+            figures = [_gallery_figure(folder, number, item, focus[item.id]) for number, item in group]
             parts.append(f"{f'<h2>{escape(name)}</h2>' if name else ''}<div{grid}>\n{chr(10).join(figures)}\n</div>")
         page = (files("fabula.media.images") / "gallery.html").read_text(encoding="utf-8")
         page = page.replace("{across}", str(across or 1))
@@ -236,17 +242,18 @@ def write_gallery(collection: Collection, target: Path, sides: Sequence[int]) ->
     return target
 
 
-def _gallery_figure(folder: Path, number: str, item: Item) -> str:
-    """Write the two sizes of a picture; what the page shows of it."""
+def _gallery_figure(folder: Path, number: str, item: Item, focus: tuple[float, float]) -> str:
+    """Write the two sizes of a picture; what the page shows of it: its subject, where it is cut square."""
     picture, label = picture_of(item, _LARGE), escape(item.label)
     write_whole(folder / f"{number}.jpg", _bytes(picture, "JPEG", quality=86))
-    picture.thumbnail((_SMALL, _SMALL))
+    picture.thumbnail((_LARGE, _SMALL))
     write_whole(folder / f"{number}-small.jpg", _bytes(picture, "JPEG", quality=82))
     size = f'width="{picture.width}" height="{picture.height}"'
+    at = " ".join(f"{np.clip(0.5 if np.isnan(part) else part, 0, 1):.0%}" for part in focus)
     wide = picture.width / picture.height  # pictures of a row are as high as each other
     return (
-        f'<figure style="flex: {wide:.3f} 1 {15 * wide:.1f}rem"><a href="{number}.jpg">'
-        f'<img loading="lazy" alt="{label}" src="{number}-small.jpg" {size}></a>'
+        f'<figure style="flex: {100 * wide:.0f} 1 {_ROW * wide:.1f}rem"><a href="{number}.jpg">'
+        f'<img loading="lazy" alt="{label}" src="{number}-small.jpg" {size} style="object-position: {at}"></a>'
         f'<figcaption dir="auto">{number} · {label}</figcaption></figure>'
     )
 

@@ -46,8 +46,8 @@ _SLOWEST, _FASTEST = 20.0, 400.0  # beats per minute; a tag outside is a mistake
 def read_item(path: str | os.PathLike[str]) -> Item:
     """The item of an audio file, from its tags where it has any.
 
-    ``details`` has album, track, disc, duration_ms, tempo in beats per minute, key (0 for C to 11 for B), mode (1 for
-    major, 0 for minor), replaygain in dB and musicbrainz (the recording's id), as far as the tags say them.
+    ``details`` has album, track, disc, isrc, composer, duration_ms, tempo in beats per minute, key (0 for C to 11 for
+    B), mode (1 for major, 0 for minor), replaygain in dB and musicbrainz (the recording's id), as far as they are said.
     """
     item: Item = shield(_item_of, os.fspath(path))
     return item
@@ -107,6 +107,7 @@ def _tags(file: str) -> dict[str, Any]:
         return {}
     duration = 1000 * tag.duration if tag.duration else None
     known = {"album": tag.album, "track": tag.track, "disc": tag.disc, "duration_ms": duration}
+    known |= {"isrc": _other(tag, "isrc"), "composer": tag.composer}
     texts = {"title": tag.title, "artist": tag.artist or tag.albumartist}
     found = {name: _clean(value) for name, value in {**texts, **known}.items() if value}
     found |= _tempo(_other(tag, "bpm")) | _key(_other(tag, "initial_key"))
@@ -237,7 +238,9 @@ def _set(file: Any, name: str, number: int, of: int) -> None:
 # Sheets that say when each track begins: cue sheets, and timing sheets as pressing plants want them.
 
 _KINDS = {".wav": "WAVE", ".wave": "WAVE", ".aif": "AIFF", ".aiff": "AIFF", ".mp3": "MP3"}
-_FRAMES = 75  # of a second, as a CD counts
+CD_TEXTS = ("isrc", "songwriter", "composer", "arranger", "message")  # of a track, and who is paid
+FRAMES = 75  # of a second, as a CD counts
+_ISRC = re.compile(r"[A-Z]{2}-?[A-Z0-9]{3}-?\d\d-?\d{5}")
 
 
 @dataclass(frozen=True)
@@ -277,29 +280,36 @@ def write_cue(collection: Collection, target: Path, sides: Sequence[int], gap: f
     """
     lines: list[str] = []
     if collection.title:
-        lines.append(f"TITLE {_quote(collection.title)}")
+        lines.append(f"TITLE {quote_text(collection.title)}")
     number = 0
     for cue in cues(collection, sides, gap):
         number = 1 if number == 99 else number + 1
         if sides and cue.number == 0:
             lines.append(f"REM SIDE {_letter(cue.side)}")
-        lines += _track(cue, number, gap)
+        lines += track_lines(cue.item, number, pause=gap if cue.number else 0.0)
     return write_whole(target, "\r\n".join(lines) + "\r\n")
 
 
-def _track(cue: Cue, number: int, gap: float) -> Iterator[str]:
-    place = cue.item.path or cue.item.id
-    yield f"FILE {_quote(place)} {_KINDS.get(Path(place).suffix.lower(), 'WAVE')}"
+def track_lines(item: Item, number: int, *, begins: float = 0.0, pause: float = 0.0) -> Iterator[str]:
+    """The lines of a track of a cue sheet, with its ISRC and CD-Text, and the pause before it, in seconds."""
+    place = item.path or (item.id if Path(item.id).suffix else f"{item.label}.wav")
+    yield f"FILE {quote_text(place)} {_KINDS.get(Path(place).suffix.lower(), 'WAVE')}"
     yield f"  TRACK {number:02d} AUDIO"
-    yield f"    TITLE {_quote(cue.item.label)}"
-    if cue.item.artist:
-        yield f"    PERFORMER {_quote(cue.item.artist)}"
-    for name in ("isrc", "songwriter", "composer", "arranger", "message"):  # CD-Text, and who is paid
-        if value := str(cue.item.details.get(name, "")).strip():
-            yield f"    {name.upper()} {value if name == 'isrc' else _quote(value)}"
-    if gap > 0 and cue.number:
-        yield f"    PREGAP {_msf(gap)}"
-    yield "    INDEX 01 00:00:00"
+    yield f"    TITLE {quote_text(item.label)}"
+    if item.artist:
+        yield f"    PERFORMER {quote_text(item.artist)}"
+    for name, text in _cd_texts(item).items():
+        yield f"    {name.upper()} {text if name == 'isrc' else quote_text(text)}"
+    if pause > 0:
+        yield f"    PREGAP {clock_frames(pause)}"
+    yield f"    INDEX 01 {clock_frames(begins)}"
+
+
+def _cd_texts(item: Item) -> dict[str, str]:
+    """The ISRC and CD-Text of a track, under any heading's case; the ISRC may be what it is known by."""
+    said = {name.lower(): str(value).strip() for name, value in item.details.items()}
+    said |= {"isrc": item.id} if not said.get("isrc") and _ISRC.fullmatch(item.id) else {}
+    return {name: said[name] for name in CD_TEXTS if said.get(name)}
 
 
 def write_labels(collection: Collection, target: Path, sides: Sequence[int], gap: float) -> Path:
@@ -321,8 +331,13 @@ def write_times(collection: Collection, target: Path, sides: Sequence[int], gap:
     """
     lines = ["SIDE\tTRK\tINDEX 1\tLENGTH\tISRC\tTITLE\tPERFORMER\n"]
     for cue in cues(collection, sides, gap):
-        said = (_letter(cue.side), f"{cue.number + 1:02d}", _msf(cue.begins), _msf(cue.item.length or 0.0))
-        isrc = str(cue.item.details.get("isrc", ""))
+        said = (
+            _letter(cue.side),
+            f"{cue.number + 1:02d}",
+            clock_frames(cue.begins),
+            clock_frames(cue.item.length or 0.0),
+        )
+        isrc = _cd_texts(cue.item).get("isrc", "")
         lines.append("\t".join(map(_one_line, (*said, isrc, cue.item.label, cue.item.artist))) + "\n")
     return write_whole(target, "".join(lines))
 
@@ -351,13 +366,17 @@ def _letter(side: int) -> str:
     return chr(ord("A") + side % 26)
 
 
-def _msf(seconds: float) -> str:
-    """Minutes, seconds and frames, as a cue sheet has them."""
-    frames = round(seconds * _FRAMES)
-    return f"{frames // (60 * _FRAMES):02d}:{frames // _FRAMES % 60:02d}:{frames % _FRAMES:02d}"
+def clock_frames(seconds: float) -> str:
+    """Minutes, seconds and frames, as a cue sheet has them.
+
+    >>> clock_frames(61.04)
+    '01:01:03'
+    """
+    frames = round(seconds * FRAMES)
+    return f"{frames // (60 * FRAMES):02d}:{frames // FRAMES % 60:02d}:{frames % FRAMES:02d}"
 
 
-def _quote(text: str) -> str:
+def quote_text(text: str) -> str:
     """A text in quotes; the format has no way to write a quote or a line break in it."""
     return '"' + _one_line(text).replace('"', "'") + '"'
 

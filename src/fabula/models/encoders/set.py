@@ -26,7 +26,7 @@ from fabula.models.encoders.measures import features_known
 from fabula.models.scorers.arcs import ON_POSITIONS
 from fabula.models.titles import MARKS, TITLE_PAIRS, Title, TitleRelations, Vocabulary
 
-Array = NDArray[np.float32]
+Array = NDArray[np.floating[Any]]
 Ids = NDArray[np.int32]
 Tensors = Mapping[str, Array]
 Some = slice | Ints  # of the items
@@ -35,7 +35,7 @@ TITLE = "title"  # what the titles of items are called among what is known of th
 OFFSET, BOUND = 1e-3, 5.0  # added before a logarithm; how many deviations from the mean still count
 LEAST_DEVIATION = 0.1  # of a feature within a collection: items that hardly differ are not blown up
 SIZE = 3.0  # the logarithm of the number of items is divided by this
-_TOGETHER = 60_000  # cells of pairs that are computed at a time, so that they stay in the processor's cache
+_TOGETHER = 30_000  # cells of pairs that are computed at a time, so that they stay in the processor's cache
 MOST_FEATURES, MOST_SIZE = 512, 4096
 _MOST_DENSE = 300  # items of which all pairs are held at once; of more, some rows at a time
 _MOST_SEEN, _SEEN = MOST_WHOLE, 400  # items that all look at all; of more, each looks at so many, from all over
@@ -273,7 +273,7 @@ def standardise(features: ArrayLike, spec: SetSpec, mean: Array, deviation: Arra
         column = spec.features.index(spec.circle)
         known[:, column] &= raw[:, column] >= 0  # -1 where no key was found
         z[:, column] = raw[:, column]
-    return np.where(known, z, 0.0).astype(np.float32), known.astype(np.float32)
+    return np.where(known, z, 0.0).astype(np.float64), known.astype(np.float64)
 
 
 def set_inputs(
@@ -285,12 +285,12 @@ def set_inputs(
     """
     count, n = values.shape[:2]
     tokens, grams = (np.zeros((count, n, most), dtype=np.int32) for most in (reading.MOST_TOKENS, reading.MOST_GRAMS))
-    bare = np.zeros((count, n), np.float32), tokens, grams, np.zeros((count, n, len(MARKS)), np.float32)
+    bare = np.zeros((count, n), np.float64), tokens, grams, np.zeros((count, n, len(MARKS)), np.float64)
     parts: tuple[Array, Ids, Ids, Array] = bare if titles is None else title_arrays(titles, vocabulary)
     if not whole:
-        nothing = np.zeros((count, n, 0, len(TITLE_PAIRS)), dtype=np.float32)
+        nothing = np.zeros((count, n, 0, len(TITLE_PAIRS)), dtype=np.float64)
         return SetInputs(values, known, *parts, nothing, None if titles is None else TitleRelations(titles))
-    nothing = np.zeros((count, n, n, len(TITLE_PAIRS)), dtype=np.float32)
+    nothing = np.zeros((count, n, n, len(TITLE_PAIRS)), dtype=np.float64)
     pairs = nothing if titles is None else reading.title_pairs(titles)
     return SetInputs(values, known, *parts, pairs)
 
@@ -299,9 +299,9 @@ def title_arrays(titles: Sequence[Sequence[Title]], vocabulary: Vocabulary) -> t
     """Of the titles of B collections: known (B, n), tokens, grams and marks (B, n, ...)."""
     count, n = len(titles), len(titles[0])
     flat = [title for own in titles for title in own]
-    titled = np.array([title.known for title in flat], dtype=np.float32)
+    titled = np.array([title.known for title in flat], dtype=np.float64)
     tokens, grams = vocabulary.number(flat)
-    marks: Array = np.array([title.marks for title in flat], dtype=np.float32) * titled[:, np.newaxis]
+    marks: Array = np.array([title.marks for title in flat], dtype=np.float64) * titled[:, np.newaxis]
     ids = tokens.reshape(count, n, -1), grams.reshape(count, n, -1)
     return titled.reshape(count, n), *ids, marks.reshape(count, n, -1)
 
@@ -317,7 +317,7 @@ def describe(t: Tensors, x: SetInputs, spec: SetSpec) -> tuple[Array, Array]:
         parts.append((keys, _key_steps(keys, slice(None), slice(None))))
     if spec.titles:
         parts.append(_titles(t, x))
-    size = np.full((*x.values.shape[:2], 1), np.log(x.values.shape[1]) / SIZE, dtype=np.float32)
+    size = np.full((*x.values.shape[:2], 1), np.log(x.values.shape[1]) / SIZE, dtype=np.float64)
     items = np.concatenate([*(part[0] for part in parts), size], axis=-1)
     return items, np.concatenate([part[1] for part in parts], axis=-1)
 
@@ -336,7 +336,7 @@ def _within(z: Array, known: Array) -> Array:
     mean = (z * known).sum(axis=1, keepdims=True) / np.maximum(count, 1)
     centred = (z - mean) * known
     deviation = np.sqrt((centred**2).sum(axis=1, keepdims=True) / np.maximum(count, 1))
-    return np.asarray(centred / np.maximum(deviation, np.float32(LEAST_DEVIATION)))
+    return np.asarray(centred / np.maximum(deviation, np.float64(LEAST_DEVIATION)))
 
 
 def _differences(z: Array, within: Array, known: Array, rows: Some, columns: Some) -> tuple[Array, Array]:
@@ -354,7 +354,7 @@ def _on_circle(x: SetInputs, spec: SetSpec) -> Array:
     if spec.mode:  # a minor key stands with its relative major, three semitones up
         mode = spec.features.index(spec.mode)
         pitch = pitch + 3 * x.known[..., mode] * (x.values[..., mode] < 0)
-    angle = pitch * np.float32(7 * 2 * np.pi / 12)
+    angle = pitch * np.float64(7 * 2 * np.pi / 12)
     return np.stack([np.cos(angle) * known, np.sin(angle) * known, known], axis=-1)
 
 
@@ -392,11 +392,11 @@ def pool(vectors: Array, ids: Ids, weights: Array | None = None) -> Array:
     there = flat > 0
     entries = flat[there]
     count = there.sum(axis=1)
-    weight = np.ones(len(entries), np.float32) if weights is None else np.exp(weights[entries])
+    weight = np.ones(len(entries), np.float64) if weights is None else np.exp(weights[entries])
     table = csr_array((weight, entries, np.concatenate([[0], np.cumsum(count)])), shape=(len(flat), len(vectors)))
-    total = table @ np.ones(len(vectors), np.float32)
-    mean = (table @ vectors) / np.maximum(total, np.float32(1e-6))[:, np.newaxis]
-    return np.asarray(mean.reshape(*ids.shape[:-1], -1), dtype=np.float32)
+    total = table @ np.ones(len(vectors), np.float64)
+    mean = (table @ vectors) / np.maximum(total, np.float64(1e-6))[:, np.newaxis]
+    return np.asarray(mean.reshape(*ids.shape[:-1], -1), dtype=np.float64)
 
 
 def encode(t: Tensors, x: SetInputs, spec: SetSpec) -> tuple[Array, Array]:
@@ -463,7 +463,7 @@ class _Rows:
             parts.append(_key_steps(self.keys, rows, columns))
         if self.spec.titles:
             both = self.x.titled[:, rows, np.newaxis] * self.x.titled[:, np.newaxis, columns]
-            related = np.zeros((*both.shape, len(TITLE_PAIRS)), dtype=np.float32)
+            related = np.zeros((*both.shape, len(TITLE_PAIRS)), dtype=np.float64)
             if self.relations is not None:
                 first, second, cells = self.relations.cells(rows, columns)
                 related[0, first, second] = cells
@@ -478,18 +478,18 @@ class _Rows:
             rank = np.stack(
                 [_rank(z, known > 0) for z, known in zip(self.z[0].T, self.known[0].T, strict=True)], axis=-1
             )
-            rank = (rank[np.newaxis] / np.maximum(count - 1, 1)).astype(np.float32)
+            rank = (rank[np.newaxis] / np.maximum(count - 1, 1)).astype(np.float64)
             parts += [self.z * self.known, self.within, rank, self.known]
         if self.keys is not None:
             parts.append(self.keys)
         if self.spec.titles:
             parts.append(_title_items(self.t, self.x, self._see_titles()))
-        size = np.full((1, self.n, 1), np.log(self.n) / SIZE, dtype=np.float32)
+        size = np.full((1, self.n, 1), np.log(self.n) / SIZE, dtype=np.float64)
         return np.concatenate([*parts, size], axis=-1)
 
     def _see_titles(self) -> list[Array]:
         """Of what relates each title to those before it, the most and the mean; and to those after it, the most."""
-        most, total, after = np.zeros((3, self.n, len(TITLE_PAIRS)), dtype=np.float32)
+        most, total, after = np.zeros((3, self.n, len(TITLE_PAIRS)), dtype=np.float64)
         for start in range(0, self.n if self.relations is not None else 0, _MOST_DENSE):
             rows = slice(start, min(start + _MOST_DENSE, self.n))
             first, second, cells = cast("TitleRelations", self.relations).cells(rows, slice(None))
@@ -497,7 +497,7 @@ class _Rows:
             np.maximum.at(most, second, cells)
             np.add.at(total, second, cells)
             np.maximum.at(after, first + start, cells)
-        return [most[np.newaxis], total[np.newaxis] / np.float32(self.n), after[np.newaxis]]
+        return [most[np.newaxis], total[np.newaxis] / np.float64(self.n), after[np.newaxis]]
 
 
 def _rank(values: Array, known: NDArray[np.bool_]) -> Floats:
@@ -513,7 +513,7 @@ def _attention(t: Tensors, at: str, x: Array, bias: Array | None, heads: int, se
     split = linear(t, f"{at}.attention", x).reshape(count, n, 3, heads, width // heads)
     query, key, value = split.transpose(2, 0, 3, 1, 4)  # (B, heads, n, w / heads) each
     key, value = key[:, :, seen], value[:, :, seen]
-    logits = query @ key.transpose(0, 1, 3, 2) / np.float32(np.sqrt(width // heads))
+    logits = query @ key.transpose(0, 1, 3, 2) / np.float64(np.sqrt(width // heads))
     logits = logits if bias is None else logits + bias
     weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
     weights /= weights.sum(axis=-1, keepdims=True)
@@ -543,4 +543,4 @@ def set_dtype(name: str) -> str:
     return "float16" if name.endswith(".vectors") else "float32"
 
 
-SET = EncoderKind(1, _shapes, load=_load, stored=set_dtype, used="float32")
+SET = EncoderKind(1, _shapes, load=_load, stored=set_dtype, used="float64")

@@ -13,8 +13,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from fabula.core.collection import Item
 from fabula.core.files import join_stretch, legible, read_text, split_stretch
 from fabula.errors import FileError, InputError
+from fabula.media.music.tags import CD_TEXTS, FRAMES, clock_frames, quote_text, track_lines
 from fabula.sources.playlists.entries import (
     MOST_BYTES,
     Comments,
@@ -31,9 +33,6 @@ from fabula.sources.playlists.text_lines import each_line, is_break, line_end, o
 _FILE = re.compile(r"(?:\"([^\"]*)\"|(\S+))(?:\s+(\w+))?")
 _INDEX = re.compile(r"(\d{1,2})\s+(\d{1,4}):(\d{1,2}):(\d{1,2})")
 _STRETCH = re.compile(r"STRETCH\s+\"([^\"]*)\"\s+(\d+:\d\d:\d\d)(?:\s+(\d+:\d\d:\d\d))?", re.IGNORECASE)
-_TEXTS = ("ISRC", "SONGWRITER", "COMPOSER", "ARRANGER", "MESSAGE")  # CD-Text, and who is paid
-_KINDS = {".wav": "WAVE", ".wave": "WAVE", ".aif": "AIFF", ".aiff": "AIFF", ".mp3": "MP3"}
-FRAMES = 75  # of a second, as a CD counts
 
 
 @dataclass
@@ -119,8 +118,8 @@ def _note(path: str | os.PathLike[str], number: int, track: _Track, word: str, r
         track.indices[int(found[1])] = _frames(f"{found[2]}:{found[3]}:{found[4]}")
     elif word == "REM" and (found := _STRETCH.fullmatch(rest)):
         track.stretch = found[1], _frames(found[2]), _frames(found[3]) if found[3] else None
-    elif word in ("TITLE", "PERFORMER", *_TEXTS):
-        track.said.setdefault(word, _bare(rest))
+    elif word.lower() in ("title", "performer", *CD_TEXTS):
+        track.said.setdefault(word.lower(), _bare(rest))
 
 
 def _next_in_file(tracks: Sequence[_Track], k: int) -> _Track | None:
@@ -141,10 +140,10 @@ def _entry(track: _Track, after: _Track | None, folder: Path, artist: str, *, si
     location = (
         file if single and not begins else join_stretch(file, begins / FRAMES, None if ends is None else ends / FRAMES)
     )
-    details: dict[str, Any] = {name.lower(): track.said[name] for name in _TEXTS if track.said.get(name)}
+    details: dict[str, Any] = {name: track.said[name] for name in CD_TEXTS if track.said.get(name)}
     duration = None if ends is None else (ends - begins) / FRAMES
-    title = track.said.get("TITLE", "")
-    made_by = track.said.get("PERFORMER", "") or artist
+    title = track.said.get("title", "")
+    made_by = track.said.get("performer", "") or artist
     block = "".join(track.lines)
     named = re.search(r"(?im)^[ \t]*FILE[ \t]+(?:\"([^\"]*)\"|(\S+))", block)
     a, b = named.span(1 if named[1] is not None else 2) if named else (len(block), len(block))
@@ -175,7 +174,7 @@ def write_cue_sheet(playlist: Playlist, comments: Comments | None = None) -> str
             block = _shift(block, begins, entry, end)
             begins += length + round(playlist.gap * FRAMES)
         elif playlist.gap and position and not re.search(r"(?im)^[ \t]*(?:PREGAP|INDEX[ \t]+00)\b", block):
-            pause = f"    PREGAP {clock_frames(round(playlist.gap * FRAMES))}{end}"
+            pause = f"    PREGAP {clock_frames(playlist.gap)}{end}"
             block = re.sub(r"(?im)^(?=[ \t]*INDEX[ \t]+01)", pause, block, count=1)
         lines.append(_number(terminate(block), position))
     return "".join(lines) + (playlist.tail if kept else "")
@@ -214,12 +213,13 @@ def _shift(block: str, begins: int, entry: Entry, end: str) -> str:
             continue
         if word and word[0].upper() == "INDEX":
             line = _INDEX.sub(
-                lambda m: f"{m[1]} {clock_frames(_frames(f'{m[2]}:{m[3]}:{m[4]}') - min(old) + begins)}", line
+                lambda m: f"{m[1]} {clock_frames((_frames(f'{m[2]}:{m[3]}:{m[4]}') - min(old) + begins) / FRAMES)}",
+                line,
             )
         lines.append(line)
     if "REM STRETCH" not in block.upper() and start is not None:
-        stops = "" if stop is None else f" {clock_frames(round(stop * FRAMES))}"
-        lines.append(f'    REM STRETCH "{file}" {clock_frames(round(start * FRAMES))}{stops}{end}')
+        stops = "" if stop is None else f" {clock_frames(stop)}"
+        lines.append(f'    REM STRETCH "{file}" {clock_frames(start)}{stops}{end}')
     return "".join(lines)
 
 
@@ -232,25 +232,8 @@ def _number(block: str, position: int) -> str:
 def _block(entry: Entry, position: int, end: str) -> str:
     """The lines of a track that came from elsewhere."""
     file, start, _ = split_stretch(entry.location)
-    lines = [f"FILE {quote_text(cue_location(file))} {_KINDS.get(Path(file).suffix.lower(), 'WAVE')}"]
-    lines += [f"  TRACK {position % 99 + 1:02d} AUDIO", f"    TITLE {quote_text(entry.title or Path(file).stem)}"]
-    lines += [f"    PERFORMER {quote_text(entry.artist)}"] if entry.artist else []
-    lines += text_lines_of(entry.details)
-    lines.append(f"    INDEX 01 {clock_frames(round((start or 0.0) * FRAMES))}")
-    return "".join(line + end for line in lines)
-
-
-def text_lines_of(details: Any) -> list[str]:
-    """The lines of CD-Text and the ISRC of a track, of its details."""
-    texts = {name: details.get(name.lower()) for name in _TEXTS}
-    return [
-        f"    {name} {value if name == 'ISRC' else quote_text(str(value))}" for name, value in texts.items() if value
-    ]
-
-
-def quote_text(text: str) -> str:
-    """A text in quotes; the format has no way to write a quote or a line break in it."""
-    return '"' + " ".join(text.split()).replace('"', "'") + '"'
+    item = Item(file, entry.title or Path(file).stem, cue_location(file), entry.artist, entry.details)
+    return "".join(line + end for line in track_lines(item, position % 99 + 1, begins=start or 0.0))
 
 
 def cue_location(location: str) -> str:
@@ -259,15 +242,6 @@ def cue_location(location: str) -> str:
     if not location.strip() or '"' in location or "\n" in location or "\r" in location:
         raise InputError(f"a cue sheet cannot hold the location {location!r}; write .xspf or .jspf")
     return location
-
-
-def clock_frames(frames: int) -> str:
-    """Minutes, seconds and frames, as a cue sheet has them.
-
-    >>> clock_frames(75 * 61 + 3)
-    '01:01:03'
-    """
-    return f"{frames // (60 * FRAMES):02d}:{frames // FRAMES % 60:02d}:{frames % FRAMES:02d}"
 
 
 def _frames(clock: str) -> int:

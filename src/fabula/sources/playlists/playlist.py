@@ -15,7 +15,7 @@ from fabula.core.collection import Collection, Item
 from fabula.core.files import Script, open_file, read_text, split_stretch, write_whole
 from fabula.errors import FabulaError, FileError, InputError
 from fabula.media.medium import Medium
-from fabula.media.registry import find_medium, medium_of_file
+from fabula.media.registry import choose_medium, find_medium, medium_of_file
 from fabula.sources.playlists import crates, cue, decks, jspf, m3u, pls, tracklists, xml_lists, xspf
 from fabula.sources.playlists.entries import (
     Entry,
@@ -233,16 +233,18 @@ def is_list(path: str) -> bool:
 def _source(path: Path, playlist: Playlist, opening: Opening) -> Source:
     collection = collection_of(playlist, path, opening.folder)
     playlist = replace(playlist, folder=opening.folder or playlist.folder)
-    known = (medium_of_file(Path(split_stretch(item.path)[0]).suffix) for item in collection.items if item.path)
-    medium = next((one for one in known if one is not None), None) or find_medium("music")
+    known, notes = choose_medium((item.path for item in collection.items if item.path), opening.medium)
+    medium = known or find_medium("music")
     if playlist.format == "cue" and (ended := _with_ends(playlist, collection, medium, opening)) is not None:
         playlist, collection = ended, collection_of(ended, path, opening.folder)
     if not all(item.title and item.artist for item in collection.items):
         collection = read_tags(collection, medium, opening)
     files = _has_files(playlist, collection, opening)
-    notes: tuple[str, ...] = ()
     if not files and any(item.path for item in collection.items):
-        notes = ("none of its files is here: it is ordered by what the list says of them",)
+        notes = (
+            *notes,
+            "none of its files is here: it is ordered by what the list says of them",
+        )
         collection = replace(collection, items=tuple(replace(item, path="") for item in collection.items))
     rows = tuple(range(len(collection)))
     return Source(path, collection, medium, files=files, playlist=playlist, rows=rows, notes=notes)

@@ -18,7 +18,7 @@ from fabula.core.collections import WORDS, Cells, Collections, ItemColumns, Lazy
 from fabula.core.files import open_file
 from fabula.errors import FabulaError, FileError
 from fabula.media.medium import Medium
-from fabula.media.registry import ITEMS, find_medium, measure_if_held, medium_of_file
+from fabula.media.registry import ITEMS, choose_medium, find_medium, measure_if_held
 from fabula.sources.registry import Choice, Opening, Reader, Source, choose_collection, read_tags
 from fabula.sources.tables import source_table
 from fabula.sources.tables.roles import (
@@ -405,19 +405,22 @@ def open_collection(paths: Sequence[str], opening: Opening) -> Source:
     rows = tuple(reading.rows[number].tolist())
     folder = opening.folder or path.parent
     listed = _list_files(collection, folder, opening) if medium is ITEMS else None
-    if medium is ITEMS and reading.tracks:
-        medium = find_medium("music")
+    if opening.medium is not None or (medium is ITEMS and reading.tracks):
+        medium = find_medium(opening.medium or "music")
     common: dict[str, Any] = {"table": reading.table, "rows": rows, "notes": reading.notes, "held": reading.held}
     if listed is not None:
-        return Source(path, *listed, files=True, **common)
+        collection, medium, told = listed
+        return Source(path, collection, medium, files=True, **common).with_notes(*told)
     return Source(path, collection, medium, folder, **common)
 
 
-def _list_files(collection: Collection, folder: Path, opening: Opening) -> tuple[Collection, Medium] | None:
+def _list_files(
+    collection: Collection, folder: Path, opening: Opening
+) -> tuple[Collection, Medium, tuple[str, ...]] | None:
     """Items that are files of one medium and not measured yet, each where it may be read; None for others."""
-    media = [medium_of_file(Path(item.path).suffix) if item.path else None for item in collection.items]
-    medium = media[0]
-    if medium is None or not medium.specs or any(one is not medium for one in media):
+    medium, told = choose_medium((item.path for item in collection.items), opening.medium)
+    known = frozenset() if medium is None or not medium.specs else medium.endings
+    if medium is None or any(Path(item.path).suffix.lower() not in known for item in collection.items):
         return None
     items, count = [], 0
     for item in collection.items:
@@ -425,7 +428,7 @@ def _list_files(collection: Collection, folder: Path, opening: Opening) -> tuple
         name = next((one for one in (beside, item.path) if opening.may_read(one)), None)
         count += name is not None
         items.append(replace(item, path=beside if name is None else name))
-    return (read_tags(replace(collection, items=tuple(items)), medium, opening), medium) if count else None
+    return (read_tags(replace(collection, items=tuple(items)), medium, opening), medium, told) if count else None
 
 
 def is_export(path: str) -> bool:

@@ -5,16 +5,21 @@ import { state } from "./state.js";
 
 const kept = JSON.parse(localStorage.getItem("fabula-listening") || "{}");
 export const settings = { volume: kept.volume ?? 1, level: kept.level ?? true };
-/** @typedef {HTMLAudioElement & { item?: number | null, share?: number }} Deck what is on it, and how loud of what it may be */
+/** @typedef {HTMLVideoElement & { item?: number | null, share?: number }} Deck what is on it, and how loud of what it may be */
 /** @type {Deck[]} */
-const decks = [new Audio(), new Audio()];
+const decks = [0, 1].map(() => Object.assign(document.createElement("video"), { playsInline: true })); // which plays what is only heard, too
 let turn = 0;
 
 export const current = () => decks[turn];
 export const other = () => decks[1 - turn];
-export const swap = () => (turn = 1 - turn);
+export function swap() {
+  turn = 1 - turn;
+  decks.forEach((deck, k) => (deck.hidden = k !== turn));
+}
 
-export function start({ ended, failed, moved, shown }) {
+export function start(screen, { ended, failed, moved, shown }) {
+  screen.append(...decks);
+  decks[1].hidden = true;
   for (const deck of decks) {
     Object.assign(deck, { preload: "auto", item: null, share: 1 });
     deck.addEventListener("ended", () => deck === current() && ended());

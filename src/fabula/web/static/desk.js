@@ -93,7 +93,7 @@ function showCollection() {
 // Whether the items have pictures is asked of the first.
 async function findCovers() {
   const { id, items, medium } = state.collection, first = items.findIndex((one) => one.preview);
-  if (first < 0 || !["sound", "picture"].includes(medium.preview.kind)) return;
+  if (first < 0 || !["sound", "picture", "video"].includes(medium.preview.kind)) return;
   const has = await api.hasCover(id, first).catch(() => false);
   if (!has || state.collection.id !== id) return;
   state.covers = (index) => api.cover(id, index);

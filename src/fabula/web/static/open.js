@@ -26,7 +26,9 @@ export async function start(open, beforeLeaving) {
     done();
     await whenOpened(collection);
   }, beforeLeaving);
-  const { items, lists } = await api.formats().catch(() => ({ items: [], lists: [] }));
+  const { items, lists, rivals } = await api.formats().catch(() => ({ items: [], lists: [], rivals: [] }));
+  $("kind").append(...rivals.map((name) => el("option", { value: name }, name)));
+  $("kind-field").hidden = !rivals.length;
   $("files").accept = [...items, ...lists, ".json"].join();
 }
 
@@ -126,13 +128,13 @@ async function openSession(session) {
 }
 
 // Begin a job and follow it; of a table with several collections the person chooses one.
-export async function runJob(begin, more = {}) {
+export async function runJob(begin, more = $("kind").value ? { medium: $("kind").value } : {}) {
   try {
     await jobs.watch(await begin(more));
   } catch (error) {
     if (!error.choices?.length) return notify(error.message, { error: !error.cancelled });
     const collection = await chooseCollection(error.choices);
-    if (collection !== null) await runJob(begin, { collection });
+    if (collection !== null) await runJob(begin, { ...more, collection });
   }
 }
 
@@ -206,7 +208,7 @@ async function browse(path) {
     const { folders, lists, items, parent, path: here } = await api.folders(path);
     const up = here === null ? null : el("button", { class: "plain wide", onclick: () => browse(parent) }, "Up");
     const can = here !== null && (items || folders.length);
-    const open = can ? el("button", { class: "strong", onclick: () => runJob(() => api.openPath(here)) }, items ? `Open this folder (${items})` : "Open this folder") : null;
+    const open = can ? el("button", { class: "strong", onclick: () => runJob((more) => api.openPath(here, more)) }, items ? `Open this folder (${items})` : "Open this folder") : null;
     const list = el("ul", {}, ...folders.map((one) => makeEntry(one.name, () => browse(one.path), "dir")),
       ...lists.map((one) => makeEntry(one.name, () => runJob((more) => api.openPath(one.path, more)), "file")));
     const name = here === null ? $("browse").textContent : here.split(/[\\/]/).pop();

@@ -14,7 +14,7 @@ const now = { item: null, half: null, only: false, transitions: false, waiting: 
 const { current, other, lengthOf } = crossfade;
 
 export function start() {
-  crossfade.start({ ended: playNext, failed: reportBroken, moved: checkTime, shown: showPlayer });
+  crossfade.start($("screen"), { ended: playNext, failed: reportBroken, moved: checkTime, shown: showPlayer });
   $("play").addEventListener("click", toggle);
   $("next").addEventListener("click", () => skip(1));
   $("prev").addEventListener("click", () => skip(-1));
@@ -203,6 +203,7 @@ function showPlayer() {
   if ($("now").textContent !== text) $("now").textContent = text;
   Object.assign($("player").dataset, { state: on ? "playing" : "paused", half: now.half || "", item: item ?? "" });
   showWave(item);
+  $("screen").hidden = item === null || state.collection?.medium.preview.kind !== "video";
   showMedia(item, on);
   if (item !== null) checkTime();
   emit("playing");

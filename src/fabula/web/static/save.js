@@ -82,13 +82,16 @@ const WHOLE = {
   text: [["docx", "One text", "Word"], ["md", "One text", "Markdown"]],
   picture: [["png", "Contact sheet", "PNG"], ["pdf", "Contact sheet", "PDF"], ["book.pdf", "Facing pages", "PDF"]],
 };
+const HOUSE = ["sound", "picture", "text"]; // of other media what they write themselves is offered
 function offerFormats() {
-  const sheet = $("save").querySelector(".sheet"), kind = state.collection?.medium.preview.kind, kinds = WHOLE[kind] ?? [];
-  $("rows").classList.toggle("unheard", kinds.length > 0);
+  const sheet = $("save").querySelector(".sheet"), medium = state.collection?.medium, kind = medium?.preview.kind;
+  const own = !medium || HOUSE.includes(kind) ? [] : medium.outputs.map((form) => [form, `One ${medium.words.collection}`, form.toUpperCase()]);
+  const kinds = WHOLE[kind] ?? own;
+  $("rows").classList.toggle("unheard", kind in WHOLE);
   $("library-save").hidden = !state.collection?.library;
   $("library-name").textContent = state.collection?.library ?? "";
-  if (sheet.dataset.kind === kind) return;
-  sheet.dataset.kind = kind;
+  if (sheet.dataset.medium === medium?.name) return;
+  sheet.dataset.medium = medium?.name ?? "";
   sheet.querySelectorAll(".joined").forEach((button) => button.remove());
   sheet.prepend(...kinds.map(([form, name, short]) => el("button", { class: "joined", "data-format": form }, `${name} `, el("small", {}, short))));
   for (const form of ["cue", "txt", "xspf"]) sheet.querySelector(`[data-format="${form}"]`).hidden = kind === "picture";

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fabula.core.arrays import Floats
-from fabula.core.collection import Collection, Item
-from fabula.errors import FileError
-from fabula.media.facts import Unit, as_number, as_numbers
-from fabula.media.medium import Medium, Spec, Stop, Words
+from fabula.media import Collection, FileError, Item, Medium, Spec, Unit, Words, as_number, as_numbers
+
+Floats = NDArray[np.float64]
 
 
 def read_block(path: str) -> Item:
@@ -18,7 +17,7 @@ def read_block(path: str) -> Item:
     return Item(path, title=Path(path).stem, path=path)
 
 
-def measure(path: str, _: Stop) -> Floats:
+def measure(path: str, _: object) -> Floats:
     """Weight and height, from the one line of the file."""
     try:
         return np.array([float(cell) for cell in Path(path).read_text().split()])
