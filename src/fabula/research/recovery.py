@@ -239,9 +239,7 @@ def sort_features(
     collections: Sequence[Collection], names: Sequence[str], rng: np.random.Generator
 ) -> dict[str, Orderings]:
     """Each feature alone, sorted up and down; none where no names are given."""
-    if not names:
-        return {}
-    narrow = [Collection(c.id, c.items, c.columns(list(names)), list(names), ordered=c.ordered) for c in collections]
+    narrow = [replace(c, features=c.columns(list(names)), feature_names=tuple(names)) for c in collections if names]
     return {name: list(found) for name, found in single_features(narrow, rng).items()}
 
 

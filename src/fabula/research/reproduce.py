@@ -226,11 +226,6 @@ def sequencer(workspace: Workspace) -> dict[str, Any]:
     return dict(workspace.stage("sequencer", settings, work, files=[path]))
 
 
-def as_orderings(kept: list[list[int] | None]) -> list[Ints | None]:
-    """Orderings as they are kept in JSON, back as arrays."""
-    return [None if each is None else np.array(each, dtype=np.intp) for each in kept]
-
-
 def fingerprint(model: Model) -> str:
     """What tells a model from another: a digest of its weights."""
     digest = hashlib.sha256()
@@ -578,7 +573,7 @@ def recovery(workspace: Workspace, model: Model, templates: TemplateSet, direct:
         kind = recovering.searchable(search_model(workspace))
         if searched and kind is not None:
             found[recovering.SEARCHES[kind]] = [searched.get(i) for i in range(len(study.evaluation))]
-        found[recovering.DIRECT] = as_orderings(direct["orderings"])
+        found[recovering.DIRECT] = [None if o is None else np.array(o, dtype=np.intp) for o in direct["orderings"]]
         report("tests")
         lengths = [len(c) for c in study.evaluation]
         return tabulate(found, lengths, rule=study.rule, groups=makers(study.evaluation)).to_dict()
