@@ -6,7 +6,7 @@ from types import MappingProxyType
 import numpy as np
 import pytest
 
-from fabula.core.arrays import as_ordering, inverse, normalise, positions
+from fabula.core.arrays import as_ordering, normalise, positions
 from fabula.core.collection import Collection, Item
 from fabula.errors import InputError
 
@@ -63,7 +63,6 @@ def test_normalise():
 
 
 def test_orderings():
-    assert inverse([2, 0, 1]).tolist() == [1, 2, 0]
     assert positions(1).tolist() == [0.0]
     assert positions(3).tolist() == [0.0, 0.5, 1.0]
     for bad in ([0, 0], [1, 2], [[0, 1]], [0.5, 1], ["a"]):

@@ -12,10 +12,10 @@ import pytest
 import fabula
 from fabula.core.template import TemplateSet
 from fabula.errors import FileError, InputError, ModelError
-from fabula.jobs.job import gather, plan_job
+from fabula.jobs.job import gather, open_job, plan_job
 from fabula.jobs.tasks import templates_learn
 from fabula.jobs.tasks.by_model import read_shard
-from fabula.jobs.worker import work
+from fabula.jobs.worker import Owner, attempt, work
 from fabula.models.model import load_model
 from fabula.session.catalogue import CatalogueRequest, order_catalogue
 from fabula.templates import refinement
@@ -113,7 +113,6 @@ def test_a_collection_that_cannot_be_encoded_is_a_failure_and_the_rest_goes_on(t
 def test_templates_are_those_learned_from_all_at_once(tmp_path, monkeypatch, method, sample):
     monkeypatch.setattr(templates_learn, "EvolutionSettings", lambda: EvolutionSettings(generations=12))
     monkeypatch.setattr(refinement, "_SAMPLE", sample)  # with 64, the starts race on some of the collections
-    monkeypatch.setattr(templates_learn, "_EACH", 100)  # several shards in each round
     rows = albums(400, seed=3, names=("energy",))
     pq.write_table(rows, tmp_path / "t.parquet", row_group_size=300)
     found = run(
@@ -134,7 +133,6 @@ def test_templates_are_those_learned_from_all_at_once(tmp_path, monkeypatch, met
 @pytest.mark.parametrize("method", ["refined", "evolution"])
 def test_a_shard_of_which_nothing_is_learned_adds_nothing(tmp_path, monkeypatch, method):
     monkeypatch.setattr(templates_learn, "EvolutionSettings", lambda: EvolutionSettings(generations=3))
-    monkeypatch.setattr(templates_learn, "_EACH", 10)
     rows = albums(40, seed=4, names=("energy",))
     side = np.where(np.arange(rows.num_rows) < rows.num_rows // 2, "train", "test")
     pq.write_table(rows.append_column("split", pa.array(side)), tmp_path / "t.parquet")
@@ -197,12 +195,21 @@ def test_rows_are_laid_out_by_position_and_kept_by_a_condition(tmp_path):
     np.testing.assert_array_equal(whole.column("energy"), rows.column("energy").to_numpy()[piece.rows - 1])
 
 
-def test_state_between_rounds_is_plain_json(tmp_path):
-    rows = albums(50, names=("energy",))
-    pq.write_table(rows, tmp_path / "t.parquet")
-    run(tmp_path, "templates-learn", str(tmp_path / "t.parquet"), shards=2, output="t.json", options={"by": "energy"})
-    rounds = sorted((tmp_path / "job" / "rounds").glob("*.json"))
-    documents = [json.loads(path.read_text()) for path in rounds]
-    assert [document["shards"] > 0 for document in documents] == [True] * (len(rounds) - 1) + [False]
-    history = documents[-1]["state"]["history"]
-    assert history == sorted(history, reverse=True)
+def test_templates_of_a_job_that_version_0_4_began_are_learned_and_gathered(tmp_path):
+    pq.write_table(albums(50, names=("energy",)), tmp_path / "t.parquet")
+    table, options = str(tmp_path / "t.parquet"), {"by": "energy", "k": 2}
+    run(tmp_path, "templates-learn", table, shards=2, output="whole.json", name="whole", options=options)
+    for name, shards, state in (
+        ("begun", 2, {"values": [[0.0] * 7] * 2}),
+        ("done", 0, {"best": [[0.0] * 7, [1.0] * 7], "followers": [3, 40], "history": [2.0, 1.0]}),
+    ):
+        plan_job(str(tmp_path / name), "templates-learn", [table], options=options, shards=2)
+        job = open_job(str(tmp_path / name))
+        for shard in range(2):
+            attempt(job, job.round_of(0), shard, Owner())
+        job.store.create("rounds/001.json", json.dumps({"shards": shards, "state": state}).encode())
+        assert work(str(tmp_path / name)).complete
+        gather(str(tmp_path / name), tmp_path / f"{name}.json")
+    begun, whole, done = (TemplateSet.load(tmp_path / f"{name}.json").values for name in ("begun", "whole", "done"))
+    np.testing.assert_array_equal(begun, whole)
+    np.testing.assert_array_equal(done, [[1.0] * 7, [0.0] * 7])

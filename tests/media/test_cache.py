@@ -104,24 +104,6 @@ def test_a_folder_that_cannot_be_written_is_no_error(tmp_path: Path, monkeypatch
     assert (cache_info().entries, clear_cache()) == ((), 0)
 
 
-def test_what_earlier_versions_kept_is_taken_over() -> None:
-    old = cache_folder() / "features" / "audio-1" / KEY[:2] / f"{KEY[2:]}.json"
-    old.parent.mkdir(parents=True)
-    old.write_text(json.dumps({"spec": "audio", "version": 1, "key": KEY, "features": ROW.tolist()}))
-    np.testing.assert_array_equal(recall(KEY, SPEC), ROW)
-    assert cache_info().old == 1
-    old.unlink()
-    np.testing.assert_array_equal(recall(KEY, SPEC), ROW)
-
-
-@pytest.mark.parametrize("content", ["", "{", "[]", "[" * 100000, '{"spec": "audio"}', '{"features": [1, "loud"]}'])
-def test_a_broken_entry_of_an_earlier_version_is_none(content: str) -> None:
-    old = cache_folder() / "features" / "audio-1" / KEY[:2] / f"{KEY[2:]}.json"
-    old.parent.mkdir(parents=True)
-    old.write_text(content)
-    assert recall(KEY, SPEC) is None
-
-
 _WRITER = """
 import sys
 import numpy as np

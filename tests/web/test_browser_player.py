@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 import time
+from pathlib import Path
 
+import numpy as np
 import pytest
 
-from .conftest import row_of, settled, titles
+from fabula.media import Medium, Preview, Spec
+from fabula.web.server_store import Settings
+
+from .conftest import row_of, serving, settled, titles
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
@@ -115,3 +122,33 @@ def test_waves_are_drawn_and_media_keys_work(visit, demo):
     page.wait_for_selector(f'#player[data-item="{item_of(page, titles(page)[1])}"]')
     assert page.evaluate("navigator.mediaSession.metadata.title") == titles(page)[1]
     page.click("#play")
+
+
+def draw_nothing(path, stop):
+    return np.array([float(Path(path).stat().st_size)])
+
+
+@pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="ffmpeg is not installed")
+def test_what_is_to_be_seen_is_seen_while_it_plays(browser, bring, tmp_path):
+    spec = Spec("clips", 1, ("size",), draw_nothing, (1,))
+    clips = Medium("clips", endings=frozenset({".mp4"}), specs={"clips": lambda: spec}, preview=Preview("video"))
+    bring(clips)
+    for name in ("red", "green", "blue"):
+        drawn = ["-f", "lavfi", "-i", f"color={name}:s=64x48", "-t", "2", "-pix_fmt", "yuv420p"]
+        command = ["ffmpeg", "-v", "error", *drawn, str(tmp_path / f"{name}.mp4")]
+        subprocess.run(command, check=True, timeout=60)
+    with serving(Settings(roots=(tmp_path.resolve(),), first=tmp_path.resolve())) as served:
+        page = browser.new_page()
+        page.goto(served.entrance)
+        settled(page)
+        assert page.locator("#screen").is_hidden()
+        page.click("#play-all")
+        page.wait_for_selector('#player[data-state="playing"]')
+        until = time.monotonic() + 20
+        while not page.evaluate("document.querySelector('#screen video:not([hidden])').currentTime > 0.1"):
+            assert time.monotonic() < until
+        assert page.locator("#screen video:visible").count() == 1
+        assert page.evaluate("document.querySelector('#screen video:not([hidden])').videoWidth") == 64
+        page.click("#again")
+        assert page.locator("#kind option").all_text_contents() == ["what their endings say", "clips", "music"]
+        page.close()

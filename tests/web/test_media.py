@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import pytest
 
-from fabula.media import registry
-from fabula.media.facts import Unit, as_number
-from fabula.media.medium import Medium, Preview, Words
+from fabula.media import Medium, Preview, Spec, Unit, Words, as_number, registry, write_whole
 from fabula.web.server_store import Settings
 
 from .conftest import serving
@@ -85,3 +85,65 @@ def test_a_medium_without_previews_has_none(served, opened, monkeypatch):
     body = served.client.get(f"/api/collections/{again}").json()
     assert body["medium"]["preview"] == {"kind": "", "type": ""}
     assert not any(item["preview"] for item in body["items"])
+
+
+# A medium of another package that claims what one of the house claims, too.
+
+
+def weigh(path, stop):
+    if "bad" in path:
+        raise KeyError("moss")
+    return np.array([float(Path(path).stat().st_size)])
+
+
+def write_pile(collection, target, sides):
+    return write_whole(target, "\n".join(item.title for item in collection.items))
+
+
+def fail(path, size):
+    raise KeyError("moss")
+
+
+PILES = Medium(
+    "piles",
+    Words("stone", "stones", "pile", "mason"),
+    endings=frozenset({".mp3"}),
+    specs={"piles": lambda: Spec("piles", 1, ("weight",), weigh, (1,))},
+    preview=Preview("video", {".mp3": "video/mp4"}, cover=fail),
+    outputs={".pile": write_pile},
+)
+
+
+@pytest.fixture
+def stones(bring, tmp_path):
+    bring(PILES)
+    for k, name in enumerate("abc"):
+        (tmp_path / f"{name}.mp3").write_bytes(b"x" * (k + 1))
+    with serving(Settings(roots=(tmp_path.resolve(),))) as served:
+        yield served
+
+
+def test_the_medium_can_be_named_where_files_are_opened(stones, tmp_path):
+    assert stones.client.get("/api/formats").json()["rivals"] == ["music", "piles"]
+    body = {"path": str(tmp_path)}
+    opened = stones.opened(stones.client.post("/api/collections", json=body))
+    told = stones.client.get(f"/api/collections/{opened}").json()
+    assert told["notes"][0] == "opened as piles, though music knows such files, too (--medium music)"
+    assert (told["medium"]["preview"], told["medium"]["outputs"]) == ({"kind": "video", "type": "video"}, ["pile"])
+    refused = stones.finish(stones.client.post("/api/collections", json={**body, "medium": "music"}))
+    assert (refused["state"], "is not audio" in refused["error"]) == ("failed", True)
+    sent = stones.opened(stones.upload(("a.mp3", b"x"), ("b.mp3", b"xx"), medium="piles"))
+    told = stones.client.get(f"/api/collections/{sent}").json()
+    assert (told["medium"]["name"], [note for note in told["notes"] if "opened as" in note]) == ("piles", [])
+
+
+def test_what_it_writes_is_saved_and_what_it_raises_is_one_line(stones, tmp_path):
+    (tmp_path / "bad.mp3").write_bytes(b"moss")
+    opened = stones.opened(stones.client.post("/api/collections", json={"path": str(tmp_path)}))
+    told = stones.client.get(f"/api/collections/{opened}").json()
+    assert told["left_out"] == [{"name": "bad.mp3", "why": "cannot be measured (tests: KeyError: 'moss')"}]
+    result = stones.order(collection=opened, template="steady-rise")["result"]
+    saved = stones.client.post(f"/api/collections/{opened}/export", json={"result": result, "format": "pile"})
+    assert saved.text == "a\nb\nc"
+    cover = stones.client.get(f"/api/collections/{opened}/items/0/cover")
+    assert (cover.status_code, "medium 'piles', cover fails (tests: KeyError: 'moss')" in cover.text) == (400, True)

@@ -31,13 +31,11 @@ def info(*, as_json: bool) -> None:
     if as_json:
         entries = [{"spec": spec, "version": version, "files": count} for spec, version, count in found.entries]
         document = {"path": str(found.path), "entries": entries, "bytes": found.size, "most": found.most}
-        click.echo(json.dumps(document | {"old": found.old}))
+        click.echo(json.dumps(document))
         return
     click.echo(f"{found.path}: {_size(found.size)} of at most {_size(found.most)}")
     for spec, version, count in found.entries:
         click.echo(f"{spec}, version {version}: {count:,} files")
-    if found.old:
-        click.echo(f"of earlier versions: {found.old:,} files, taken over when they are asked for")
 
 
 @command.command("clear")

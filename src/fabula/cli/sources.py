@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass
+from importlib.resources import files
 from importlib.util import find_spec
 
 import click
@@ -28,45 +30,6 @@ class SourceKind:
         return not self.package or find_spec(self.package) is not None
 
 
-_ORDER = "fabula order"
-PLACES = (
-    SourceKind("folders and files of music, text or pictures", (), f"{_ORDER} ~/Music/new -o new.m3u8",
-               writes=False),
-    SourceKind("M3U and PLS playlists", (".m3u", ".m3u8", ".pls"), f"{_ORDER} mix.m3u8 -o mix-ordered.m3u8"),
-    SourceKind("XSPF and JSPF (ListenBrainz)", (".xspf", ".jspf"), f"{_ORDER} jams.jspf -o jams-ordered.jspf"),
-    SourceKind("Windows Media Player, Zune, Groove", (".wpl", ".zpl"), f"{_ORDER} evening.wpl -o evening.m3u8"),
-    SourceKind("Windows Media streams", (".asx", ".wax", ".wvx"), f"{_ORDER} radio.asx -o radio-ordered.asx"),
-    SourceKind("iTunes and Apple Music libraries", (".xml",), f"{_ORDER} Library.xml --collection Night -o Night.xml"),
-    SourceKind("rekordbox and Traktor collections", (".xml", ".nml"),
-          f"{_ORDER} rekordbox.xml --collection Night --sort-into-mix -o rekordbox.xml"),
-    SourceKind("Mixxx and Engine DJ databases", (".sqlite", ".db"),
-          f"{_ORDER} ~/.mixxx/mixxxdb.sqlite --collection Night --sort-into-mix --as 'Night, mixed'"),
-    SourceKind("Serato crates", (".crate",), f"{_ORDER} Night.crate -o 'Night, ordered.crate'"),
-    SourceKind("cue sheets, of files or of one long file", (".cue",), f"{_ORDER} disc.cue -o new.cue"),
-    SourceKind("tables of any program", (".csv", ".tsv", ".json", ".jsonl"), f"{_ORDER} playlist.csv -o ordered.csv"),
-    SourceKind("Parquet tables", (".parquet",), f"{_ORDER} all.parquet --all -o orders.parquet",
-          package="pyarrow", extra="tables"),
-    SourceKind("Excel and other spreadsheets", (".xlsx",), f"{_ORDER} set.xlsx -o set-ordered.xlsx",
-          package="openpyxl", extra="xlsx"),
-    SourceKind("rekordbox, iTunes, Serato, Audacity as text; lists as people write them, or of files", (".txt",),
-          f"{_ORDER} rekordbox.txt -o ordered.txt"),
-    SourceKind("what is pasted", ("-",), f"{_ORDER} -", writes=False),
-    SourceKind("tables at an address", ("s3://", "gs://", "gcs://", "abfs://", "az://", "hf://", "https://", "http://",
-          "ftp://", "sftp://", "memory://"), f"{_ORDER} s3://bucket/songs.csv -o ordered.csv", writes=False,
-          package="fsspec", extra="remote"),
-    SourceKind("Navidrome, gonic and other Subsonic servers", ("subsonic://", "subsonic+http://"),
-          f"{_ORDER} subsonic://ann@music.example/playlist/Night --as 'Night, ordered'"),
-    SourceKind("Jellyfin", ("jellyfin://", "jellyfin+http://"),
-          f"{_ORDER} jellyfin://ann@music.example/playlist/Night --as 'Night, ordered'"),
-    SourceKind("Plex", ("plex://", "plex+http://"),
-          f"{_ORDER} plex://music.example/playlist/Night --as 'Night, ordered'"),
-    SourceKind("MPD: queue and playlists", ("mpd://",),
-          f"{_ORDER} mpd://localhost/playlist/Night --as 'Night, ordered'",
-          package="mpd", extra="mpd"),
-    SourceKind("beets, by its own command", ("beet fabula",), "beet fabula album:Night", package="beets"),
-)  # fmt: skip
-
-
 @click.command("sources")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON list instead.")
 def command(*, as_json: bool) -> None:
@@ -76,7 +39,9 @@ def command(*, as_json: bool) -> None:
     Example:
       fabula sources
     """
-    places = [*PLACES, *_others()]
+    rows = json.loads(files("fabula.cli").joinpath("sources.json").read_text(encoding="utf-8"))
+    own = [SourceKind(**{**row, "known_by": tuple(row["known_by"])}) for row in rows]
+    places = [*own, *_others(own)]
     if as_json:
         click.echo(json_text([{**asdict(one), "installed": one.installed} for one in places], indent=1))
         return
@@ -87,21 +52,21 @@ def command(*, as_json: bool) -> None:
         print_lines(f"{one.name}{known}: {'in and out' if one.writes else 'in'}{state}", f"    {one.example}")
 
 
-def _others() -> list[SourceKind]:
+def _others(places: list[SourceKind]) -> list[SourceKind]:
     """What other packages bring."""
     from fabula.media.registry import added
     from fabula.sources.registry import readers
 
-    known = {name for place in PLACES for name in place.known_by}
-    found = [
-        SourceKind(f"folders and files of {medium.name}", tuple(sorted(medium.endings)),
-                   f"{_ORDER} FOLDER --medium {medium.name} -o NAME{next(iter(medium.outputs), '.m3u8')}", writes=False)
-        for medium in added()
-    ]  # fmt: skip
+    known = {name for place in places for name in place.known_by}
+    found = []
+    for medium in added():
+        written = f"NAME{next(iter(medium.outputs), '.m3u8')}"
+        example = f"fabula order FOLDER --medium {medium.name} -o {written}"
+        endings = tuple(sorted(medium.endings))
+        found.append(SourceKind(f"folders and files of {medium.name}", endings, example, writes=False))
     for reader in readers():
         names = (*reader.endings, *(f"{scheme}://" for scheme in reader.schemes))
         if new := tuple(name for name in names if name not in known):
-            found.append(
-                SourceKind(reader.name, new, f"{_ORDER} FILE{new[0]}" if new[0][0] == "." else f"{_ORDER} {new[0]}...")
-            )
+            named = f"FILE{new[0]}" if new[0][0] == "." else f"{new[0]}..."
+            found.append(SourceKind(reader.name, new, f"fabula order {named}"))
     return found

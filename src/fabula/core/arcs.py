@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.arrays import Floats, Ints, as_essence, as_offsets, by_length, inverse
+from fabula.core.arrays import Floats, Ints, as_essence, as_offsets, by_length
 from fabula.core.fit import Fit, Ties, as_fixed, assign_least, lay, match_sorted, mixing
 from fabula.core.template import CUBIC, Template, TemplateSet, replace_values
 from fabula.errors import InputError
@@ -84,7 +84,7 @@ class Arcs:
         pinned = as_fixed(fixed or {}, len(rows))
         mixed = mixing(rows) if ties == "random" else None
         if mixed is not None:
-            shown = inverse(mixed)
+            shown = np.argsort(mixed)
             there = {position: int(shown[item]) for position, item in pinned.items()}
             fits = self.order(values[mixed], alternatives=alternatives, fixed=there, ties="given")
             return [replace(each, ordering=mixed[each.ordering]) for each in fits]

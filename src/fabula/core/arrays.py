@@ -83,14 +83,6 @@ def as_ordering(ordering: ArrayLike, n: int | None = None) -> Ints:
     return array.astype(np.intp)
 
 
-def inverse(ordering: ArrayLike) -> Ints:
-    """Place of each item: ``inverse(ordering)[item] = position``."""
-    order = as_ordering(ordering)
-    place = np.empty_like(order)
-    place[order] = np.arange(order.size)
-    return place
-
-
 def as_item(item: int, n: int) -> int:
     """Check the index of an item."""
     try:

@@ -10,18 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.arrays import (
-    Bools,
-    Floats,
-    Ints,
-    as_essence,
-    as_item,
-    as_ordering,
-    as_position,
-    distances,
-    inverse,
-    quantise,
-)
+from fabula.core.arrays import Bools, Floats, Ints, as_essence, as_item, as_ordering, as_position, distances, quantise
 from fabula.core.display import caption_html, curve_svg
 from fabula.core.template import Template
 from fabula.errors import ConstraintError, InputError, check_kind
@@ -288,7 +277,7 @@ def fit(
     if mixed is None:
         ordering = _place(rows, goals, pinned, banned)
     else:
-        shown = inverse(mixed)  # item -> where it is shown
+        shown = np.argsort(mixed)  # item -> where it is shown
         fixed_there = {position: int(shown[item]) for position, item in pinned.items()}
         ordering = mixed[_place(rows[mixed], goals, fixed_there, {(int(shown[i]), p) for i, p in banned})]
     return Fit(ordering, template, targets, distances(values[ordering].reshape(n, -1), targets.reshape(n, -1)))

@@ -190,35 +190,10 @@ def _piece_operator(knots: bytes) -> Floats:
     x = np.frombuffer(knots, dtype=np.float64)
     eye, dx = np.eye(len(x)), np.diff(x)
     slope = np.diff(eye, axis=0) / dx[:, np.newaxis]  # (q - 1, q)
-    return _hermite(eye, dx[:, np.newaxis], slope, _derivative_operator(dx, slope))
-
-
-def _hermite(y: Floats, dx: Floats, slope: Floats, derivative: Floats) -> Floats:
-    """The cubic of each piece (q - 1, 4, ...) from values and derivatives at the knots, and the slopes between."""
+    derivative, wide = _derivative_operator(dx, slope), dx[:, np.newaxis]
     start, end = derivative[:-1], derivative[1:]
-    return np.stack([y[:-1], start, (3 * slope - 2 * start - end) / dx, (start + end - 2 * slope) / dx**2], axis=1)
-
-
-def _monotone_slopes(dx: Floats, slope: Floats) -> Floats:
-    """The slope at each knot, shape (q[, d]); ``dx`` has shape (q - 1[, 1])."""
-    if len(dx) == 1:
-        return np.concatenate([slope, slope])
-    left, right = slope[:-1], slope[1:]
-    before, after = 2 * dx[1:] + dx[:-1], dx[1:] + 2 * dx[:-1]
-    level = np.sign(left) * np.sign(right) <= 0
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # of a slope next to nothing
-        inner = np.where(level, 0.0, (before + after) / (before / left + after / right))
-    first = _end_slope(dx[0], dx[1], slope[0], slope[1])
-    last = _end_slope(dx[-1], dx[-2], slope[-1], slope[-2])
-    return np.concatenate([first[np.newaxis], inner, last[np.newaxis]])
-
-
-def _end_slope(near: Floats, far: Floats, slope: Floats, next_slope: Floats) -> Floats:
-    """The slope at an end: of the parabola through three knots, held where that would turn."""
-    found = ((2 * near + far) * slope - near * next_slope) / (near + far)
-    found = np.where(np.sign(found) != np.sign(slope), 0.0, found)
-    turning = (np.sign(slope) != np.sign(next_slope)) & (np.abs(found) > 3 * np.abs(slope))
-    return np.asarray(np.where(turning, 3 * slope, found))
+    bend, twist = (3 * slope - 2 * start - end) / wide, (start + end - 2 * slope) / wide**2
+    return np.stack([eye[:-1], start, bend, twist], axis=1)
 
 
 def _derivative_operator(dx: Floats, slope: Floats) -> Floats:
@@ -253,14 +228,12 @@ def _pieces_of(knots: Floats, values: Floats, interpolation: str) -> Floats:
     """The polynomial of each piece: shape (knots - 1, 4[, d]), coefficients from power 0 up."""
     if interpolation not in INTERPOLATIONS:
         raise InputError(f"interpolation must be {' or '.join(map(repr, INTERPOLATIONS))}; got {interpolation!r}")
-    if interpolation == MONOTONE:
-        dx = np.diff(knots).reshape(-1, *(1,) * (values.ndim - 1))
-        slope = np.diff(values, axis=0) / dx
-        return _hermite(values, dx, slope, _monotone_slopes(dx, slope))
-    if len(knots) > _MANY:
-        from scipy.interpolate import CubicSpline
+    if interpolation == MONOTONE or len(knots) > _MANY:
+        from scipy.interpolate import CubicSpline, PchipInterpolator
 
-        return np.ascontiguousarray(np.moveaxis(CubicSpline(knots, values).c[::-1], 0, 1))
+        with np.errstate(over="ignore"):  # of a slope next to nothing
+            curve = (PchipInterpolator if interpolation == MONOTONE else CubicSpline)(knots, values)
+        return np.ascontiguousarray(np.moveaxis(curve.c[::-1], 0, 1))
     return np.tensordot(_piece_operator(knots.tobytes()), values, axes=(2, 0))
 
 
@@ -433,10 +406,7 @@ _FLAT = 1e-9  # deviation along a template below which it counts as flat
 
 @cache
 def shapes(group: str) -> dict[str, tuple[str, dict[float, float]]]:
-    """Name -> a sentence and height by position, of the "known" templates, or of "simple" ones, of any scale.
-
-    Among the known are the six emotional arcs of Reagan et al. 2016, and stages of a drama.
-    """
+    """Name -> a sentence and height by position, of the "known" templates, or of "simple" ones, of any scale."""
     kept = json.loads(files("fabula.core").joinpath("shapes.json").read_text(encoding="utf-8"))[group]
     return {name: (sentence, dict(curve)) for name, (sentence, curve) in kept.items()}
 

@@ -104,10 +104,7 @@ def find_inputs(inputs: Sequence[Input], elsewhere: Sequence[str] = ()) -> list[
 
 
 def write_plan(store: JobStore, plan: JobPlan, beside: Mapping[str, bytes]) -> bool:
-    """Keep a plan where there is none: True where it is new, False where the same one is there already.
-
-    Files beside it (name -> content: the model, lists of files) make that a worker needs nothing else.
-    """
+    """Keep a plan where there is none: True where it is new, False where the same one is there already."""
     if store.read(PLAN) is None:
         for name, data in beside.items():
             store.write(name, data)
@@ -261,10 +258,7 @@ def plan_job(
     model: str | None = None,
     shards: int | None = None,
 ) -> tuple[JobPlan, bool]:
-    """Plan a job in a folder, which is made, or at an address; returns the plan, and whether it is new.
-
-    The task is a name of :data:`fabula.jobs.task.TASKS`, with options of its own.
-    """
+    """Plan a job in a folder, which is made, or at an address; returns the plan, and whether it is new."""
     import_extra("pyarrow", extra="tables", purpose="a job")
     kind = find_task(task)
     if not inputs:
@@ -319,10 +313,7 @@ def gather(address: str, output: str | os.PathLike[str], *, partial: bool = Fals
 
 
 def gather_table(job: ShardedJob, target: Path, *, partial: bool = False) -> dict[str, Any]:
-    """Write the rows of all parts of the first round as .parquet or .csv, whole or not at all.
-
-    A part is written at a time, so that the result may be larger than memory.
-    """
+    """Write the rows of all parts of the first round as .parquet or .csv, whole or not at all."""
     from pyarrow.csv import CSVWriter
     from pyarrow.parquet import ParquetWriter
 

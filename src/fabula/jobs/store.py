@@ -262,10 +262,7 @@ class Manifest:
 
 
 def write_part(store: JobStore, where: tuple[int, int], table: "pa.Table", **about: Any) -> Manifest:
-    """Keep the rows of a shard (round and number), then its manifest; another's is returned where that was there first.
-
-    Rows that failed say why in a column ``failure``; ``about`` are items, worker and seconds of the manifest.
-    """
+    """Keep the rows of a shard (round and number), then its manifest; returns another's where that was there first."""
     import pyarrow.parquet as pq
 
     name = shard_name(*where)

@@ -85,10 +85,7 @@ def claims(store: JobStore) -> dict[str, Claim]:
 
 
 class Lease:
-    """A claim of one's own, renewed by a thread as long as it is held; use it by ``with``.
-
-    After ``expiry`` seconds of silence others may take the shard over.
-    """
+    """A claim of one's own, renewed by a thread as long as it is held; use it by ``with``."""
 
     def __init__(self, store: JobStore, shard: str, owner: Owner, expiry: float = EXPIRY) -> None:
         self._store, self._shard, self._owner, self._expiry = store, shard, owner, expiry
@@ -239,10 +236,7 @@ def work_side_by_side(
 
 
 def attempt(job: ShardedJob, now: Round, shard: int, owner: Owner, expiry: float = EXPIRY) -> tuple[Outcome, str]:
-    """Claim one shard and do it; says how that went, and why it failed.
-
-    A store that cannot be written, such as a full disk, is an error: no other shard would fare better.
-    """
+    """Claim one shard and do it; says how that went, and why it failed."""
     name = shard_name(now.number, shard)
     lease = Lease(job.store, name, owner, expiry)
     if not lease.take():

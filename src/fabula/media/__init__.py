@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         Unit,
         as_number,
         as_numbers,
-    )
+    )  # fmt: skip
     from fabula.media.medium import (
         Choosing,
         Cover,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
         Wave,
         Words,
         essence_steps,
-    )
+    )  # fmt: skip
     from fabula.media.registry import find_medium
 
 _HOMES = {

@@ -7,9 +7,7 @@ fast as processes here, start at once, and end at once on Ctrl-C.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
-import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -133,36 +131,35 @@ class Database:
 
     def _do(self, statement: str, values: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
         """Run a statement; a database that turns out broken is made anew, once."""
-        import sqlite3
-
         try:
             return self._connection.execute(statement, values).fetchall()
-        except sqlite3.DatabaseError as error:
-            if not any(sign in str(error) for sign in _BROKEN):
-                raise DatabaseError(str(error)) from error
+        except Exception as error:
+            self._check_broken(error)
         self._connection.close()
         self._set_aside()
         self._connection = self._connect()
         try:
             return self._connection.execute(statement, values).fetchall()
-        except sqlite3.DatabaseError as error:
+        except Exception as error:
             raise DatabaseError(str(error)) from error
 
     def _connect(self) -> Connection:
         try:
-            import sqlite3
-        except ImportError as error:  # a Python that was built without it
-            raise DatabaseError(str(error)) from error
-        try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             try:
                 return self._open()
-            except sqlite3.DatabaseError as error:
-                if not any(sign in str(error) for sign in _BROKEN):
-                    raise
+            except Exception as error:
+                self._check_broken(error)
                 self._set_aside()
                 return self._open()
-        except (sqlite3.Error, OSError) as error:
+        except DatabaseError:
+            raise
+        except Exception as error:  # SQLite's own, of the system, or of a Python that was built without it
+            raise DatabaseError(str(error)) from error
+
+    def _check_broken(self, error: Exception) -> None:
+        """Refuse what is no sign of a broken database."""
+        if not any(sign in str(error) for sign in _BROKEN):
             raise DatabaseError(str(error)) from error
 
     def _open(self) -> Connection:
@@ -247,12 +244,10 @@ def recall(key: str, spec: Spec) -> NDArray[np.float64] | None:
     """Features kept for that content, None where there are none that can be trusted."""
     which = (spec.name, spec.version, bytes.fromhex(key))
     found = _ask(lambda cache: cache.recall(*which, older_than=_DAY), None)
-    if found is not None:
-        return _trust(np.frombuffer(found, dtype="<f8"), spec) if len(found) == 8 * _size(spec) else None
-    old = _recall_old(key, spec)
-    if old is not None:
-        keep(key, spec, old)
-    return old
+    if found is None or len(found) != 8 * int(np.prod(spec.shape)):
+        return None
+    values = np.frombuffer(found, dtype="<f8").reshape(spec.shape).astype(np.float64)
+    return None if np.isinf(values).any() else values  # NaN: not known of that file
 
 
 def keep(key: str, spec: Spec, features: NDArray[np.float64]) -> bool:
@@ -276,7 +271,6 @@ class CacheInfo:
     # Bytes on the disk, and at most.
     size: int
     most: int
-    old: int  # entries of earlier versions, one file each, that nobody has asked for since
 
 
 def cache_info() -> CacheInfo:
@@ -286,17 +280,12 @@ def cache_info() -> CacheInfo:
     entries = _ask(Database.counts, none) if path.exists() else none
     beside = [path, *(path.with_name(path.name + end) for end in ("-wal", "-shm"))]
     size = sum(file.stat().st_size for file in beside if file.exists())
-    return CacheInfo(path, entries, size, most_bytes(), sum(1 for _ in _old_files()))
+    return CacheInfo(path, entries, size, most_bytes())
 
 
 def clear_cache(spec: str | None = None) -> int:
     """Forget what is kept, of one spec or of all; returns how many entries there were."""
-    old = [file for file in _old_files() if spec is None or file.parent.parent.name.rpartition("-")[0] == spec]
-    for file in old:
-        file.unlink(missing_ok=True)
-    if spec is None:
-        shutil.rmtree(_old_folder(), ignore_errors=True)
-    return len(old) + (_ask(lambda cache: cache.clear(spec), 0) if cache_file().exists() else 0)
+    return _ask(lambda cache: cache.clear(spec), 0) if cache_file().exists() else 0
 
 
 def most_bytes() -> int:
@@ -317,39 +306,6 @@ def _ask(action: Callable[[Database], Value], otherwise: Value) -> Value:
         return action(database(cache_file()))
     except (DatabaseError, OSError):
         return otherwise
-
-
-def _size(spec: Spec) -> int:
-    return int(np.prod(spec.shape))
-
-
-def _trust(values: NDArray[np.float64], spec: Spec) -> NDArray[np.float64] | None:
-    """The features in their shape; None where one is infinite. NaN: not known of that file."""
-    shaped = values.reshape(spec.shape).astype(np.float64)
-    return None if np.isinf(shaped).any() else shaped
-
-
-def _old_folder() -> Path:
-    return cache_folder() / "features"
-
-
-def _old_files() -> Iterator[Path]:
-    """Entries of earlier versions."""
-    with suppress(OSError):
-        yield from _old_folder().glob("*/??/*.json")
-
-
-def _recall_old(key: str, spec: Spec) -> NDArray[np.float64] | None:
-    """Features that an earlier version kept for that content."""
-    place = _old_folder() / f"{spec.name}-{spec.version}" / key[:2] / f"{key[2:]}.json"
-    try:
-        entry = json.loads(place.read_bytes())
-        values = np.array(entry["features"], dtype=np.float64)
-        if (entry["spec"], entry["version"], entry["key"]) != (spec.name, spec.version, key):
-            return None
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return None
-    return _trust(values, spec) if values.shape == spec.shape else None
 
 
 Progress = Callable[[int, int, str], None]

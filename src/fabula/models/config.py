@@ -11,8 +11,10 @@ those of the input transform, ``transform.mean`` and ``transform.deviation``, ar
 itself, in the shape of its features: (f,), or (f, s).
 """
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -173,36 +175,9 @@ def check_choice(config: Mapping[str, Any], key: str, choices: tuple[str, ...], 
         raise ModelError(f'{what}\'s "{key}" must be one of {", ".join(choices)}; got {config.get(key)!r}')
 
 
-# What the presets of training change of the default settings, as plain values: here, so that their names can be told
-# where there is no PyTorch.
-# Appendix A of the paper. The mlp stands in for its encoder where the features are plain numbers.
-_PAPER: dict[str, Any] = {
-    "bound": 0.0,
-    "encoder": "auto",
-    "widths": (64, 64),
-    "skip": False,
-    "dropout": 0.1,
-    "feature_dropout": 0.0,
-    "feature_noise": 0.0,
-    "scorers": ("bilstm",),
-    "scorer_positions": False,
-    "readout_dropout": 0.0,
-    "essence_noise": 0.0,
-    "negatives": 31,
-    "batch": 16,
-    "optimizer": "adam",
-    "learning_rate": 1e-4,
-    "encoder_decay": 0.0,
-    "scorer_decay": 1e-5,
-    "schedule": "constant",
-    "warmup": 0.0,
-    "clip": 0.0,
-    "ema": 0.0,
-    "epochs": 100,
-    "patience": 10,
-    "subsequences": 0.0,
-    "calibrate": False,
-}
-# A mixture of arcs alone, light enough for a CPU.
-_ARCS: dict[str, Any] = {"scorers": ("arcs",), "widths": (64, 64), "epochs": 50}
-PRESETS: dict[str, dict[str, Any]] = {"default": {}, "arcs": _ARCS, "paper": _PAPER}
+# What the presets of training change of the default settings: here, so that their names can be told without PyTorch.
+# "paper" is its appendix A, where the mlp stands in for its encoder if the features are plain numbers; "arcs" a mixture
+# of arcs alone, light enough for a CPU.
+PRESETS: dict[str, dict[str, Any]] = json.loads(
+    files("fabula.models").joinpath("presets.json").read_text(encoding="utf-8")
+)

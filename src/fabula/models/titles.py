@@ -472,10 +472,7 @@ class TitleRelations:
         self._parts = np.array([part for own in titles for part in _parts(own)], dtype=np.intp)
 
     def cells(self, rows: slice | Ints, columns: slice | Ints) -> tuple[Ints, Ints, NDArray[np.float32]]:
-        """Every two items of some rows and some columns whose titles have a word in common, and what relates them.
-
-        The numbers of both among the rows and the columns, and (cells, len(TITLE_PAIRS)).
-        """
+        """Every two items of some rows and some columns whose titles have a word in common, and what relates them."""
         shared = (self._words[rows] @ self._words[columns].T).tocoo()
         every = np.arange(len(self._sizes))
         first, second = every[rows][shared.row], every[columns][shared.col]
@@ -551,10 +548,7 @@ class Vocabulary:
 
 
 def learn_vocabulary(titles: Iterable[tuple[str, Sequence[Title]]], *, tokens: int, grams: int) -> Vocabulary:
-    """The commonest tokens and grams of many collections, (artist, titles) each, counted once per artist.
-
-    ``tokens`` and ``grams`` say by how many artists one must be used to be kept, 1 or more; 0 keeps none.
-    """
+    """The commonest tokens and grams of many collections, (artist, titles) each, counted once per artist."""
     token_users: Counter[str] = Counter()
     gram_users: Counter[str] = Counter()
     by_artist: dict[str, list[tuple[str, ...]]] = {}

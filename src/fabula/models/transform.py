@@ -81,10 +81,7 @@ class Transform:
         return self.mean.shape
 
     def apply(self, features: ArrayLike) -> Floats:
-        """Features of shape (n, f) or (n, f, s) as the encoder takes them, the same shape, finite.
-
-        An infinite value, or one of 0 or less where the logarithm is taken, is an error that names the feature.
-        """
+        """Features of shape (n, f) or (n, f, s) as the encoder takes them, the same shape, finite."""
         values = _take_logarithms(np.asarray(features, dtype=np.float64), self.feature_names, self.logged)
         if values.shape[1:] != self.mean.shape:
             raise InputError(

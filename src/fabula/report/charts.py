@@ -227,10 +227,7 @@ Links = Sequence[Mapping[str, int]]
 
 
 def genealogy_figure(genealogy: Mapping[str, Any], *, standalone: bool = True) -> str:
-    """Templates by their number, and how collections move between them: the paper's Figure 4.
-
-    Of what ``Genealogy.to_dict`` gives: a box is a template, a band the collections.
-    """
+    """Templates by their number, and how collections move between them: the paper's Figure 4."""
     generations, width, height = genealogy["generations"], 960, 420
     total = sum(t["collections"] for t in generations[0]["templates"])
     most = max(len(g["templates"]) for g in generations)

@@ -37,10 +37,7 @@ class Drawing:
 
 
 def arc_figure(essence: ArrayLike, labels: Sequence[str], drawing: Drawing | None = None) -> str:
-    """A collection's arc: its items (n,) as points in order, the template behind them, a gap between sides.
-
-    The n labels are shown below the points where there is room, and on hover.
-    """
+    """A collection's arc: its items (n,) as points in order, the template behind them, a gap between sides."""
     how = drawing or Drawing()
     frame = _ArcFrame(np.asarray(essence, dtype=np.float64), labels, how)
     parts = [text(frame.left, 16, how.caption, bold=True)] if how.caption else []
@@ -107,10 +104,7 @@ def _item(frame: _ArcFrame, j: int, target: float) -> str:
 
 
 def ends_figure(ends: Ends, labels: Sequence[str], breaks: Sequence[int] = ()) -> str:
-    """A line for each item from its beginning over the whole to its end, and a dashed one for each step between them.
-
-    Items and labels are in the order in which they stand; at ``breaks`` a new side begins, without a step.
-    """
+    """A line for each item from its beginning over the whole to its end, a dashed one for each step between them."""
     m, left, top, tall = len(labels), 52, 14, 150
     wide = max(28, min(90, 1100 // m))
     values = np.concatenate([ends.start, ends.whole, ends.end])  # round numbers around most of them

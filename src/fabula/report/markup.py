@@ -40,10 +40,7 @@ def html_table(head: str, rows: Iterable[str]) -> str:
 def svg(
     parts: Iterable[str], *, width: float, height: float, label: str, standalone: bool = False, fixed: bool = False
 ) -> str:
-    """The SVG around the parts of a figure, with its style sheet where it is a file of its own (``standalone``).
-
-    A figure is as wide as its place, or at most ``width`` pixels with ``fixed``; a screen reader says ``label``.
-    """
+    """The SVG around the parts of a figure, with its style sheet where it is a file of its own (``standalone``)."""
     style = f"<style>{read_style('figure')}</style>" if standalone else ""
     wide = f' style="max-width:{width:.0f}px"' if fixed else ""
     return (

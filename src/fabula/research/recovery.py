@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.arrays import Floats, Ints, inverse, normalise
+from fabula.core.arrays import Floats, Ints, normalise
 from fabula.core.collection import Collection, Evidence
 from fabula.core.energy import Energy
 from fabula.core.fit import fit
@@ -188,7 +188,7 @@ def _closest(essences: Floats, templates: Sequence[Template]) -> Ints:
     found = np.empty_like(ranked)
     for template in templates:
         targets = template.samples(n)
-        place = inverse(np.argsort(targets, kind="stable"))  # position -> rank of its target
+        place = np.argsort(np.argsort(targets, kind="stable"))  # position -> rank of its target
         errors = (np.abs(rising[:, place] - targets) ** 2).mean(axis=1)
         nearer = errors < best
         found[nearer], best[nearer] = ranked[nearer][:, place], errors[nearer]

@@ -67,10 +67,7 @@ class Piece:
 def pieces_of(
     path: str | Path, wanted: Sequence[str], opening: Opening | None = None, measuring: Measuring | None = None
 ) -> Iterator[Piece]:
-    """The collections of a table in one piece or more; a folder or a playlist is one collection, and is measured.
-
-    Of a table that is read in pieces no other features than those wanted are read.
-    """
+    """The collections of a table in one piece or more; a folder or a playlist is one collection, and is measured."""
     how = opening or Opening()
     if not is_table(path):
         source = open_source([path], how)
@@ -89,10 +86,7 @@ def pieces_of(
 
 
 def piece_of(reading: TableReading, rows: Ints, total: int, *, named: bool = True) -> Piece:
-    """What was read of a table as a piece of a catalogue, with the rows (from 1) that its items came from.
-
-    Items are called by these rows where the table does not name them.
-    """
+    """What was read of a table as a piece of a catalogue, with the rows (from 1) that its items came from."""
     block = Collections.of(reading.collections)
     medium = measure_if_held(block[0])[1]
     return Piece(block, rows, block.texts("id") if named else Numbered(rows), medium, total)
@@ -540,10 +534,7 @@ def extract_table(
     opening: Opening | None = None,
     measuring: Measuring | None = None,
 ) -> Extracted:
-    """Measure folders, files or the files of a playlist, and write a table with one row a file.
-
-    `spec` says what to measure, one of the specs of the medium; by default its first.
-    """
+    """Measure folders, files or the files of a playlist, and write a table with one row a file."""
     target = check_target(output)
     check_ending(target, (".csv", ".json", ".parquet"))
     try:

@@ -37,10 +37,7 @@ _MIGHT = 1.5  # times as likely as by chance, to be named as an end that it migh
 
 
 def reasons(ordered: Ordered, rows: range | None = None) -> list[str]:
-    """One sentence per position: what the item is like, what the arc wants there; of some rows what a model goes by.
-
-    With sides, each side has an opener, a close, a height and a depth of its own.
-    """
+    """One sentence per position: what the item is like, what the arc wants there; of some rows what a model goes by."""
     joined = ordered.session.medium.telling.joins(ordered.collection, ordered.breaks)
     plain = _plain(ordered, range(MOST_CAUSES) if rows is None else rows)
     threads, on = ordered.session.threads, [""] * len(ordered.ordering)

@@ -243,10 +243,7 @@ def copy_numbered(ordered: Ordered, folder: str | Path, copying: Copying | None 
 
 
 def number_in_place(ordered: Ordered, progress: Progress | None = None) -> list[Path]:
-    """Write the new numbers into the files themselves, or beside them, as the medium does it.
-
-    What is replaced is kept as a version first; a file that is not written is not copied either.
-    """
+    """Write the new numbers into the files themselves, or beside them, as the medium does it."""
     write_number, rows = _number_writer(ordered), ordered.rows
     files = _find_files(ordered, rows, "a number could be written into")
     numbered = ordered.session.medium.numbered

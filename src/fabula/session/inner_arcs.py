@@ -146,10 +146,7 @@ class InnerArc:
         return self.six.templates[0] if self.six.chance <= _BELIEVED else None
 
     def describe(self) -> str:
-        """What it is like, and how sure that is, in a sentence.
-
-        The share of shuffles decides whether it is believed; that of arcs drawn again, which of the six.
-        """
+        """What it is like, and how sure that is, in a sentence."""
         share, chance = self.six.shares[0], self.six.chance
         if self.shape is None:
             return f"no shape beyond chance: {chance:.0%} of its shuffles have as much of one"
@@ -182,10 +179,7 @@ class InnerArc:
 def inner_arcs(
     paths: Sequence[str | Path], windows: Windows | None = None, progress: Callable[[int, int, str], None] | None = None
 ) -> list[InnerArc]:
-    """The inner arc of each of some files, items of a medium whose items have an inside, or folders, each as one.
-
-    `progress` is called with (done, total, path) after each.
-    """
+    """The inner arc of each of some files, items of a medium whose items have an inside, or folders, each as one."""
     how = windows or Windows()
     if not how.window > 0:
         raise InputError(f"must be above 0; got {how.window:g}", field="window")
@@ -297,10 +291,7 @@ def whole_arc(ordered: "Ordered") -> WholeArc | None:
 
 
 def pieces_along(items: Sequence[Item], medium: Medium, count: int) -> tuple[Collection | None, list[int]]:
-    """About so many pieces of items laid one after the other, and the number of the first of each item.
-
-    Each item has as many as its share of the whole; one that cannot be cut has none. None where none can.
-    """
+    """About so many pieces of items laid one after the other, and the number of the first of each item."""
     sizes = [len(medium.content(item)) if medium.content is not None else 1 for item in items]
     found: list[Collection] = []
     starts: list[int] = []

@@ -133,10 +133,7 @@ class Likelihood:
         return Sureness() if silent else claim(self.model, self.posterior, ordering)
 
     def beyond_chance(self, ordering: Ints, sides: Sequence[int] = ()) -> float:
-        """How many times as likely an ordering is as a random order of its items, on average.
-
-        Over all orderings where they have been summed up, else over some.
-        """
+        """How many times as likely an ordering is as a random order of its items, on average."""
         if self.expects and not sides and len(ordering) == len(self.collection):
             mean = self.posterior.mean_score
             if mean is not None:

@@ -347,10 +347,7 @@ def _from_file(path: str, number: int | None) -> Template:
 
 
 def find_item(items: Sequence[Item], which: int | str, field: str) -> int:
-    """The one item a person means: its index; or its id, title or file name, or a part that only one of them has.
-
-    Refused, as what was given in `field`, when none or several fit; a near miss is told, never taken.
-    """
+    """The one item a person means: its index; or its id, title or file name, or a part that only one of them has."""
     if not isinstance(which, str):
         which = int(which)
         if not 0 <= which < len(items):
@@ -574,10 +571,7 @@ def explain_conflicts(collection: Collection, medium: Medium, request: Request) 
 
 
 def backward_steps(collection: Collection, column: str, medium: Medium) -> Floats:
-    """What a step back in a column costs, shape (n, n): its ranks, about 1 for any two; nothing where one is unknown.
-
-    However far an order goes ahead is free, so that one in which the column rises costs nothing.
-    """
+    """What a step back in a column costs, (n, n): its ranks, about 1 for any two; nothing where one is unknown."""
     name = medium.meant(column, collection.feature_names)
     values = detail_column(collection, column) if name is None else collection.column(name)
     if np.isnan(values).all():

@@ -116,10 +116,7 @@ def quadratic_costs(
 def flat_costs(
     values: Floats, u: Floats, lengths: Ints, *, knots: ArrayLike = PAPER_KNOTS, even: bool = True
 ) -> TemplateCosts:
-    """Compute A, b and c of collections laid end to end: essence and positions (items,), lengths (m,).
-
-    ``even`` says that collections of one length have the same positions.
-    """
+    """Compute A, b and c of collections laid end to end: essence and positions (items,), lengths (m,)."""
     x = np.asarray(knots, dtype=np.float64)
     q = basis(x, [0.0]).shape[1]  # checks the knots
     starts = np.cumsum(lengths) - lengths

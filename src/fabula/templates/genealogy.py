@@ -81,11 +81,7 @@ class Genealogy:
 def trace_genealogy(
     sets: Sequence[TemplateSet], essences: Sequence[ArrayLike], positions: Sequence[ArrayLike] | None = None
 ) -> Genealogy:
-    """Assign collections to sets of growing size, and follow the templates from set to set.
-
-    An heir in the next set is one that shares collections. Three best and three worst fitting collections are named per
-    template.
-    """
+    """Assign collections to sets of growing size, and follow the templates from set to set."""
     if not sets:
         raise InputError("a genealogy needs at least one set of templates; got none")
     tables = [templates.errors(essences, positions) for templates in sets]  # (m, k) each
@@ -127,10 +123,7 @@ class TemplateComparison:
 
 
 def compare_templates(first: TemplateSet, second: TemplateSet, *, normalised: bool = False) -> TemplateComparison:
-    """Pair the templates, of one dimension, of two sets and say how far they lie apart.
-
-    With ``normalised`` each is brought to mean 0 and deviation 1 first, so that their scale does not count.
-    """
+    """Pair the templates, of one dimension, of two sets and say how far they lie apart."""
     wrong = next((t.dimensions for ts in (first, second) for t in ts if t.dimensions > 1), None)
     if wrong is not None:
         raise InputError(f"only templates of one dimension are compared; got {wrong} dimensions")

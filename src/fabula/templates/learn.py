@@ -116,10 +116,7 @@ def contrast(
     settings: ContrastSettings | None = None,
     progress: Progress | None = None,
 ) -> Contrast:
-    """Maximise InfoNCE over the knot values and weights of k arcs (L-BFGS from several starts).
-
-    The features, (m, 1 + negatives, q), are those of :func:`contrast_features`.
-    """
+    """Maximise InfoNCE over the knot values and weights of k arcs (L-BFGS from several starts)."""
     how = settings or ContrastSettings()
     q = features.shape[2]
     begin = rng.normal(scale=_START_SCALE, size=(how.starts, k * (q + 1)))
@@ -369,10 +366,7 @@ def choose_count(
 
 
 def temper(templates: TemplateSet, features: Features) -> Arcs:
-    """Templates as arcs of equal weight, at the temperature with the most information about these orders.
-
-    The features, (m, 1 + negatives, q), are those of ``contrast_features`` with the knots that all of them share.
-    """
+    """Templates as arcs of equal weight, at the temperature with the most information about these orders."""
     from scipy.optimize import minimize_scalar
 
     def arcs(log_scale: float) -> Arcs:

@@ -4,9 +4,8 @@ Each collection goes to the template nearest to it, each template becomes the on
 collections, and so on until nothing moves. No step can raise the cost.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -87,10 +86,7 @@ def race(
     given: Floats,
     progress: Progress | None = None,
 ) -> tuple[Floats, Floats, list[list[float]]]:
-    """Let many starts, and those given (s, k, q), take a few steps and the better ones go on until they stand.
-
-    Gives sets (starts, k, q), their costs (starts,), and the costs of each on the way.
-    """
+    """Let many starts, and those given (s, k, q), take a few steps and the better ones go on until they stand."""
     values = np.concatenate([given, _scatter(costs, k, how.starts, rng)])
     steps = how.steps
     cost = np.full(len(values), np.inf)
@@ -128,10 +124,7 @@ def _scatter(costs: TemplateCosts, k: int, starts: int, rng: np.random.Generator
 
 
 def lloyd_step(costs: TemplateCosts, values: Floats) -> tuple[Floats, Floats]:
-    """One step for s sets of templates (s, k, q): the moved sets, and the cost (s,) of the sets as they were.
-
-    A template without collections is fitted to the collection that fits worst.
-    """
+    """One step for s sets of templates (s, k, q): the moved sets, and the cost (s,) of the sets as they were."""
     k = values.shape[1]
     label, error = costs.nearest(values)
     A, b, members = costs.sums(label, k)
@@ -149,91 +142,19 @@ def sample_rows(collections: int, k: int, rng: np.random.Generator) -> Ints | No
     return None if collections <= size else np.sort(rng.choice(collections, size, replace=False))
 
 
-@dataclass(frozen=True, eq=False)
-class StepSums:
-    """What a step needs to know of some collections under k templates with q knots."""
-
-    quadratic: Floats  # (k, q, q): sum of A over the collections nearest to each template
-    linear: Floats  # (k, q): of b
-    members: Floats  # (k,): of ones
-    error: float  # the sum of their errors
-    worst: Floats  # (w,): the largest errors, at most k of them, largest first
-    fits: Floats  # (w, q): the template of each of these collections alone
-
-    @property
-    def collections(self) -> int:
-        """How many collections there are."""
-        return int(self.members.sum())
-
-    @classmethod
-    def join(cls, parts: "Sequence[StepSums]") -> "StepSums":
-        """The sums of all parts, in their order."""
-        worst = np.concatenate([part.worst for part in parts])
-        fits = np.concatenate([part.fits for part in parts])
-        first = np.argsort(-worst, kind="stable")[: len(parts[0].members)]
-        return cls(
-            np.sum([part.quadratic for part in parts], axis=0),
-            np.sum([part.linear for part in parts], axis=0),
-            np.sum([part.members for part in parts], axis=0),
-            float(np.sum([part.error for part in parts])),
-            worst[first],
-            fits[first],
-        )
-
-
-def step_sums(costs: TemplateCosts, values: Floats) -> StepSums:
-    """What a step needs to know of collections under templates (k, q)."""
-    k = len(values)
-    label, error = costs.nearest(values[np.newaxis])
-    quadratic, linear, members = costs.sums(label, k)
-    worst = np.argsort(-error[0], kind="stable")[:k]
-    fits = costs.curve_fits(worst, SEED_RIDGE)
-    return StepSums(quadratic[0], linear[0], members[0], float(error[0].sum()), error[0][worst], fits)
-
-
-@dataclass
-class Descent:
-    """One set of templates on its way down."""
-
-    values: Floats  # (k, q): the set whose sums are wanted next
-    steps: int  # at most
-    best: Floats | None = None  # the best set seen
-    followers: Floats | None = None  # (k,): collections nearest to each of its templates
-    history: list[float] = field(default_factory=list)  # its costs on the way
-    finished: bool = False
-
-    def take(self, sums: StepSums) -> None:
-        """Go on by the sums of all collections under ``values``."""
-        cost = sums.error / sums.collections
-        stands = bool(self.history) and cost >= self.history[-1] * (1 - 1e-9)
-        if not stands or cost < self.history[-1]:
-            self.best, self.followers = self.values, sums.members
-            self.history.append(cost)
-        self.finished = stands or len(self.history) > self.steps
-        if not self.finished:
-            self.values = _solve_knots(sums.quadratic, sums.linear, sums.members, self.values)
-            empty = np.flatnonzero(sums.members == 0)  # without collections: fitted to the one that fits worst
-            self.values[empty] = sums.fits[: len(empty)]
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON holds it, to the last digit."""
-        plain = {"values": self.values.tolist(), "steps": self.steps, "history": self.history}
-        rest = {"best": self.best, "followers": self.followers}
-        return {**plain, **{name: None if array is None else array.tolist() for name, array in rest.items()}}
-
-    @classmethod
-    def from_dict(cls, document: Mapping[str, Any]) -> "Descent":
-        """What :meth:`to_dict` gave."""
-        best, followers = (None if document[key] is None else np.array(document[key]) for key in ("best", "followers"))
-        return cls(np.array(document["values"]), document["steps"], best, followers, list(document["history"]))
-
-
 def descend(costs: TemplateCosts, values: Floats, steps: int) -> tuple[Floats, Floats]:
     """Take one set (k, q) down until it stands: the best set seen, and its costs on the way."""
-    way = Descent(values, steps)
-    while not way.finished:
-        way.take(step_sums(costs, way.values))
-    return np.asarray(way.best), np.array(way.history)
+    best, history = values, list[float]()
+    while len(history) <= steps:
+        moved, [cost] = lloyd_step(costs, values[np.newaxis])
+        stands = bool(history) and cost >= history[-1] * (1 - 1e-9)
+        if not stands or cost < history[-1]:
+            best = values
+            history.append(float(cost))
+        if stands:
+            break
+        values = moved[0]
+    return best, np.array(history)
 
 
 def _solve_knots(quadratic: Floats, linear: Floats, members: Floats, values: Floats) -> Floats:
@@ -291,71 +212,15 @@ class EvolutionSettings:
 PAPER_EVOLUTION = EvolutionSettings(start=1.0, cooling=1.0)  # Algorithm 1 to the letter
 
 
-def evolve(
-    costs: TemplateCosts,
-    k: int,
-    *,
-    rng: np.random.Generator,
-    settings: EvolutionSettings | None = None,
-    progress: Progress | None = None,
-) -> "Evolution":
-    """Learn k templates by the paper's Algorithm 1; calls ``progress(generation, generations, best_cost)``."""
-    as_count(k, len(costs))
-    how = settings or EvolutionSettings()
-    way = Evolution.begin(k, len(costs.knots), how, rng)
-    while not way.finished:
-        way.take(costs.of(way.asked))
-        if progress is not None and len(way.best) > 1:
-            progress(len(way.best) - 1, how.generations, way.best[-1])
-    return way
-
-
-@dataclass
+@dataclass(frozen=True, eq=False)
 class Evolution:
-    """Templates that evolve: asks for the costs of sets of templates, and breeds the next from them.
+    """Templates that evolved, and how it went."""
 
-    Costs are means over collections, so those of parts of the collections add up; who has them need not be here.
-    """
-
-    how: EvolutionSettings
-    rng: np.random.Generator  # the randomness of what is to come
-    asked: Floats  # (s, k, q): the sets whose costs are wanted next
-    population: Floats  # (s, k, q): the fittest so far, best first; empty before the first
+    population: Floats  # (s, k, q): the fittest, best first
     costs: Floats  # (s,): theirs
-    # of the population, at the start and after each generation; never rises
-    best: list[float] = field(default_factory=list)
-    mean: list[float] = field(default_factory=list)  # likewise
-    steps: list[float] = field(default_factory=list)  # the scale of each generation's mutations
-    waited: int = 0  # generations without a better set
-    finished: bool = False
-
-    @classmethod
-    def begin(cls, k: int, q: int, how: EvolutionSettings, rng: np.random.Generator) -> "Evolution":
-        """The first population of k templates with q knots."""
-        first = how.start * rng.standard_normal((how.parents, k, q))
-        return cls(how, rng, first, np.empty((0, k, q)), np.empty(0))
-
-    def take(self, costs: Floats) -> None:
-        """Go on by the costs (s,) of the sets that were asked for."""
-        population, height = np.concatenate([self.population, self.asked]), np.concatenate([self.costs, costs])
-        if self.best:
-            fittest = np.argsort(height, kind="stable")[: self.how.parents]
-            population, height = population[fittest], height[fittest]
-            self.waited = 0 if height[0] < self.best[-1] else self.waited + 1
-        self.population, self.costs = population, height
-        self.best.append(float(height.min()))
-        self.mean.append(float(height.mean()))
-        tired = self.how.patience is not None and self.waited >= self.how.patience
-        self.finished = tired or len(self.steps) >= self.how.generations
-        if not self.finished:
-            self._mate()
-
-    def _mate(self) -> None:
-        age = len(self.steps) / max(1, self.how.generations - 1)
-        step = float(np.abs(self.rng.standard_normal())) * self.how.cooling**age
-        young = _children(self.population, self.how, self.rng)
-        self.asked = young + step * self.rng.standard_normal(young.shape)
-        self.steps.append(step)
+    best: list[float]  # of the population, at the start and after each generation; never rises
+    mean: list[float]  # likewise
+    steps: list[float]  # the scale of each generation's mutations
 
     @property
     def values(self) -> Floats:
@@ -367,22 +232,35 @@ class Evolution:
         """Its cost."""
         return self.best[-1]
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON holds it, to the last digit."""
-        arrays = {name: getattr(self, name).tolist() for name in ("asked", "population", "costs")}
-        lists = {name: getattr(self, name) for name in ("best", "mean", "steps", "waited")}
-        return {"how": asdict(self.how), "rng": self.rng.bit_generator.state, **arrays, **lists}
 
-    @classmethod
-    def from_dict(cls, document: Mapping[str, Any]) -> "Evolution":
-        """What :meth:`to_dict` gave."""
-        rng = np.random.default_rng()
-        rng.bit_generator.state = document["rng"]
-        asked = np.array(document["asked"])
-        population = np.array(document["population"]).reshape(-1, *asked.shape[1:])
-        best, mean, steps = (list(document[name]) for name in ("best", "mean", "steps"))
-        how, costs = EvolutionSettings(**document["how"]), np.array(document["costs"])
-        return cls(how, rng, asked, population, costs, best, mean, steps, document["waited"])
+def evolve(
+    costs: TemplateCosts,
+    k: int,
+    *,
+    rng: np.random.Generator,
+    settings: EvolutionSettings | None = None,
+    progress: Progress | None = None,
+) -> Evolution:
+    """Learn k templates by the paper's Algorithm 1; calls ``progress(generation, generations, best_cost)``."""
+    as_count(k, len(costs))
+    how = settings or EvolutionSettings()
+    population = how.start * rng.standard_normal((how.parents, k, len(costs.knots)))
+    height, steps, waited = costs.of(population), list[float](), 0
+    best, mean = [float(height.min())], [float(height.mean())]
+    while len(steps) < how.generations and (how.patience is None or waited < how.patience):
+        age = len(steps) / max(1, how.generations - 1)
+        steps.append(float(np.abs(rng.standard_normal())) * how.cooling**age)
+        young = _children(population, how, rng)
+        young = young + steps[-1] * rng.standard_normal(young.shape)
+        population, height = np.concatenate([population, young]), np.concatenate([height, costs.of(young)])
+        fittest = np.argsort(height, kind="stable")[: how.parents]
+        population, height = population[fittest], height[fittest]
+        waited = 0 if height[0] < best[-1] else waited + 1
+        best.append(float(height.min()))
+        mean.append(float(height.mean()))
+        if progress is not None:
+            progress(len(steps), how.generations, best[-1])
+    return Evolution(population, height, best, mean, steps)
 
 
 def _children(population: Floats, how: EvolutionSettings, rng: np.random.Generator) -> Floats:

@@ -125,6 +125,9 @@ def test_a_stored_playlist_is_replaced_and_the_old_one_kept(player):
     assert found["späte Lieder"] != before
     (kept,) = (songs for name, songs in found.items() if name != "späte Lieder")
     assert kept == before
+    ordered.write_back()  # what is there is what was written
+    assert player.lists()["späte Lieder"] == found["späte Lieder"]
+    player.client.playlistdelete("späte Lieder", 0)
     with pytest.raises(InputError, match="has changed since it was opened"):
         ordered.write_back()
     open_session(player.address("queue"), by="duration").order(template="steady-rise").write_back("Rising")

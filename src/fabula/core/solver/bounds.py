@@ -159,10 +159,7 @@ def _axis_bounds(task: Problem, goal: Goal, kept: int, room: float, worst: float
 
 
 def find_pinned(goal: Goal, follows: Template, constraints: Constraints, *, alone: bool) -> tuple[Pinned, Ints]:
-    """The items whose targets are known whatever the sizes of sides, all items kept; and the other items.
-
-    Where an item can be ``alone`` on a side, its first position is its last, and the target there another one.
-    """
+    """The items whose targets are known whatever the sizes of sides, all items kept; and the other items."""
     c, ends = constraints, follows.samples(2)
     if c.sides == 1:
         targets = follows.samples(c.n)
@@ -236,10 +233,7 @@ def _run_at_best(goal: Goal, run: tuple[int, ...], size: int) -> float:
 def flow_floor(
     flow: Floats, constraints: Constraints, kept: int, reached: float, budget: Budget, *, symmetric: bool = False
 ) -> float:
-    """What neighbours cost at least, positions aside: all but the last of each side are followed.
-
-    ``reached`` is what an ordering of all items has; ``symmetric`` where links cost the same either way.
-    """
+    """What neighbours cost at least, positions aside: all but the last of each side are followed."""
     n, sides = len(flow), constraints.sides
     if symmetric and kept == n:
         return tree_bound(_frame(flow, sides), reached, budget)
@@ -286,10 +280,7 @@ def sweep_cost(n: int) -> float:
 
 
 class PathSearch:
-    """The prices for one problem, on their way to a higher bound.
-
-    ``prices``: (N + zones,), of the items and of a mean length on each zone. ``value``: of a known ordering.
-    """
+    """The prices for one problem, on their way to a higher bound."""
 
     def __init__(self, problem: Instance, prices: Floats, value: float, *, floor: float = -np.inf) -> None:
         self.problem, self.value, self.floor = problem, value, floor

@@ -463,10 +463,7 @@ class Constraints:
         return words
 
     def renumber(self, items: Ints) -> "Constraints | None":
-        """The constraints on some items, of which ``items[k]`` becomes item k; None where that cannot be.
-
-        What is left out takes its part of the limit with it, so that none is left.
-        """
+        """The constraints on some items, of which ``items[k]`` becomes item k; None where that cannot be."""
         new = {int(item): number for number, item in enumerate(items)}
         try:
             values = {kind.word: kind.renumber(getattr(self, kind.word), new, len(new)) for kind in KINDS}

@@ -89,10 +89,7 @@ def _restrict_side(whole: Side, chosen: list[int]) -> Side:
 
 
 def solve_exactly(problem: Problem) -> tuple[Ints, tuple[int, ...]] | None:
-    """The best ordering of at most ``MOST_UNITS`` units, and the sizes of its sides; None when there is none.
-
-    Of those that tie in every criterion, the first by the smallest index: the order of the items should mean something.
-    """
+    """The best ordering of at most ``MOST_UNITS`` units, and the sizes of its sides; None when there is none."""
     constraints = problem.constraints
     for kept in possible_counts(constraints):
         planned = partition.plan(constraints, kept, side_room(constraints))

@@ -129,10 +129,7 @@ def frame(constraints: Constraints, sizes: Sequence[int], *, alike: float = np.i
 def pose(
     problem: Problem, sizes: Sequence[int], room: float, *, alike: float = np.inf, link: Floats | None = None
 ) -> Instance | None:
-    """Put a problem into tables, for sides of given sizes; None where the constraints cannot hold for these.
-
-    ``alike``: what it costs two neighbours to carry one label. ``link``: :func:`link_table`, where it is known.
-    """
+    """Put a problem into tables, for sides of given sizes; None where the constraints cannot hold for these."""
     constraints, n = problem.constraints, problem.constraints.n
     framed = frame(constraints, sizes, alike=alike)
     if framed is None:
@@ -428,10 +425,7 @@ def rebalance_ranks(
     worst: float,
     budget: Budget = UNLIMITED,
 ) -> Ints | None:
-    """Which item takes which rank so that no side holds more than its room; None where that was not found.
-
-    Values and targets (m,) are sorted, ``lengths`` and ``side`` go with them; deviations should stay below ``worst``.
-    """
+    """Which item takes which rank so that no side holds more than its room; None where that was not found."""
     order, count = np.arange(len(values)), int(side.max()) + 1
     loads = np.bincount(side, lengths, count).astype(np.float64)
     least, most = np.zeros(count), np.full(count, room)

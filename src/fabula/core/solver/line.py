@@ -99,10 +99,7 @@ def even_sizes(kept: int, sides: int) -> Sizes:
 def judge_sizes(
     template: Template, values: Floats, allowed: range, sides: int, power: int, budget: Budget
 ) -> tuple[list[Judged], bool]:
-    """Sizes that sides of sorted values can have, the best first, and whether these are all there are.
-
-    With squares, ``power`` 2, the largest deviation does not count and is told as 0.
-    """
+    """Sizes that sides of sorted values can have, the best first, and whether these are all there are."""
     kept = len(values)
     known: dict[Sizes, Judged] = {}
 
@@ -165,10 +162,7 @@ class Pool:
 def choose(
     pool: Pool, ranks: Ranks, *, price: float = 0.0, weigh: bool = True, most: float = np.inf
 ) -> tuple[float, Ints]:
-    """The smallest sum of deviations and priced lengths over the ranks, and the items that have it, in order.
-
-    Without ``weigh`` deviations do not count. Where ``most``, the largest one, leaves no choice, the sum is infinite.
-    """
+    """The smallest sum of deviations and priced lengths over the ranks, and the items that have it, in order."""
     n, m = len(pool.values), len(ranks.low)
     taken = np.zeros((n, m), dtype=bool)
     best = np.full(m + 1, np.inf)  # of the items so far, by how many ranks are filled
@@ -205,10 +199,7 @@ def _choice_cost(pool: Pool, ranks: Ranks) -> float:
 
 
 def smallest_worst(pool: Pool, ranks: Ranks, budget: Budget = UNLIMITED) -> tuple[float, float]:
-    """The smallest largest deviation of a choice within the limit, between two numbers: the larger one can be kept.
-
-    First among even steps, then among the deviations that there are between two of them.
-    """
+    """The smallest largest deviation of a choice within the limit, between two numbers: the larger one can be kept."""
     values = pool.values.tolist()
     far = max(float(ranks.away(value).max()) for value in (values[0], values[-1]))
     even = np.linspace(0.0, far, STEPS)

@@ -109,10 +109,7 @@ NO_SETS = np.empty(0, dtype=np.int64)
 def join(
     subsets: Subsets, criterion: Criterion, before: Numbers, following: Numbers, wanted: Longs, size: int
 ) -> Numbers:
-    """Both numbers of the cheapest way for each wanted subset (w,), ``size`` of its items on the following side.
-
-    ``before``, ``following``: both numbers of each subset (2^u,), on the sides so far and on the following one.
-    """
+    """Both numbers of the cheapest way for each wanted subset (w,), ``size`` of its items on the following side."""
     shape = subsets.every.shape
     found = np.full(shape, NEVER), None if before[1] is None else np.full(shape, NEVER)
     held = np.bincount(np.bitwise_count(wanted), minlength=1)
@@ -286,10 +283,7 @@ def parts_within(single: Singles, prices: Prices, limit: float) -> Singles:
 
 
 def worst_limits(planned: Plan, criterion: Criterion, single: Singles) -> Longs:
-    """What the largest deviation can be, rising, from a lower bound on.
-
-    Each unit must stand somewhere: no largest deviation is below the largest of the smallest with each unit.
-    """
+    """What the largest deviation can be, rising, from a lower bound on."""
     least = np.full(len(planned.subsets.lengths), NEVER)
     kept = [unit for unit in range(len(least)) if (planned.final >> unit & 1 == 1).all()]
     every: list[Longs] = []

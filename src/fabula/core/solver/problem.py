@@ -425,10 +425,7 @@ class Units:
         return cls(members, of, offset, lengths, earlier)
 
     def starts(self, allowed: Bools) -> Bools:
-        """Where each unit may start, (units, n), from where each item may stand, (n, n): some may be too many.
-
-        What must stand before a unit and what must follow it needs room; both are carried along until nothing changes.
-        """
+        """Where each unit may start, (units, n), from where each item may stand, (n, n): some may be too many."""
         n = len(allowed)
         starts = np.zeros((len(self.members), n), dtype=bool)
         single = self.lengths == 1
@@ -479,10 +476,7 @@ UNEVEN = 1.15  # how far the longest side may be above the mean where no limit i
 
 
 def possible_counts(constraints: Constraints) -> range:
-    """How many items can be kept, the most first; empty when what must be kept is over the limit.
-
-    Where the limit holds for all items, none is left out, whatever else cannot be kept.
-    """
+    """How many items can be kept, the most first; empty when what must be kept is over the limit."""
     n, lengths = constraints.n, constraints.weights
     if constraints.limit is None or lengths.sum() <= constraints.limit * SLACK:
         return range(n, n - 1, -1)

@@ -160,10 +160,10 @@ def _follow(costs: Costs, prices: Floats, limit: Floats, most: int) -> tuple[Int
     after = to_go(costs, prices)
     cut = np.zeros(count, dtype=bool)
     layers: list[Ways] = []
-    ways = _first(costs, prices)
+    nothing = np.zeros(count, dtype=np.intp)
+    ways = Ways(np.arange(count), nothing, nothing, np.zeros(count), prices.sum(axis=0), nothing)
     for position in range(n):
-        if position:
-            ways = _extend(costs, prices, ways, position)
+        ways = _extend(costs, prices, ways, position)
         least = ways.cost + after[position, ways.last, ways.problem] + ways.owed
         kept = np.flatnonzero(least <= limit[ways.problem])
         kept = kept[_keep_cheapest(ways.take(kept), n)]
@@ -186,20 +186,13 @@ def _promising(problem: Ints, least: Floats, most: int) -> Ints:
     return order[rank < most]
 
 
-def _first(costs: Costs, prices: Floats) -> Ways:
-    """Each item first."""
-    count, n = len(costs), costs.n
-    problem, item = (each.ravel() for each in np.meshgrid(np.arange(count), np.arange(n), indexing="ij"))
-    owed = prices.sum(axis=0)[problem] - prices[item, problem]
-    return Ways(problem, np.int64(1) << item, item, costs.places[0, item, problem], owed, np.full(len(item), -1))
-
-
 def _extend(costs: Costs, prices: Floats, ways: Ways, position: int) -> Ways:
     """Each way with each item that it does not hold."""
     free = (ways.items[:, np.newaxis] >> np.arange(costs.n)) & 1 == 0
     before, item = np.nonzero(free)
     problem, last = ways.problem[before], ways.last[before]
-    cost = ways.cost[before] + costs.steps[last, item, problem] + costs.places[position, item, problem]
+    step = costs.steps[last, item, problem] if position else 0.0
+    cost = ways.cost[before] + step + costs.places[position, item, problem]
     owed = ways.owed[before] - prices[item, problem]
     return Ways(problem, ways.items[before] | np.int64(1) << item, item, cost, owed, before)
 

@@ -86,10 +86,7 @@ def contradictory(constraints: Constraints) -> bool:
 
 
 def conflict(constraints: Constraints, infeasible: Callable[[Constraints], bool], *, most: int = 500) -> ConflictError:
-    """Name a smallest set of constraints that cannot all hold: one less, and they might.
-
-    Beyond ``most`` single constraints, or when it takes too long, only whole words are tried.
-    """
+    """Name a smallest set of constraints that cannot all hold: one less, and they might."""
     budget, kept = Budget.of_seconds(PATIENCE), constraints
     for name in LIGHTEST_FIRST:
         lighter = kept.without(name)

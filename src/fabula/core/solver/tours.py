@@ -310,10 +310,7 @@ def _prove(link: Floats, price: Floats) -> float:
 
 
 def cheapest_tree(link: NDArray[np.float32], price: NDArray[np.float32]) -> tuple[float, float]:
-    """The sum of the cheapest tree over items, each link with the prices of its two; and the largest number met.
-
-    Prim's algorithm; what is in the tree already is taken off the rows, so that they get shorter.
-    """
+    """The sum of the cheapest tree over items, each link with the prices of its two; and the largest number met."""
     n = len(link)
     waiting = np.arange(1, n)
     nearest_yet = link[0, 1:] + price[1:] + price[0]

@@ -1,26 +1,22 @@
 """``templates-learn``: templates from a table of ordered collections, as ``fabula templates learn`` finds them.
 
-The rounds: in round 0 every shard keeps the quadratic forms of its collections, b and c of each (A follows from the
-length), which is all that is ever needed of them. Who finds a round complete plans the next from its parts alone, so
-that anybody would plan the same. After round 0 a sample of the collections, the one that ``learn_templates`` draws,
-gives the start. Each round from then on is one step of the descent: its shards sum the forms over the collections
-nearest to each template, the sums add up, and the templates move or stand. By evolution, each round is a generation:
-its shards sum the errors of the sets that were bred. The result is that of :func:`fabula.learn_templates` on all
-essences at once, but for rounding.
+In round 0 every shard keeps the quadratic forms of its collections, b and c of each (A follows from the length), which
+is all that is ever needed of them: nine numbers a collection. Round 1 is one shard, which learns from all of them. The
+result is that of :func:`fabula.learn_templates` on all essences at once, but for rounding.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from fabula.core.arrays import Floats, Ints, normalise_many, positions as even_positions
+from fabula.core.arrays import Floats, normalise_many, positions as even_positions
 from fabula.core.collections import Collections
 from fabula.core.template import PAPER_KNOTS, TemplateSet, name_templates
 from fabula.errors import InputError
-from fabula.jobs.job import ShardedJob, default_shards, ranges
-from fabula.jobs.store import Manifest, manifests, read_manifest, read_part, total_digest
+from fabula.jobs.job import ShardedJob
+from fabula.jobs.store import manifests, read_part, total_digest
 from fabula.jobs.task import Cut, JobRequest, JobTask, Round
 from fabula.jobs.tasks import by_model as tables
 from fabula.models.model import Model
@@ -32,7 +28,6 @@ from fabula.templates.refinement import EvolutionSettings
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_EACH = 50_000  # collections that a shard of a step takes, from several of round 0's parts
 _SPLIT = "split"
 _Q = len(PAPER_KNOTS)
 _METHOD: Mapping[str, Any] = {"method": "refined", "paper": False, "starts": 48, "steps": 300}
@@ -75,40 +70,59 @@ class TemplatesLearn(JobTask):
         return model
 
     def do(self, job: ShardedJob, now: Round, shard: int) -> "tuple[pa.Table, int]":
-        """Keep the forms of a shard's collections, or sum those of some parts under the round's templates."""
+        """Keep the forms of a shard's collections; or learn from all of them."""
         import pyarrow as pa
 
         if now.number == 0:
             return _forms(job, shard)
-        first, behind = ranges(len(job.plan.shards), now.shards)[shard]  # parts of round 0
-        parts = [read_manifest(job.store, 0, part) for part in range(first, behind)]
-        costs = _costs([_read_forms(job, part) for part in parts if part is not None])
-        if "asked" in now.state:
-            total = costs.of(now.state["asked"]) * len(costs) if len(costs) else np.zeros(len(now.state["asked"]))
-            return pa.table({"error": total, "members": np.full(len(total), len(costs))}), len(costs)
-        return _sums_table(refinement.step_sums(costs, np.array(now.state["values"]))), len(costs)
+        costs = _read_forms(job)
+        values = _learn(job, costs)
+        label, error = costs.nearest(values[np.newaxis])
+        followers = np.bincount(label[0], minlength=len(values))
+        most = np.argsort(-followers, kind="stable")
+        table = {"values": _lists(values[most]), "followers": followers[most], "cost": np.full(len(most), error.mean())}
+        return pa.table(table), len(costs)
 
     def following(self, job: ShardedJob, now: Round) -> Round:
-        """The start after round 0, then step after step; the last round's state is the result."""
-        done = manifests(job.store, now.number, now.shards)
-        way = _start(job, done) if now.number == 0 else _go_on(now, [read_part(job.store, part) for part in done])
-        if isinstance(way, refinement.Evolution) and way.finished:
-            way = refinement.Descent(way.values, 0)  # a round to count who follows which
-        shards = 0 if way.finished else min(len(job.plan.shards), default_shards(job.plan.items, _EACH))
-        return Round(now.number + 1, shards, way.to_dict())
+        """One shard that learns; a round of version 0.4, which was a step, is followed by it, too."""
+        return Round(now.number + 1, 1 if _learned(job, now) is None else 0)
 
     def gather(self, job: ShardedJob, output: Path) -> dict[str, Any]:
         """Write the templates, those that most collections follow first."""
         if output.suffix.lower() != ".json":
             raise InputError(f"{output}: templates are gathered as .json")
         final = job.latest()
-        values, followers = np.array(final.state["best"]), np.array(final.state["followers"])
-        TemplateSet(name_templates(PAPER_KNOTS, values[np.argsort(-followers, kind="stable")])).save(output)
-        first = manifests(job.store, 0, len(job.plan.shards))
-        about = {"templates": len(values), "cost": final.state["history"][-1], "rounds": final.number}
-        learned = {"collections": int(followers.sum()), "failures": sum(part.failures for part in first)}
-        last = manifests(job.store, final.number - 1, job.round_of(final.number - 1).shards)
-        return {**about, **learned, "digest": total_digest(last)}
+        last = job.round_of(final.number - 1)
+        found = _learned(job, last)
+        if found is None:  # as version 0.4 left it
+            state = final.state
+            values, followers, cost = np.array(state["best"]), np.array(state["followers"]), state["history"][-1]
+            values = values[np.argsort(-followers, kind="stable")]
+        else:
+            values, followers = _arrays(found.column("values"), _Q), found.column("followers").to_numpy()
+            cost = found.column("cost")[0].as_py()
+        TemplateSet(name_templates(PAPER_KNOTS, values)).save(output)
+        failures = sum(part.failures for part in manifests(job.store, 0, len(job.plan.shards)))
+        about = {"templates": len(values), "cost": cost, "rounds": final.number}
+        learned = {"collections": int(followers.sum()), "failures": failures}
+        return {**about, **learned, "digest": total_digest(manifests(job.store, last.number, last.shards))}
+
+
+def _learned(job: ShardedJob, now: Round) -> "pa.Table | None":
+    """The templates that a round learned; None where it did something else."""
+    parts = manifests(job.store, now.number, now.shards) if now.number else []
+    tables = (read_part(job.store, part) for part in parts)
+    return next((table for table in tables if "followers" in table.column_names), None)
+
+
+def _learn(job: ShardedJob, costs: TemplateCosts) -> Floats:
+    """Knot values (k, q), as :func:`fabula.learn_templates` finds them."""
+    k, rng = int(job.options["k"]), np.random.default_rng(int(job.options["seed"]))
+    if job.options["method"] == "evolution":
+        how = refinement.PAPER_EVOLUTION if job.options["paper"] else EvolutionSettings()
+        return refinement.evolve(costs, k, rng=rng, settings=how).values
+    settings = refinement.RefinementSettings(int(job.options["starts"]), int(job.options["steps"]))
+    return refinement.refine(costs, k, rng=rng, settings=settings).values
 
 
 def _forms(job: ShardedJob, shard: int) -> "tuple[pa.Table, int]":
@@ -147,88 +161,17 @@ def _form_rows(essence: Floats, part: Collections) -> dict[str, Any]:
     return {"collection": ids, "length": lengths, "linear": _lists(linear), "constant": constant}
 
 
-def _go_on(now: Round, parts: "list[pa.Table]") -> refinement.Descent | refinement.Evolution:
-    """The templates after a round, by what its shards found."""
-    if "asked" in now.state:
-        evolving = refinement.Evolution.from_dict(now.state)
-        error, members = (np.sum([part.column(n).to_numpy() for part in parts], axis=0) for n in ("error", "members"))
-        evolving.take(np.asarray(error / members))  # the mean error of each set, over the collections of all parts
-        return evolving
-    descent = refinement.Descent.from_dict(now.state)
-    descent.take(refinement.StepSums.join([_sums_of(part) for part in parts]))
-    return descent
-
-
-def _start(job: ShardedJob, done: Sequence[Manifest]) -> refinement.Descent | refinement.Evolution:
-    """The first population; or the winner of a race on the sample that :func:`fabula.learn_templates` would draw."""
-    k, rng = int(job.options["k"]), np.random.default_rng(int(job.options["seed"]))
-    as_count(k, sum(part.rows - part.failures for part in done))
-    if job.options["method"] == "evolution":
-        how = refinement.PAPER_EVOLUTION if job.options["paper"] else EvolutionSettings()
-        return refinement.Evolution.begin(k, _Q, how, rng)
-    settings = refinement.RefinementSettings(int(job.options["starts"]), int(job.options["steps"]))
-    sample = _sample(job, done, k, rng)
-    values, cost, _ = refinement.race(sample, k, rng, settings, np.empty((0, k, _Q)))
-    return refinement.Descent(values[int(np.argmin(cost))], settings.steps)
-
-
-def _sample(job: ShardedJob, done: Sequence[Manifest], k: int, rng: np.random.Generator) -> TemplateCosts:
-    """The collections that starts race on, from all parts, of which one at a time is held."""
-    rows = refinement.sample_rows(sum(part.rows - part.failures for part in done), k, rng)
-    picked, begun = [], 0
-    for part in done:
-        kept = _read_forms(job, part)
-        size = len(kept[0])
-        if rows is not None:
-            wanted = rows[(rows >= begun) & (rows < begun + size)] - begun
-            kept = (kept[0][wanted], kept[1][wanted], kept[2][wanted])
-        picked.append(kept)
-        begun += size
-    return _costs(picked)
-
-
-Forms = tuple[Ints, Floats, Floats]  # lengths (m,), b (m, q), c (m,)
-
-
-def _read_forms(job: ShardedJob, part: Manifest) -> Forms:
-    """What round 0 kept of the collections of a part."""
-    table = read_part(job.store, part)
-    table = table.filter(table.column("failure").is_null())
-    if not table.num_rows:  # all were left out, or have failed
-        return np.empty(0, dtype=np.int64), np.empty((0, _Q)), np.empty(0)
-    length, constant = (table.column(name).to_numpy() for name in ("length", "constant"))
-    return length, _arrays(table.column("linear"), _Q), constant
-
-
-def _costs(kept: Sequence[Forms]) -> TemplateCosts:
-    lengths, linear, constant = (np.concatenate(arrays) for arrays in zip(*kept, strict=True))
-    return restore_costs(lengths, linear, constant)
-
-
-def _sums_table(sums: refinement.StepSums) -> "pa.Table":
-    """Sums as rows: one for each template, then one for each of the worst collections, whose fit is ``linear``."""
-    import pyarrow as pa
-
-    k, worst = len(sums.members), len(sums.worst)
-    quadratic = np.concatenate([sums.quadratic.reshape(k, -1), np.zeros((worst, sums.quadratic[0].size))])
-    return pa.table(
-        {
-            "kind": pa.array(["template"] * k + ["worst"] * worst),
-            "members": pa.array(np.concatenate([sums.members, np.zeros(worst)])),
-            "error": pa.array(np.concatenate([[sums.error], np.zeros(k - 1), sums.worst])),
-            "linear": _lists(np.concatenate([sums.linear, sums.fits])),
-            "quadratic": _lists(quadratic),
-        }
-    )
-
-
-def _sums_of(table: "pa.Table") -> refinement.StepSums:
-    """What :func:`_sums_table` was made of."""
-    k = table.column("kind").to_pylist().count("template")
-    members, error = (table.column(name).to_numpy() for name in ("members", "error"))
-    linear = _arrays(table.column("linear"), _Q)
-    quadratic = _arrays(table.column("quadratic"), _Q**2)[:k].reshape(k, *[_Q] * 2)
-    return refinement.StepSums(quadratic, linear[:k], members[:k], float(error[0]), error[k:], linear[k:])
+def _read_forms(job: ShardedJob) -> TemplateCosts:
+    """What round 0 kept of all collections."""
+    lengths, linear, constant = [np.empty(0, dtype=np.int64)], [np.empty((0, _Q))], [np.empty(0)]
+    for part in manifests(job.store, 0, len(job.plan.shards)):
+        table = read_part(job.store, part)
+        table = table.filter(table.column("failure").is_null())
+        if table.num_rows:  # else all were left out, or have failed
+            lengths.append(table.column("length").to_numpy())
+            linear.append(_arrays(table.column("linear"), _Q))
+            constant.append(table.column("constant").to_numpy())
+    return restore_costs(np.concatenate(lengths), np.concatenate(linear), np.concatenate(constant))
 
 
 def _lists(array: Floats) -> Any:

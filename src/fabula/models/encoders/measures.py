@@ -37,10 +37,7 @@ def measures_config(
     pairs: Sequence[str],
     words: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Any]:
-    """The configuration of a model of measures, with arcs over what items are and reach over pairs of them.
-
-    Its tensors are ``arcs.template`` (12, f + 4), ``reach.weights`` (k, 7) and ``lexicon.weights`` (w, 4).
-    """
+    """The configuration of a model of measures, with arcs over what items are and reach over pairs of them."""
     encoder = {
         "kind": "measures",
         "features": list(features),

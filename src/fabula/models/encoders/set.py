@@ -253,10 +253,7 @@ class SetInputs:
 
 
 def standardise(features: ArrayLike, spec: SetSpec, mean: Array, deviation: Array) -> tuple[Array, Array]:
-    """Features (n, f) with NaN for missing, as z-scores of the training items (n, f) and what is known (n, f).
-
-    The pitch class is left as it is.
-    """
+    """Features (n, f) with NaN for missing, as z-scores of the training items (n, f) and what is known (n, f)."""
     try:
         raw = np.array(features, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -279,10 +276,7 @@ def standardise(features: ArrayLike, spec: SetSpec, mean: Array, deviation: Arra
 def set_inputs(
     values: Array, known: Array, titles: Sequence[Sequence[Title]] | None, vocabulary: Vocabulary, *, whole: bool = True
 ) -> SetInputs:
-    """Collections of one length as arrays: what :func:`standardise` gives, as (B, n, f), and titles where given.
-
-    Without ``whole``, what relates two titles is not laid out but can be asked for.
-    """
+    """Collections of one length as arrays: what :func:`standardise` gives, as (B, n, f), and titles where given."""
     count, n = values.shape[:2]
     tokens, grams = (np.zeros((count, n, most), dtype=np.int32) for most in (reading.MOST_TOKENS, reading.MOST_GRAMS))
     bare = np.zeros((count, n), np.float64), tokens, grams, np.zeros((count, n, len(MARKS)), np.float64)

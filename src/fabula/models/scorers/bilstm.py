@@ -97,10 +97,7 @@ def lstm_shapes(prefix: str, channels: int, hidden: int, layers: int) -> dict[st
 
 
 def run_lstm(tensors: Tensors, prefix: str, layers: int, x: Array, start: tuple[Array, Array] | None = None) -> Array:
-    """Outputs of the last layer: (steps, c, m) -> (steps, 2 h, m).
-
-    ``start`` holds the hidden and the cell states to start from, (layers * 2, h) each; zeros where there is none.
-    """
+    """Outputs of the last layer: (steps, c, m) -> (steps, 2 h, m)."""
     hidden = tensors[f"{prefix}.weight_hh_l0"].shape[1]
     for layer in range(layers):
         out = np.empty((len(x), 2 * hidden, x.shape[2]), dtype=x.dtype)

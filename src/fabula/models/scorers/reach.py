@@ -13,7 +13,7 @@ from fabula.core.arrays import Floats
 from fabula.core.collection import Evidence
 from fabula.core.energy import KERNELS, Energy, distance_basis
 from fabula.errors import ModelError
-from fabula.models.config import Array, Encoded, ScorerKind, Settings, Shape, Tensors
+from fabula.models.config import Array, Encoded, ScorerKind, Settings, Shape
 
 MOST_DRAWN = 90  # items beyond which all pairs are too many: then neighbours count, and who comes first
 
@@ -31,10 +31,7 @@ class Reach:
         return bool(self.weights[:, 1:].any())
 
     def energy(self, x: Encoded) -> Energy:
-        """What each two items add.
-
-        Of very many items neighbours count, and what speaks for each before all others, in place of all pairs.
-        """
+        """What each two items add."""
         n, evidence = x.essence.shape[1], x.evidence or Evidence()
         if self.far and n <= MOST_DRAWN:
             return Energy(reach=self.tables(evidence, n)[np.newaxis])
@@ -76,8 +73,10 @@ def _shapes(settings: Settings, d: int) -> dict[str, Shape]:
     return {"reach.weights": (len(names), KERNELS)}
 
 
-def _load(tensors: Tensors, settings: Settings) -> Reach:
-    return Reach(tuple(settings["pairs"]), tensors["reach.weights"])
-
-
-REACH = ScorerKind(_shapes, _load, detail=2, also=("flow",), tables=True)
+REACH = ScorerKind(
+    _shapes,
+    lambda tensors, own: Reach(tuple(own["pairs"]), tensors["reach.weights"]),
+    detail=2,
+    also=("flow",),
+    tables=True,
+)

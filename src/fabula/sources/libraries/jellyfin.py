@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from fabula.errors import InputError
-from fabula.sources.libraries.library import find_password, open_songs, read_address
-from fabula.sources.libraries.servers import Server, ServerError, ServerPlaylist, choose_playlist
-from fabula.sources.playlists.entries import Entry, Playlist
-from fabula.sources.registry import Opening, Reader, Source
+from fabula.sources.libraries.servers import Server, ServerError, ServerPlaylist, make_entry, open_server
+from fabula.sources.playlists.entries import Entry
+from fabula.sources.registry import Reader
 
 _TICKS = 10_000_000  # in a second
 _WHO = 'MediaBrowser Client="fabula", Device="fabula", DeviceId="fabula", Version="1"'
@@ -22,6 +21,7 @@ _WHO = 'MediaBrowser Client="fabula", Device="fabula", DeviceId="fabula", Versio
 class JellyfinServer(Server):
     """A server and who asks it: by a token that the password is given for."""
 
+    keys = ("Id", "Name", "ChildCount")
     _known: tuple[str, str] | None = None  # the user's id and token
 
     @property
@@ -51,9 +51,29 @@ class JellyfinServer(Server):
             raise ServerError(f"{place}: refuses {method} {path} ({answer.status} {answer.reason})", answer.status)
         return self.read(answer, path)
 
-    def fetch(self, song: str, target: Path) -> None:
+    def playlists(self) -> list[Mapping[str, Any]]:
+        """The playlists of this user."""
+        asked: dict[str, Any] = {"includeItemTypes": "Playlist", "recursive": "true", "fields": "ChildCount"}
+        found: list[Mapping[str, Any]] = self.ask("GET", "/Items", userId=self.user, **asked).get("Items") or []
+        return found
+
+    def items(self, which: str) -> list[Mapping[str, Any]]:
+        """What it says of the songs of a playlist, in their order."""
+        told = self.ask("GET", f"/Playlists/{which}/Items", userId=self.user, fields="Path,Genres")
+        items: list[Mapping[str, Any]] = told.get("Items") or []
+        return items
+
+    def entry(self, song: Mapping[str, Any]) -> Entry:
+        """A song as an entry."""
+        numbers = {"year": float(song.get("ProductionYear") or 0), "track": float(song.get("IndexNumber") or 0)}
+        texts = {"album": song.get("Album"), "genre": ", ".join(song.get("Genres") or ()), "id": song["Id"]}
+        length = song["RunTimeTicks"] / _TICKS if song.get("RunTimeTicks") else None
+        artist = ", ".join(song.get("Artists") or ()) or song.get("AlbumArtist")
+        return make_entry(song.get("Path"), song.get("Name"), artist, length, {**texts, **numbers})
+
+    def fetch(self, song: Mapping[str, Any], target: Path) -> None:
         """Write the file of a song to a path."""
-        self.save(self._send("GET", f"/Audio/{quote(song)}/stream?static=true", None), target)
+        self.save(self._send("GET", f"/Audio/{quote(str(song['Id']))}/stream?static=true", None), target)
 
     def _send(self, method: str, path: str, body: bytes | None) -> Any:
         who = _WHO + (f', Token="{self._known[1]}"' if self._known else "")
@@ -71,14 +91,6 @@ class JellyfinPlaylist(ServerPlaylist):
         """Why this playlist cannot be replaced; "" where it can."""
         there = tuple(map(_plain, self._tell(self.id).get("ItemIds") or ()))
         return "" if there == self.known else "holds songs that you may not see"
-
-    def names(self) -> list[tuple[str, str]]:
-        """The id and the name of every playlist of this user."""
-        return [(str(one["Id"]), str(one["Name"])) for one in _playlists(self.server)]
-
-    def read(self, which: str) -> tuple[str, ...]:
-        """The songs of a playlist."""
-        return tuple(str(song["Id"]) for song in _items(self.server, which))
 
     def create(self, name: str, songs: Sequence[str]) -> None:
         """Make a playlist."""
@@ -111,45 +123,5 @@ def _plain(which: str) -> str:
     return which.replace("-", "").lower()
 
 
-def _playlists(server: JellyfinServer) -> list[Mapping[str, Any]]:
-    asked: dict[str, Any] = {"includeItemTypes": "Playlist", "recursive": "true", "fields": "ChildCount"}
-    told = server.ask("GET", "/Items", None, userId=server.user, **asked)
-    found: list[Mapping[str, Any]] = told.get("Items") or []
-    return found
-
-
-def _items(server: JellyfinServer, which: str) -> list[Mapping[str, Any]]:
-    told = server.ask("GET", f"/Playlists/{which}/Items", userId=server.user, fields="Path,Genres")
-    items: list[Mapping[str, Any]] = told.get("Items") or []
-    return items
-
-
-def _entry(song: Mapping[str, Any]) -> Entry:
-    """A song as an entry: what the server says of it."""
-    numbers = {name: float(song[key]) for key, name in (("ProductionYear", "year"), ("IndexNumber", "track"))
-               if song.get(key)}  # fmt: skip
-    texts = {"album": str(song.get("Album") or ""), "genre": ", ".join(song.get("Genres") or ()), "id": str(song["Id"])}
-    details = {**{name: text for name, text in texts.items() if text}, **numbers}
-    length = song["RunTimeTicks"] / _TICKS if song.get("RunTimeTicks") else None
-    artist = ", ".join(song.get("Artists") or ()) or str(song.get("AlbumArtist") or "")
-    return Entry(str(song.get("Path") or ""), str(song.get("Name") or ""), artist, length, details)
-
-
-def open_jellyfin(paths: Sequence[str], opening: Opening) -> Source:
-    """Open a playlist of a server."""
-    address = read_address(paths[0])
-    if not address.host or not address.user:
-        raise InputError(f"{paths[0]}: takes jellyfin://USER@HOST/playlist/NAME")
-    server = JellyfinServer(address, find_password(address))
-    found = _playlists(server)
-    known = [(str(one["Id"]), str(one["Name"]), int(one.get("ChildCount") or 0)) for one in found]
-    told = found[choose_playlist(address, known, opening)]
-    which, name = str(told["Id"]), str(told["Name"])
-    items = _items(server, which)
-    home = JellyfinPlaylist(server, which, name, tuple(str(song["Id"]) for song in items))
-    playlist = Playlist(tuple(map(_entry, items)), home.name, "jellyfin")
-    fetch = lambda row, target: server.fetch(home.songs[row], target)  # noqa: E731
-    return open_songs(paths[0], address, playlist, home, opening, fetch)
-
-
-READER = Reader("library", open_jellyfin, schemes=("jellyfin", "jellyfin+http"), several=True)
+_open = partial(open_server, JellyfinServer, JellyfinPlaylist)
+READER = Reader("library", _open, schemes=("jellyfin", "jellyfin+http"), several=True)

@@ -19,8 +19,16 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from fabula.errors import FileError, InputError
-from fabula.sources.libraries.library import Address, backup_name, check_unchanged
-from fabula.sources.registry import Choice, Opening, choose_collection
+from fabula.sources.libraries.library import (
+    Address,
+    backup_name,
+    check_unchanged,
+    find_password,
+    open_songs,
+    read_address,
+)
+from fabula.sources.playlists.entries import Entry, Playlist
+from fabula.sources.registry import Choice, Opening, Source, choose_collection
 
 _PATIENCE = 180.0  # seconds for a server to answer: some take minutes for ten thousand songs
 _MOST_TOLD = 64 << 20  # bytes of an answer
@@ -44,8 +52,11 @@ class ServerError(FileError):
         super().__init__(message)
 
 
-class Server:
-    """A server, and the secret of who asks it, which is not shown."""
+class Server(ABC):
+    """A server, and the secret of who asks it, which is not shown. Each kind says how it is asked."""
+
+    keys = ("id", "name", "count")  # what the id, the name and the size of a playlist are called there
+    by_user = True  # whether it must know who asks
 
     def __init__(self, address: Address, secret: str) -> None:
         self.address = address
@@ -53,6 +64,22 @@ class Server:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.address.place}>"
+
+    @abstractmethod
+    def playlists(self) -> list[Mapping[str, Any]]:
+        """The playlists that may be opened."""
+
+    @abstractmethod
+    def items(self, which: str) -> list[Mapping[str, Any]]:
+        """What it says of the songs of a playlist, in their order."""
+
+    @abstractmethod
+    def entry(self, song: Mapping[str, Any]) -> Entry:
+        """A song as an entry."""
+
+    @abstractmethod
+    def fetch(self, song: Mapping[str, Any], target: Path) -> None:
+        """Write the file of a song to a path."""
 
     def send(
         self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
@@ -98,7 +125,7 @@ class Server:
                 file.write(block)
 
 
-def choose_playlist(address: Address, known: Sequence[tuple[str, str, int]], opening: Opening) -> int:
+def _choose_playlist(address: Address, known: Sequence[tuple[str, str, int]], opening: Opening) -> int:
     """Which of the playlists of a server, by id, name and size, is meant."""
     wanted, ids = address.name or opening.collection, [one for one, _, _ in known]
     alike = [one for one, name, _ in known if name == wanted]
@@ -121,14 +148,6 @@ class ServerPlaylist(ABC):
     written: tuple[str, ...] = ()  # what was put there since
 
     @abstractmethod
-    def names(self) -> list[tuple[str, str]]:
-        """The id and the name of every playlist of this user."""
-
-    @abstractmethod
-    def read(self, which: str) -> tuple[str, ...]:
-        """The songs of a playlist."""
-
-    @abstractmethod
     def create(self, name: str, songs: Sequence[str]) -> None:
         """Make a playlist."""
 
@@ -136,9 +155,9 @@ class ServerPlaylist(ABC):
     def describe(self, which: str) -> None:
         """Give a playlist the comment and the sight of this one."""
 
-    @abstractmethod
     def fill(self, songs: Sequence[str]) -> None:
-        """Replace the songs of this playlist, in one request."""
+        """Replace the songs of this playlist, in one request, where :meth:`replace` is the usual one."""
+        raise NotImplementedError
 
     @abstractmethod
     def delete(self, which: str) -> None:
@@ -153,6 +172,15 @@ class ServerPlaylist(ABC):
     def fixed(self) -> str:
         """Why this playlist cannot be replaced; "" where it can."""
         return ""
+
+    def names(self) -> list[tuple[str, str]]:
+        """The id and the name of every playlist of this user."""
+        which, name, _ = self.server.keys
+        return [(str(one[which]), str(one[name])) for one in self.server.playlists()]
+
+    def read(self, which: str) -> tuple[str, ...]:
+        """The songs of a playlist."""
+        return tuple(str(song[self.server.keys[0]]) for song in self.server.items(which))
 
     def write(self, entries: Sequence[int], name: str | None = None) -> str:
         """Put entries, by their numbers, into the playlist, or into a new one of another name; says what was written.
@@ -213,3 +241,26 @@ class ServerPlaylist(ABC):
             self.fill(before)
         whole = self.read(self.id) == before
         raise ServerError(f"{trouble}; " + ("it is as it was" if whole else f"as it was is kept: {kept!r}"))
+
+
+def open_server(
+    server_of: type[Server], playlist_of: type[ServerPlaylist], paths: Sequence[str], opening: Opening
+) -> Source:
+    """Open a playlist of a server."""
+    address = read_address(paths[0])
+    scheme = address.scheme.removesuffix("+http")
+    if not address.host or (server_of.by_user and not address.user):
+        raise InputError(f"{paths[0]}: takes {scheme}://{'USER@' * server_of.by_user}HOST/playlist/NAME")
+    server = server_of(address, find_password(address))
+    found, (key, name, size) = server.playlists(), server.keys
+    known = [(str(one[key]), str(one[name]), int(one.get(size) or 0)) for one in found]
+    told = found[_choose_playlist(address, known, opening)]
+    items = server.items(str(told[key]))
+    home = playlist_of(server, str(told[key]), str(told[name]), tuple(str(song[key]) for song in items), told)
+    playlist = Playlist(tuple(map(server.entry, items)), home.name, scheme)
+    return open_songs(paths[0], address, playlist, home, opening, lambda row, target: server.fetch(items[row], target))
+
+
+def make_entry(place: Any, title: Any, artist: Any, length: float | None, details: Mapping[str, Any]) -> Entry:
+    """A song as an entry, by what a server says of it, without what it does not say."""
+    return Entry(str(place or ""), str(title or ""), str(artist or ""), length, {k: v for k, v in details.items() if v})

@@ -10,15 +10,14 @@ import http.client
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from fabula.errors import InputError
-from fabula.sources.libraries.library import find_password, open_songs, read_address
-from fabula.sources.libraries.servers import Server, ServerError, ServerPlaylist, choose_playlist
-from fabula.sources.playlists.entries import Entry, Playlist
-from fabula.sources.registry import Opening, Reader, Source
+from fabula.sources.libraries.servers import Server, ServerError, ServerPlaylist, make_entry, open_server
+from fabula.sources.playlists.entries import Entry
+from fabula.sources.registry import Reader
 from fabula.sources.tables.roles import feature_name
 
 _BY_PASSWORD = (10, 41, 42)  # errors of servers that know no tokens: they miss the password, or say so
@@ -29,6 +28,7 @@ _NUMBERS = ("bpm", "year", "track")
 class SubsonicServer(Server):
     """A server and who asks it: by a token, or by the password where it knows no tokens."""
 
+    keys = ("id", "name", "songCount")
     _by_token = True
 
     def ask(self, method: str, *pairs: tuple[str, str], **named: str) -> dict[str, Any]:
@@ -41,9 +41,26 @@ class SubsonicServer(Server):
         self._by_token = False
         return self._answer(method, [*named.items(), *pairs])
 
-    def fetch(self, song: str, target: Path) -> None:
+    def playlists(self) -> list[Mapping[str, Any]]:
+        """The playlists that this user may see."""
+        found: list[Mapping[str, Any]] = (self.ask("getPlaylists").get("playlists") or {}).get("playlist") or []
+        return found
+
+    def items(self, which: str) -> list[Mapping[str, Any]]:
+        """What it says of the songs of a playlist, in their order."""
+        items: list[Mapping[str, Any]] = self.ask("getPlaylist", id=which)["playlist"].get("entry") or []
+        return items
+
+    def entry(self, song: Mapping[str, Any]) -> Entry:
+        """A song as an entry, numbers by the names they have in tables."""
+        numbers = {feature_name(name): float(song.get(name) or 0) for name in _NUMBERS}
+        texts = {name: str(song.get(name) or "") for name in ("album", "genre", "id")}
+        length = float(song["duration"]) if song.get("duration") else None
+        return make_entry(song.get("path"), song.get("title"), song.get("artist"), length, {**texts, **numbers})
+
+    def fetch(self, song: Mapping[str, Any], target: Path) -> None:
         """Write the file of a song to a path."""
-        self.save(self._post("download", [("id", song)]), target)
+        self.save(self._post("download", [("id", str(song["id"]))]), target)
 
     def _prove(self) -> dict[str, str]:
         """What proves the password: without telling it, where the server can do with that."""
@@ -80,11 +97,8 @@ class SubsonicPlaylist(ServerPlaylist):
     def names(self) -> list[tuple[str, str]]:
         """The id and the name of every playlist of this user."""
         user = self.server.address.user
-        return [(one["id"], str(one["name"])) for one in _playlists(self.server) if one.get("owner", user) == user]
-
-    def read(self, which: str) -> tuple[str, ...]:
-        """The songs of a playlist."""
-        return _songs(self.server.ask("getPlaylist", id=which)["playlist"])
+        mine = [one for one in self.server.playlists() if one.get("owner", user) == user]
+        return [(str(one["id"]), str(one["name"])) for one in mine]
 
     def create(self, name: str, songs: Sequence[str]) -> None:
         """Make a playlist."""
@@ -114,38 +128,5 @@ class SubsonicPlaylist(ServerPlaylist):
         return f"belongs to {owner}" if owner and owner != self.server.address.user else ""
 
 
-def _playlists(server: SubsonicServer) -> list[dict[str, Any]]:
-    found = server.ask("getPlaylists").get("playlists") or {}
-    return [dict(one, id=str(one["id"])) for one in found.get("playlist") or ()]
-
-
-def _songs(playlist: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(str(song["id"]) for song in playlist.get("entry") or ())
-
-
-def _entry(song: Mapping[str, Any]) -> Entry:
-    """A song as an entry: what the server says of it, numbers by the names they have in tables."""
-    numbers = {feature_name(name): float(song[name]) for name in _NUMBERS if song.get(name)}
-    texts = {name: str(song[name]) for name in ("album", "genre", "id") if song.get(name)}
-    length = float(song["duration"]) if song.get("duration") else None
-    return Entry(str(song.get("path") or ""), str(song.get("title") or ""), str(song.get("artist") or ""), length,
-                 {**texts, **numbers})  # fmt: skip
-
-
-def open_subsonic(paths: Sequence[str], opening: Opening) -> Source:
-    """Open a playlist of a server."""
-    address = read_address(paths[0])
-    if not address.host or not address.user:
-        raise InputError(f"{paths[0]}: takes subsonic://USER@HOST/playlist/NAME")
-    server = SubsonicServer(address, find_password(address))
-    found = _playlists(server)
-    known = [(one["id"], str(one["name"]), int(one.get("songCount") or 0)) for one in found]
-    told = server.ask("getPlaylist", id=known[choose_playlist(address, known, opening)][0])["playlist"]
-    songs = _songs(told)
-    playlist = Playlist(tuple(map(_entry, told.get("entry") or ())), str(told["name"]), "subsonic")
-    home = SubsonicPlaylist(server, str(told["id"]), str(told["name"]), songs, told)
-    fetch = lambda row, target: server.fetch(songs[row], target)  # noqa: E731
-    return open_songs(paths[0], address, playlist, home, opening, fetch)
-
-
-READER = Reader("library", open_subsonic, schemes=("subsonic", "subsonic+http"), several=True)
+_open = partial(open_server, SubsonicServer, SubsonicPlaylist)
+READER = Reader("library", _open, schemes=("subsonic", "subsonic+http"), several=True)

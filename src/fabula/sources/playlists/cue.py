@@ -153,8 +153,6 @@ def _entry(track: _Track, after: _Track | None, folder: Path, artist: str, *, si
 def write_cue_sheet(playlist: Playlist, comments: Comments | None = None) -> str:
     """The playlist as a cue sheet, numbered from 1; what stands of tracks that came from one is kept."""
     kept = playlist.format == "cue"
-    if kept and playlist.is_unchanged and comments is None and not playlist.gap:
-        return playlist.text
     end = line_end(playlist.text) if kept else "\r\n"
     whole = kept and any(split_stretch(entry.location)[1] is not None for entry in playlist.entries)
     title = f"TITLE {quote_text(playlist.title)}{end}" if playlist.title else ""

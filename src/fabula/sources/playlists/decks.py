@@ -9,12 +9,12 @@ import re
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
-from fabula.core.files import read_text
 from fabula.errors import FileError, InputError
 from fabula.sources.playlists.entries import (
     Choose,
@@ -27,7 +27,7 @@ from fabula.sources.playlists.entries import (
     from_uri,
     to_uri,
 )
-from fabula.sources.playlists.text_lines import TAG, above_zero, attributes_of, mask_comments, refuse_document_type
+from fabula.sources.playlists.text_lines import TAG, above_zero, attributes_of, mask_comments, read_tags
 
 _MOST = 256 << 20  # bytes of a collection
 _NOTES = ("C", "C#", "D", "D#", "E", "F", "F#", "G", "G#", "A", "A#", "B")
@@ -129,11 +129,8 @@ def _scan(text: str, deck: _Deck) -> tuple[dict[str, dict[str, str]], list[_List
     return tracks, [one for one in lists if one.end]
 
 
-def _read(deck: _Deck, path: str | os.PathLike[str], choose: Choose) -> Playlist:
-    text, script = read_text(path, deck.what, most=_MOST)
-    refuse_document_type(path, text)
-    if not re.search(rf"<{deck.root}[\s>]", text[:4000]):
-        raise FileError(f"{path}: is not {deck.what} (it must have <{deck.root}>)")
+def _read(deck: _Deck, path: str | os.PathLike[str], choose: Choose = lambda lists: 0) -> Playlist:
+    text, script = read_tags(path, deck.what, deck.root, _MOST)
     tracks, lists = _scan(text, deck)
     full = [one for one in lists if one.keys]
     if not full:
@@ -145,11 +142,13 @@ def _read(deck: _Deck, path: str | os.PathLike[str], choose: Choose) -> Playlist
                     script)  # fmt: skip
 
 
-def _write(deck: _Deck, playlist: Playlist) -> str:
+def _write(deck: _Deck, playlist: Playlist, _: Comments | None = None) -> str:
     """The collection with one more playlist, beside the one that was read; as it was where nothing has moved."""
+    if playlist.format != deck.format:  # whose tracks the collection does not hold
+        raise InputError(f"{deck.what} is written where one was read: it takes playlists of others as .m3u8")
     if playlist.is_unchanged:
         return playlist.text
-    _, lists = _scan(playlist.text, deck)
+    lists = _scan(playlist.text, deck)[1]
     node = next(one for one in lists if one.end == len(playlist.head))
     taken = {one.name for one in lists}
     name = quoteattr(find_name(node.name, taken))
@@ -168,43 +167,13 @@ def _write(deck: _Deck, playlist: Playlist) -> str:
     head = playlist.head
     if node.count is not None:
         start, end = node.count
-        counted = re.sub(r'(\scount\s*=\s*["\'])(\d+)', _one_more, head[start:end], flags=re.IGNORECASE)
+        more = lambda match: f"{match[1]}{int(match[2]) + 1}"  # noqa: E731
+        counted = re.sub(r'(\scount\s*=\s*["\'])(\d+)', more, head[start:end], flags=re.IGNORECASE)
         head = head[:start] + counted + head[end:]
     return head + made + playlist.tail
 
 
-def _one_more(match: re.Match[str]) -> str:
-    return f"{match[1]}{int(match[2]) + 1}"
-
-
-def _refuse_others(deck: _Deck, playlist: Playlist) -> None:
-    """Refuse to write what comes from elsewhere, whose tracks the collection does not hold."""
-    if playlist.format != deck.format:
-        raise InputError(f"{deck.what} is written where one was read: it takes playlists of others as .m3u8")
-
-
-def read_rekordbox(path: str | os.PathLike[str], choose: Choose = lambda lists: 0) -> Playlist:
-    """Read a playlist of a collection of rekordbox."""
-    return _read(_REKORDBOX, path, choose)
-
-
-def write_rekordbox(playlist: Playlist, _: Comments | None = None) -> str:
-    """The collection with its order as one playlist more."""
-    _refuse_others(_REKORDBOX, playlist)
-    return _write(_REKORDBOX, playlist)
-
-
-def read_traktor(path: str | os.PathLike[str], choose: Choose = lambda lists: 0) -> Playlist:
-    """Read a playlist of a collection of Traktor."""
-    return _read(_TRAKTOR, path, choose)
-
-
-def write_traktor(playlist: Playlist, _: Comments | None = None) -> str:
-    """The collection with its order as one playlist more."""
-    _refuse_others(_TRAKTOR, playlist)
-    return _write(_TRAKTOR, playlist)
-
-
-REKORDBOX = PlaylistFormat("rekordbox", (".xml",), read_rekordbox, write_rekordbox, to_uri, several=True, absolute=True,
-                           marker="<DJ_PLAYLISTS")  # fmt: skip
-TRAKTOR = PlaylistFormat("traktor", (".nml",), read_traktor, write_traktor, to_uri, several=True, absolute=True)
+REKORDBOX = PlaylistFormat("rekordbox", (".xml",), partial(_read, _REKORDBOX), partial(_write, _REKORDBOX), to_uri,
+                           several=True, absolute=True, marker="<DJ_PLAYLISTS")  # fmt: skip
+TRAKTOR = PlaylistFormat("traktor", (".nml",), partial(_read, _TRAKTOR), partial(_write, _TRAKTOR), to_uri,
+                         several=True, absolute=True)  # fmt: skip

@@ -125,6 +125,29 @@ def find_name(name: str, taken: Iterable[str]) -> str:
     return next(one for one in names if one not in known)
 
 
+def write_entries(
+    playlist: Playlist,
+    form: str,
+    comments: Comments | None,
+    block: Callable[[Entry], str],
+    said: tuple[Callable[[str], str], Callable[[str], str]],
+) -> str:
+    """The entries one after the other, those of a file of this form as they were; comments before them.
+
+    `said` makes a comment of a text, and takes those out that start a side of what stands before a location.
+    """
+    text = ""
+    for position, entry in enumerate(playlist.entries):
+        if comments and position in comments:
+            text += said[0](comments[position])
+        if playlist.format == form and entry.raw:
+            before, *rest = entry.raw
+            text += (before if comments is None else said[1](before)) + "".join(rest)
+        else:
+            text += block(entry)
+    return text
+
+
 # Where the entries of a playlist are: paths of any system, file URIs, addresses on the net.
 
 

@@ -14,7 +14,7 @@ from fabula.core.files import read_text
 from fabula.errors import FileError
 from fabula.sources.playlists import entries
 from fabula.sources.playlists.entries import Comments, Entry, Playlist, PlaylistFormat
-from fabula.sources.playlists.text_lines import elements, first_value, member
+from fabula.sources.playlists.text_lines import elements, member, skip_space
 
 _OBJECTS_EACH = 20  # that a track may have, on the average of a full playlist
 _SIDE = entries.meta_name("side")
@@ -48,7 +48,7 @@ def read_jspf(path: str | os.PathLike[str]) -> Playlist:
 
 def _spans(text: str) -> list[tuple[int, int]]:
     """Where each track starts and ends."""
-    at = first_value(text)
+    at = skip_space(text)
     for name in ("playlist", "track"):
         found = member(text, at, name)
         at = found[0] if found else at
@@ -84,10 +84,7 @@ def _cut(track: str) -> tuple[str, str, str]:
 
 def write_jspf(playlist: Playlist, comments: Comments | None = None) -> str:
     """The playlist as JSPF text; what came from JSPF stays as it was. Comments are meta of the track they precede."""
-    kept = playlist.format == "jspf"
-    if kept and playlist.is_unchanged and comments is None:
-        return playlist.text
-    if kept:
+    if playlist.format == "jspf":
         blocks = [_block(entry, comments, position) for position, entry in enumerate(playlist.entries)]
         return playlist.head + playlist.joint.join(blocks) + playlist.tail
     title = {"title": playlist.title} if playlist.title else {}

@@ -15,7 +15,16 @@ from typing import Any
 from fabula.core.files import decode, legible, read_bytes
 from fabula.errors import FileError
 from fabula.sources.playlists import text_lines
-from fabula.sources.playlists.entries import MOST_BYTES, Comments, Entry, Playlist, PlaylistFormat, check_count, on_disk
+from fabula.sources.playlists.entries import (
+    MOST_BYTES,
+    Comments,
+    Entry,
+    Playlist,
+    PlaylistFormat,
+    check_count,
+    on_disk,
+    write_entries,
+)
 
 _HEADS = re.compile(
     r"#(\s*$|EXTM3U|PLAYLIST:|EXTENC:"
@@ -114,20 +123,13 @@ def _features(text: str, where: str) -> dict[str, float]:
 def write_m3u(playlist: Playlist, comments: Comments | None = None) -> str:
     """The playlist as M3U text; entries that came from M3U as they were."""
     kept = playlist.format == "m3u"
-    if kept and playlist.is_unchanged and comments is None:
-        return playlist.text
     end = text_lines.line_end(playlist.text) if kept else "\n"
+    said = (lambda text: f"# {text_lines.one_line(text)}{end}", text_lines.without_breaks)
+    text = write_entries(playlist, "m3u", comments, lambda entry: _block(entry, end), said)
     title = f"#PLAYLIST:{text_lines.one_line(playlist.title)}\n" if playlist.title else ""
-    text = playlist.head if kept else f"#EXTM3U\n{title}"
-    for position, entry in enumerate(playlist.entries):
-        if comments and position in comments:
-            text += f"# {text_lines.one_line(comments[position])}{end}"
-        if kept and entry.raw:
-            before, *rest = entry.raw
-            text += "".join([before if comments is None else text_lines.without_breaks(before), *rest])
-        else:
-            text += _block(entry, end)
-    return text_lines.end_like(text + playlist.tail, playlist.text) if kept else text
+    return (
+        text_lines.end_like(playlist.head + text + playlist.tail, playlist.text) if kept else f"#EXTM3U\n{title}{text}"
+    )
 
 
 def _block(entry: Entry, end: str) -> str:

@@ -118,7 +118,9 @@ def write_playlist(
             raise InputError(f"a comment must stand at one of positions 0 to {len(entries) - 1}; got {position}")
     if playlist.folder is not None:
         entries = tuple(_move_entry(entry, playlist.folder, target.parent, form) for entry in entries)
-    text = form.write(replace(playlist, entries=entries), comments)
+    moved = replace(playlist, entries=entries)
+    same = form.name == playlist.format and moved.is_unchanged and comments is None and not playlist.gap
+    text = playlist.text if same else form.write(moved, comments)
     script = playlist.script if playlist.format == form.name else form.script
     if target.suffix.lower() in form.unicode_endings and not script.encoding.startswith("utf"):
         script = Script()

@@ -73,8 +73,6 @@ def _entry(path: str | os.PathLike[str], number: int, lines: list[str], encoding
 def write_pls(playlist: Playlist, comments: Comments | None = None) -> str:
     """The playlist as PLS text, numbered from 1; entries that came from PLS with all their lines."""
     kept = playlist.format == "pls"
-    if kept and playlist.is_unchanged and comments is None:
-        return _set_count(playlist.text, len(playlist))
     end = text_lines.line_end(playlist.text) if kept else "\n"
     blocks = []
     for position, entry in enumerate(playlist.entries):
@@ -88,8 +86,8 @@ def write_pls(playlist: Playlist, comments: Comments | None = None) -> str:
     numbers = [match[3] for match in map(_NUMBERED.match, text_lines.lines_of(playlist.text)) if match]
     if len(list(groupby(numbers))) > len(set(numbers)):  # all the files, then all the titles, then all the lengths
         blocks = _by_key(blocks)
-    text = _set_count(playlist.head + "".join(blocks) + playlist.tail, len(playlist))
-    return text_lines.end_like(text, playlist.text)
+    counted = lambda match: match[0] if match[2] == str(len(playlist)) else f"{match[1]}{len(playlist)}"  # noqa: E731
+    return text_lines.end_like(_COUNT.sub(counted, playlist.head + "".join(blocks) + playlist.tail), playlist.text)
 
 
 def _block(entry: Entry, end: str) -> str:
@@ -98,10 +96,6 @@ def _block(entry: Entry, end: str) -> str:
         lines.append(f"Title{_NUMBER}={entry.label}")
     lines.append(f"Length{_NUMBER}={text_lines.seconds_text(entry.duration)}")
     return "".join(line + end for line in lines)
-
-
-def _set_count(text: str, count: int) -> str:
-    return _COUNT.sub(lambda match: match[0] if match[2] == str(count) else f"{match[1]}{count}", text)
 
 
 def pls_location(location: str) -> str:

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterator
 
+from fabula.core.files import Script, read_text
 from fabula.errors import FileError, InputError
 
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -129,11 +130,6 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()
 
 
-def first_value(text: str) -> int:
-    """Where the value of a JSON text starts."""
-    return _after_space(text, 0)
-
-
 def members(text: str, start: int) -> Iterator[tuple[str, int, int]]:
     """The key of each member of the object at `start`, and where its value starts and ends.
 
@@ -143,10 +139,10 @@ def members(text: str, start: int) -> Iterator[tuple[str, int, int]]:
     >>> [(key, text[a:b]) for key, a, b in members(text, 0)]
     [('a', '1.50'), ('b', '[2]')]
     """
-    at = _after_space(text, start + 1)
+    at = skip_space(text, start + 1)
     while text[at] != "}":
         key, at = _DECODER.raw_decode(text, at)
-        value = _after_space(text, _after_space(text, at) + 1)  # past the colon
+        value = skip_space(text, skip_space(text, at) + 1)  # past the colon
         end = _DECODER.raw_decode(text, value)[1]
         yield key, value, end
         at = _next(text, end)
@@ -154,7 +150,7 @@ def members(text: str, start: int) -> Iterator[tuple[str, int, int]]:
 
 def elements(text: str, start: int) -> Iterator[tuple[int, int]]:
     """Where each element of the array at `start` starts and ends."""
-    at = _after_space(text, start + 1)
+    at = skip_space(text, start + 1)
     while text[at] != "]":
         end = _DECODER.raw_decode(text, at)[1]
         yield at, end
@@ -169,11 +165,12 @@ def member(text: str, start: int, name: str) -> tuple[int, int] | None:
 
 def _next(text: str, end: int) -> int:
     """Where the next member or element starts, or the closing bracket stands."""
-    at = _after_space(text, end)
-    return _after_space(text, at + 1) if text[at] == "," else at
+    at = skip_space(text, end)
+    return skip_space(text, at + 1) if text[at] == "," else at
 
 
-def _after_space(text: str, at: int) -> int:
+def skip_space(text: str, at: int = 0) -> int:
+    """Where the next value, member or bracket of a JSON text starts."""
     match = _SPACE.match(text, at)
     return match.end() if match else at
 
@@ -186,10 +183,14 @@ _ATTRIBUTE = re.compile(rf"({_NAME})\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _REFUSED = re.compile(r"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 
 
-def refuse_document_type(path: str | os.PathLike[str], text: str) -> None:
-    """Refuse what declares entities or a document type."""
+def read_tags(path: str | os.PathLike[str], what: str, root: str, most: int) -> tuple[str, Script]:
+    """The text of a file of tags and how it was encoded; refused where it is none, or has a document type."""
+    text, script = read_text(path, what, most=most)
     if _REFUSED.search(text):
         raise FileError(f"{path}: is refused: a playlist has no business with a document type (<!DOCTYPE ...>)")
+    if not re.search(rf"<{root}[\s>]", text[:4000], re.IGNORECASE):
+        raise FileError(f"{path}: is not {what} (it must have <{root}>)")
+    return text, script
 
 
 def attributes_of(text: str) -> dict[str, str]:

@@ -16,7 +16,7 @@ from typing import Any
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
-from fabula.core.files import decode, open_file, read_bytes, read_text
+from fabula.core.files import decode, open_file, read_bytes
 from fabula.errors import FileError, InputError
 from fabula.media.children import Limits, call
 from fabula.media.facts import as_clock
@@ -33,31 +33,20 @@ from fabula.sources.playlists.entries import (
     milliseconds,
     on_disk,
     to_uri,
+    write_entries,
 )
 from fabula.sources.playlists.text_lines import (
     TAG,
     attributes_of,
-    comment_text,
-    is_break,
     mask_comments,
     read_clock,
-    refuse_document_type,
+    read_tags,
     writable_text,
 )
-from fabula.sources.playlists.xspf import escape_text
+from fabula.sources.playlists.xspf import XML_COMMENTS, escape_text
 
-_COMMENT = re.compile(r"\s*<!--(.*?)-->", re.DOTALL)
 _TITLE = re.compile(r"<title\s*>([^<]*)</title\s*>", re.IGNORECASE)
 _LONGEST = 1 << 20  # characters of an entry
-
-
-def _read_tags(path: str | os.PathLike[str], what: str, root: str) -> tuple[str, Any]:
-    """The text of a file of tags and how it was encoded; refused where it is none, or has a document type."""
-    text, script = read_text(path, what, most=MOST_BYTES)
-    refuse_document_type(path, text)
-    if not re.search(rf"<{root}[\s>]", text[:4000], re.IGNORECASE):
-        raise FileError(f"{path}: is not {what} (it must have <{root}>)")
-    return text, script
 
 
 def _spans(path: str | os.PathLike[str], text: str, name: str) -> Iterator[tuple[int, int]]:
@@ -88,7 +77,7 @@ def _read_blocks(
     entry_of: Callable[[str], tuple[Entry, tuple[int, int]]],
 ) -> Playlist:
     """A playlist whose entries are elements of one name; ``entry_of`` reads one, and finds its location in it."""
-    text, script = _read_tags(path, what, root)
+    text, script = read_tags(path, what, root, MOST_BYTES)
     folder = Path(path).parent
     entries: list[Entry] = []
     end = None
@@ -109,32 +98,6 @@ def _read_blocks(
     titled = _TITLE.search(head)
     title = html.unescape(titled[1]).strip() if titled else ""
     return Playlist(found, title, root, folder, head, text[end:], text, found, script)
-
-
-def _write_blocks(
-    playlist: Playlist, comments: Comments | None, block: Callable[[Entry], str], frame: tuple[str, str], form: str
-) -> str:
-    """The entries one after the other, those of a file that was read as they were; comments before them."""
-    kept = playlist.format == form
-    if kept and playlist.is_unchanged and comments is None:
-        return playlist.text
-    text = playlist.head if kept else frame[0]
-    for position, entry in enumerate(playlist.entries):
-        if comments and position in comments:
-            text += f"\n    <!-- {comment_text(comments[position])} -->"
-        if kept and entry.raw:
-            before, *rest = entry.raw
-            text += (before if comments is None else _without_breaks(before)) + "".join(rest)
-        else:
-            text += block(entry)
-    return text + (playlist.tail if kept else frame[1])
-
-
-def _without_breaks(before: str) -> str:
-    """What stands before a location without the comments before its element that start a side."""
-    tag = TAG.search(mask_comments(before + ">"))  # of a tag that ends behind the location
-    at = before.rfind("<") if tag is None else tag.start()
-    return _COMMENT.sub(lambda match: "" if is_break(match[1].strip()) else match[0], before[:at]) + before[at:]
 
 
 # WPL and ZPL: <media src="..\a.mp3" trackTitle="..." trackArtist="..." duration="201000"/>
@@ -167,7 +130,10 @@ def write_wpl(playlist: Playlist, comments: Comments | None = None) -> str:
 
     title = f"\n    <title>{escape_text(playlist.title)}</title>" if playlist.title else ""
     head = f'<?wpl version="1.0"?>\n<smil>\n  <head>{title}\n  </head>\n  <body>\n    <seq>'
-    return _write_blocks(playlist, comments, block, (head, "\n    </seq>\n  </body>\n</smil>\n"), "smil")
+    media = write_entries(playlist, "smil", comments, block, XML_COMMENTS)
+    if playlist.format == "smil":
+        return playlist.head + media + playlist.tail
+    return f"{head}{media}\n    </seq>\n  </body>\n</smil>\n"
 
 
 def wpl_location(location: str, *, quoted: bool = True) -> str:
@@ -220,7 +186,10 @@ def write_asx(playlist: Playlist, comments: Comments | None = None) -> str:
         return "\n  <entry>" + "".join(f"\n    {line}" for line in lines) + "\n  </entry>"
 
     title = f"\n  <title>{escape_text(playlist.title)}</title>" if playlist.title else ""
-    return _write_blocks(playlist, comments, block, (f'<asx version="3.0">{title}', "\n</asx>\n"), "asx")
+    found = write_entries(playlist, "asx", comments, block, XML_COMMENTS)
+    if playlist.format == "asx":
+        return playlist.head + found + playlist.tail
+    return f'<asx version="3.0">{title}{found}\n</asx>\n'
 
 
 # Libraries of iTunes and Apple Music: tracks by number, and playlists that name numbers.

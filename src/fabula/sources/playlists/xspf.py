@@ -19,7 +19,7 @@ from fabula.core.files import decode, read_bytes
 from fabula.errors import FileError
 from fabula.sources.playlists import entries
 from fabula.sources.playlists.entries import Comments, Entry, Playlist, PlaylistFormat
-from fabula.sources.playlists.text_lines import comment_text, is_break, writable_text
+from fabula.sources.playlists.text_lines import TAG, comment_text, is_break, mask_comments, writable_text
 
 _TAG = re.compile(rb"<[^>\"']*(?:\"[^\"]*\"[^>\"']*|'[^']*'[^>\"']*)*>")
 _DECLARED = re.compile(rb"<\?xml[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)")
@@ -113,15 +113,8 @@ def _entry(where: str, track: ET.Element, raw: tuple[str, str, str]) -> Entry:
 
 def write_xspf(playlist: Playlist, comments: Comments | None = None) -> str:
     """The playlist as XSPF text; tracks that came from XSPF as they were."""
-    kept = playlist.format == "xspf"
-    if kept and playlist.is_unchanged and comments is None:
-        return playlist.text
-    tracks = ""
-    for position, entry in enumerate(playlist.entries):
-        if comments and position in comments:
-            tracks += f"\n    <!-- {comment_text(comments[position])} -->"
-        tracks += _restore(entry.raw, comments) if kept and entry.raw else _track(entry)
-    if kept:
+    tracks = entries.write_entries(playlist, "xspf", comments, _track, XML_COMMENTS)
+    if playlist.format == "xspf":
         return playlist.head + tracks + _vlc_order(playlist)
     title = f"\n  <title>{escape_text(playlist.title)}</title>" if playlist.title else ""
     return (
@@ -130,11 +123,14 @@ def write_xspf(playlist: Playlist, comments: Comments | None = None) -> str:
     )
 
 
-def _restore(raw: tuple[str, str, str], comments: Comments | None) -> str:
-    before, track, inner = raw[0].partition("<track")
-    if comments is not None:
-        before = _COMMENT.sub(lambda match: "" if is_break(match[1].strip()) else match[0], before)
-    return before + track + inner + raw[1] + raw[2]
+def _without_breaks(before: str) -> str:
+    """What stands before a location without the comments before its element that start a side."""
+    tag = TAG.search(mask_comments(before + ">"))  # of a tag that ends behind the location
+    at = before.rfind("<") if tag is None else tag.start()
+    return _COMMENT.sub(lambda match: "" if is_break(match[1].strip()) else match[0], before[:at]) + before[at:]
+
+
+XML_COMMENTS = (lambda text: f"\n    <!-- {comment_text(text)} -->", _without_breaks)
 
 
 def _vlc_order(playlist: Playlist) -> str:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from fabula.core.collection import Collection
 from fabula.core.files import Script, json_text, refuse_odd_names, write_whole
 from fabula.errors import InputError, import_extra
-from fabula.sources.playlists.text_lines import elements, first_value, line_end, member, members
+from fabula.sources.playlists.text_lines import elements, line_end, member, members, skip_space
 from fabula.sources.tables.sheets import SHEET_ENDING, reorder_sheet, sheet_of
 from fabula.sources.tables.source_table import SourceTable, is_nested, numbers_of, text_of
 from fabula.sources.tables.text_tables import EXPORT_ENDING, csv_text, guard, quote, records_of, split_cells
@@ -243,7 +243,7 @@ def _json_rows(table: SourceTable, order: Sequence[int], extra: Mapping[str, Seq
     if lines:
         starts = [table.text.index("{", match.start()) for match in re.finditer(r"(?m)^[ \t\r]*\{", table.text)]
     else:
-        at = first_value(table.text)
+        at = skip_space(table.text)
         items = member(table.text, at, "items") if table.text[at] == "{" else None
         starts = [start for start, _ in elements(table.text, items[0] if items else at)]
     objects = []
