@@ -45,7 +45,7 @@ def list_() -> None:
     table = make_table(*columns, left=columns, wrap=columns[2:])
     for template in map(builtin.template, builtin.template_names()):
         table.add_row(template.name, spark(template.samples(16)), template.description)
-    console(whole=True).print(table)
+    console().print(table)
 
 
 @command.command("show")
