@@ -1,6 +1,8 @@
 # make demo   order the album that comes with the package (base install only)
 # make test   all tests, and beside them lint, types, layers, and a leg with nothing but the base install
 # make bench  the benchmarks, as ratios
+# make install-check  build the package and install it in fresh environments: the base alone, and everything
+# make release-check  that, each extra alone, pipx, uvx, one file for people without Python, and types
 # make site   the site, into build/site
 # make lint   format check, lint, types, layers, bandit; the page's scripts, where there is npm
 PYTHON ?= python3
@@ -10,7 +12,7 @@ PIP_FLAGS := --quiet --disable-pip-version-check
 unexport PYTHONDONTWRITEBYTECODE  # each process would compile all of it anew
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint lint-js tests tests-base bench docs site clean
+.PHONY: help demo test lint lint-js tests tests-base bench docs site install-check release-check clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -83,6 +85,13 @@ site: $(VENV)/.site
 
 docs: $(VENV)/.dev
 	$(BIN)/python docs/fill_commands.py
+	$(BIN)/python release/licences.py
+
+install-check: $(VENV)/.created
+	$(BIN)/python release/check.py build base all
+
+release-check: $(VENV)/.created
+	$(BIN)/python release/check.py
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

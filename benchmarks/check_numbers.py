@@ -46,8 +46,9 @@ class Mark:
 
 
 def documents() -> list[Path]:
-    """README and docs, those that are made of ``--help`` aside."""
-    return [ROOT / "README.md", *sorted(p for p in (ROOT / "docs").glob("*.md") if p.name != "commands.md")]
+    """README and docs, those that are lists of options and of versions aside."""
+    aside = ("commands.md", "licences.md")
+    return [ROOT / "README.md", *sorted(p for p in (ROOT / "docs").glob("*.md") if p.name not in aside)]
 
 
 def read_marks() -> list[Mark]:

@@ -1,4 +1,4 @@
-"""Fill docs/commands.md from the commands' own ``--help``; a test fails when the file is behind."""
+"""Fill docs/commands.md, the manual page and the completions from the commands; a test fails when one is behind."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import sys
 from pathlib import Path
 
 import click
+from click.shell_completion import BashComplete, FishComplete, ZshComplete
 
 from fabula.cli import cli
+from fabula.version import __version__
 
 PAGE = Path(__file__).with_name("commands.md")
+RELEASE = Path(__file__).resolve().parents[1] / "release"
 HEAD = """# Commands
 
 Filled from `--help` (`--help-all` where there is one) by `make docs`.
@@ -39,7 +42,55 @@ def walk(command: click.Command, path: tuple[str, ...]) -> list[tuple[tuple[str,
     return found
 
 
+def manual() -> str:
+    """The manual page of all commands, for man."""
+    parts = [f'.TH FABULA 1 "" "fabula {__version__}"', ".SH NAME", "fabula \\- find the order that tells a story"]
+    for path, command in walk(cli, ("fabula",)):
+        with click.Context(command, info_name=" ".join(path), **(cli.context_settings or {})) as context:
+            usage = " ".join(command.collect_usage_pieces(context))
+            parts += [".SH SYNOPSIS" if len(path) == 1 else f".SH {' '.join(path).upper()}", ".B " + " ".join(path)]
+            parts += [_roff(usage), ".PP", *_paragraphs(command.help or "")]
+            for parameter in command.get_params(context):
+                record = parameter.get_help_record(context)
+                if record is not None:
+                    parts += [".TP", f".B {_roff(record[0])}", _roff(record[1])]
+    return "\n".join(parts) + "\n"
+
+
+def _paragraphs(text: str) -> list[str]:
+    """Help as man sets it; what stands after a ``\\b`` keeps its lines."""
+    found: list[str] = []
+    for paragraph in text.split("\n\n"):
+        kept = paragraph.lstrip().startswith("\b")
+        lines = [_roff(line) for line in paragraph.replace("\b", "").strip().splitlines()]
+        found += [".PP", *((".nf", *lines, ".fi") if kept else lines)]
+    return found
+
+
+def _roff(text: str) -> str:
+    """A text as roff takes it."""
+    text = text.replace("\\", "\\e").replace("-", "\\-")
+    return f"\\&{text}" if text[:1] in (".", "'") else text
+
+
+def completions() -> dict[str, str]:
+    """Name of a file -> a script that completes commands and options in a shell."""
+    kinds = {"fabula.bash": BashComplete, "_fabula": ZshComplete, "fabula.fish": FishComplete}
+    return {
+        name: kind(cli, {}, "fabula", "_FABULA_COMPLETE").source_template
+        % kind(cli, {}, "fabula", "_FABULA_COMPLETE").source_vars()
+        for name, kind in kinds.items()
+    }
+
+
+def pages() -> dict[Path, str]:
+    """Every file that is filled, and what it holds."""
+    scripts = {RELEASE / "completions" / name: text for name, text in completions().items()}
+    return {PAGE: page(), RELEASE / "fabula.1": manual(), **scripts}
+
+
 if __name__ == "__main__":
     if "--check" in sys.argv:
-        sys.exit(PAGE.read_text(encoding="utf-8") != page())
-    PAGE.write_text(page(), encoding="utf-8")
+        sys.exit(any(path.read_text(encoding="utf-8") != text for path, text in pages().items()))
+    for path, text in pages().items():
+        path.write_text(text, encoding="utf-8")

@@ -15,7 +15,7 @@ import pytest
 import fabula
 from fabula.errors import FabulaError, FileError, InputError
 from fabula.media.images.picture_files import read_packet
-from fabula.media.text.documents import read_packed
+from fabula.media.text.packed import read_packed
 from fabula.sources.fma.archive import fetch_fma
 from fabula.sources.playlists.xml_lists import read_library, read_wpl
 from fabula.sources.playlists.xspf import read_xspf

@@ -16,6 +16,7 @@ from fabula.cli import cli
 NOT_OF_USE = {
     "demo": "it is fabula.order on a folder that comes with the package, printed",
     "sources": "it lists what can be opened, printed",
+    "doctor": "it looks at what is installed on this machine",
     "cache info": "it looks at a folder of this machine",
     "cache clear": "it empties a folder of this machine",
 }

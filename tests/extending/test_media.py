@@ -74,7 +74,7 @@ def test_an_ending_that_two_claim_is_told_and_decided(bring, stones):
     bring(PILES)
     session = fabula.open(stones)
     assert session.medium.name == "piles"
-    assert session.notes[0] == "opened as piles, though music knows such files, too (--medium music)"
+    assert session.notes[0] == "opened as piles, though music knows such files, too: say medium music for that"
     assert not any("opened as" in note for note in fabula.open(stones, medium="piles").notes)
     with pytest.raises(FileError, match="is not audio"):
         fabula.open(stones, medium="music")
@@ -100,7 +100,7 @@ def test_lists_of_such_files_are_opened_alike(bring, stones):
     (stones / "list.csv").write_text("title,path\n" + "".join(f"{name},{name}.mp3\n" for name in "abcd"))
     table = fabula.open(stones / "list.csv", by="wide")
     assert table.medium.name == "piles"
-    assert "opened as piles, though music knows such files, too (--medium music)" in table.notes
+    assert "opened as piles, though music knows such files, too: say medium music for that" in table.notes
 
 
 def test_review_and_extract_take_the_medium_too(bring, stones, capsys):
@@ -136,7 +136,7 @@ def test_the_first_of_its_columns_is_the_essence(bring, stones):
     bring(PILES)
     session = fabula.open(stones)
     assert session.column == "wide"
-    assert session.notes[-1] == "no model knows stones: ordered by wide; --by names another"
+    assert session.notes[-1] == "no model knows stones: ordered by wide; another column may be chosen"
     bring(replace(PILES, columns=()))
     assert fabula.open(stones).column == "tall"
 

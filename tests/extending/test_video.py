@@ -77,7 +77,7 @@ def test_clips_become_a_film_and_the_film_is_cut_into_its_shots(fabula, clips):
     film = clips.parent / "film.mp4"
     done = fabula("order", "clips", "--template", "steady-fall", "-o", film)
     assert done.returncode == 0, done.stderr
-    assert "note: opened as video, though music knows such files, too (--medium music)" in done.stdout
+    assert "note: opened as video, though music knows such files, too: say medium music for that" in done.stdout
     assert "ordered by motion" in done.stdout
     assert seconds(film) == pytest.approx(4.8, abs=0.3)
     recut = fabula("order", film, "--by", "warmth", "--template", "steady-rise", "--json", "-o", "recut.mp4")

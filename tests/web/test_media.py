@@ -45,7 +45,7 @@ def test_the_words_the_unit_and_the_previews_are_those_of_the_medium(served, ope
     body = served.client.get(f"/api/collections/{opened}").json()
     assert body["medium"] == {
         "name": "essays",
-        "words": {"item": "essay", "items": "essays", "collection": "anthology", "creator": "author"},
+        "words": {"item": "essay", "items": "essays", "collection": "anthology", "creator": "author", "side": "side"},
         "unit": {"name": "words", "example": "2500"},
         "axis": None,
         "preview": {"kind": "text", "type": "text"},
@@ -128,7 +128,7 @@ def test_the_medium_can_be_named_where_files_are_opened(stones, tmp_path):
     body = {"path": str(tmp_path)}
     opened = stones.opened(stones.client.post("/api/collections", json=body))
     told = stones.client.get(f"/api/collections/{opened}").json()
-    assert told["notes"][0] == "opened as piles, though music knows such files, too (--medium music)"
+    assert told["notes"][0] == "opened as piles, though music knows such files, too: say medium music for that"
     assert (told["medium"]["preview"], told["medium"]["outputs"]) == ({"kind": "video", "type": "video"}, ["pile"])
     refused = stones.finish(stones.client.post("/api/collections", json={**body, "medium": "music"}))
     assert (refused["state"], "is not audio" in refused["error"]) == ("failed", True)

@@ -17,13 +17,14 @@ from fabula.version import __version__
 
 # Command: what `fabula --help` says of it. Modules are loaded when their command runs, those of research from below.
 COMMANDS = {
-    "order": "Put a folder of music, a playlist or a table in an order that tells a story.",
+    "order": "Put music, texts or pictures in an order that tells a story.",
     "review": "Say what is good and what is weak in an order as it stands, and the moves that would help.",
     "arcs": "Show the arc within single items, such as whole books, and which of six emotional arcs it is like.",
     "demo": "Order a small collection that comes with the package: of music, of text or of pictures.",
     "copy": "Write numbered copies of files, in the order in which a playlist, a table or a folder has them.",
     "restore": "Bring back a version of a file that was replaced; lists them where there are several.",
     "sources": "List where collections may come from and go back to, what is installed, and an example of each.",
+    "doctor": "Say what is installed, what is missing for what, where things are kept, and try out the main job.",
     "serve": "Open the page on which an arc is drawn and the order follows.",
     "templates": "List, show, learn and compare story templates.",
     "extract": "Measure files and write a table, one row a file.",
@@ -64,16 +65,27 @@ class _Commands(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
+GREETING = f"""fabula {__version__} finds the order that tells a story.
+  fabula demo              orders an album that comes with it
+  fabula order FOLDER      your music, texts or pictures, a playlist or a table
+  fabula review FOLDER     what is good and what is weak in the order you have
+  fabula serve             the page: draw an arc, and the order follows
+Next: fabula demo. All commands: fabula --help. What is installed: fabula doctor."""
+
+
+@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
 @click.version_option(__version__, message="fabula %(version)s")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error; may stand anywhere.")
-def cli(*, debug: bool) -> None:
+@click.pass_context
+def cli(context: click.Context, *, debug: bool) -> None:
     """Find the order that tells a story.
 
     \b
     Example:
       fabula order album.csv --by energy --template icarus -o album.m3u8
     """
+    if context.invoked_subcommand is None:
+        click.echo(GREETING)
 
 
 def main() -> None:

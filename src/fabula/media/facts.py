@@ -198,6 +198,19 @@ SECONDS = Unit("seconds", as_clocks, as_seconds, "22:00")
 COUNT = Unit("items", as_numbers, as_number, "12")
 
 
+def side_name(side: int) -> str:
+    """What a side is called: A, B, C, ...
+
+    >>> side_name(0), side_name(27)
+    ('A', 'AB')
+    """
+    letters = ""
+    while side >= 0:
+        letters = chr(ord("A") + side % 26) + letters
+        side = side // 26 - 1
+    return letters
+
+
 def begin_times(lengths: Sequence[float], gap: float = 0.0) -> list[float]:
     """When each of several begins that follow each other with a gap between two, below 0 an overlap.
 

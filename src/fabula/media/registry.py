@@ -137,12 +137,8 @@ def choose_medium(files: Iterable[str], named: str | None) -> tuple[Medium | Non
     if named is not None:
         return find_medium(named), ()
     found = media_of_files(files)
-    others = " and ".join(medium.name for medium in found[1:])
-    notes = (
-        (f"opened as {found[0].name}, though {others} knows such files, too (--medium {found[1].name})",)
-        if others
-        else ()
-    )
+    told = [f"{one.name} knows such files, too: say medium {one.name} for that" for one in found[1:]]
+    notes = (f"opened as {found[0].name}, though {'; '.join(told)}",) if told else ()
     return next(iter(found), None), notes
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from fabula.core.files import write_whole
+from fabula.media.facts import side_name
 from fabula.report.markup import html_page, html_table
 from fabula.report.pictures import review_figure
 from fabula.session.ordered import headline
-from fabula.session.request import side_name
 from fabula.session.review import Join, Review
 
 _SURE = ((0.5, "clear"), (0.2, "likely"), (0.05, "worth a try"), (0.0, "an idea"))  # how likely it is what went wrong

@@ -20,7 +20,7 @@ from fabula.core.collection import Collection, Item
 from fabula.core.solver.constraints import Constraints
 from fabula.core.template import Template, TemplateSet, replace_values, template
 from fabula.errors import ConflictError, ConstraintError, InputError, brief, check_count, check_kind
-from fabula.media.facts import COUNT, SECONDS
+from fabula.media.facts import COUNT, SECONDS, side_name
 from fabula.media.medium import Medium, detail_column
 from fabula.models.titles import Series, find_closers, find_interludes, find_series
 
@@ -475,19 +475,6 @@ def _ends(request: Request, items: tuple[Item, ...]) -> dict[tuple[int, int], in
                 raise InputError(f"there {counted}; got side {side_name(side)}", field=where)
             ends[side, position] = find_item(items, which, where)
     return ends
-
-
-def side_name(side: int) -> str:
-    """What a side is called: A, B, C, ...
-
-    >>> side_name(0), side_name(27)
-    ('A', 'AB')
-    """
-    letters = ""
-    while side >= 0:
-        letters = chr(ord("A") + side % 26) + letters
-        side = side // 26 - 1
-    return letters
 
 
 def count_gap(request: Request, medium: Medium) -> float:

@@ -53,6 +53,7 @@ _SHAPES = ("steady-fall", "icarus", "man-in-a-hole", "freytag-pyramid", "steady-
 _HARDER = (1.0, 3.0, 10.0, 100.0)  # times as much that steps count, until none grows
 _SOFT = 4.0  # of the objective that an average step back in a column costs which is to rise
 DEFAULT_TEMPLATE = "icarus"  # for a column, of which no model knows what it does in a collection
+_RUNNING = ("captured", "date", "number")  # columns that run forward, unless somebody asks for another template
 
 
 @dataclass(frozen=True)
@@ -150,7 +151,8 @@ class Session:
     def templates(self) -> list[Template]:
         """The templates to try where none is named: the arcs of the model, or one for a column."""
         if self.model is None:
-            return [find_template(DEFAULT_TEMPLATE)] if self.likelihood is None else list(map(_on_knots, _SHAPES))
+            default = "steady-rise" if self.column in _RUNNING else DEFAULT_TEMPLATE
+            return [find_template(default)] if self.likelihood is None else list(map(_on_knots, _SHAPES))
         if self.model.arcs is None:
             return [proposal.template for proposal in self.model.order(self.collection)]
         return [arc.normalised() for arc in self.model.arcs.templates]

@@ -12,8 +12,9 @@ import pytest
 
 from fabula.errors import FileError
 from fabula.media.medium import Cutting
-from fabula.media.text.documents import html_document, markdown_document, plain_document, read_packed
+from fabula.media.text.documents import html_document, markdown_document, plain_document
 from fabula.media.text.heads import without_common_heads, without_heads
+from fabula.media.text.packed import read_packed
 from fabula.media.text.passages import parse, text_of
 from fabula.media.text.text_measures import cut_file
 

@@ -21,6 +21,7 @@ from fabula.core.collection import Item
 from fabula.core.files import open_file, write_whole
 from fabula.errors import FileError, import_extra, shown
 from fabula.media.children import call
+from fabula.media.facts import side_name
 from fabula.media.medium import as_moment
 
 if TYPE_CHECKING:
@@ -291,8 +292,7 @@ def sidecar_text(number: tuple[int, int], side: tuple[int, int] | None, old: str
     for name in ("rating", "label"):
         if name in said and not _values(root, f"{_XMP}{name.title()}"):
             found.set(f"{_XMP}{name.title()}", str(said[name]))
-    letter = "" if side is None else chr(ord("A") + side[0] - 1) if side[0] <= 26 else f"{side[0]}-"
-    leaf = f"sequence {letter}{number[0]:0{len(str(number[1]))}d}"
+    leaf = f"sequence {'' if side is None else side_name(side[0] - 1)}{number[0]:0{len(str(number[1]))}d}"
     words = filter(None, str(said.get("keywords", "")).split("; "))
     _list_under(root, found, f"{_DC}subject", leaf, words)
     _list_under(root, found, f"{_LIGHTROOM}hierarchicalSubject", f"sequence|{leaf}")
@@ -335,7 +335,7 @@ def _list_under(root: ET.Element, found: ET.Element, tag: str, word: str, more: 
 
 
 _LIGHTROOM, _DIGIKAM = "{http://ns.adobe.com/lightroom/1.0/}", "{http://www.digikam.org/ns/1.0/}"
-_SEQUENCE = re.compile(r"(?:sequence[|/])?sequence (?:[A-Z]|\d+-)?\d+")
+_SEQUENCE = re.compile(r"(?:sequence[|/])?sequence (?:[A-Z]+|\d+-)?\d+")
 _OWN = {
     "x": "adobe:ns:meta/", "rdf": _RDF[1:-1], "xmp": _XMP[1:-1], "dc": _DC[1:-1], "lr": _LIGHTROOM[1:-1],
     "digiKam": _DIGIKAM[1:-1], "fabula": _FABULA,

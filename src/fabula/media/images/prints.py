@@ -17,6 +17,7 @@ import numpy as np
 from fabula.core.collection import Collection, Item
 from fabula.core.files import whole_folder, write_whole
 from fabula.errors import FabulaError, FileError, shown
+from fabula.media.facts import side_name
 from fabula.media.images.picture_files import PDF, open_page, open_picture, page_of, pillow, source_of, write_pages
 from fabula.media.images.picture_measures import WIDE
 from fabula.media.medium import Cover, Layout, column
@@ -92,13 +93,7 @@ def _groups(collection: Collection, sides: Sequence[int]) -> list[tuple[str, lis
     starts = list(accumulate(sides, initial=0))
     return [
         (letter, [(f"{letter}{k}", item) for k, item in enumerate(collection.items[start:end], start=1)])
-        for letter, start, end in zip(_letters(len(sides)), starts, starts[1:], strict=False)
-    ]
-
-
-def _letters(count: int) -> list[str]:
-    return [
-        chr(ord("A") + k) if k < 26 else f"{chr(ord('A') + k // 26 - 1)}{chr(ord('A') + k % 26)}" for k in range(count)
+        for letter, start, end in zip(map(side_name, range(len(sides))), starts, starts[1:], strict=False)
     ]
 
 

@@ -15,7 +15,7 @@ from fabula.core.collection import Collection, Item
 from fabula.core.files import open_file, write_whole
 from fabula.errors import FileError, InputError, import_extra, shown
 from fabula.media.children import shield
-from fabula.media.facts import as_clock, begin_times
+from fabula.media.facts import as_clock, begin_times, side_name
 from fabula.media.medium import column
 from fabula.media.music.tracks import track_gains
 
@@ -285,7 +285,7 @@ def write_cue(collection: Collection, target: Path, sides: Sequence[int], gap: f
     for cue in cues(collection, sides, gap):
         number = 1 if number == 99 else number + 1
         if sides and cue.number == 0:
-            lines.append(f"REM SIDE {_letter(cue.side)}")
+            lines.append(f"REM SIDE {side_name(cue.side)}")
         lines += track_lines(cue.item, number, pause=gap if cue.number else 0.0)
     return write_whole(target, "\r\n".join(lines) + "\r\n")
 
@@ -332,7 +332,7 @@ def write_times(collection: Collection, target: Path, sides: Sequence[int], gap:
     lines = ["SIDE\tTRK\tINDEX 1\tLENGTH\tISRC\tTITLE\tPERFORMER\n"]
     for cue in cues(collection, sides, gap):
         said = (
-            _letter(cue.side),
+            side_name(cue.side),
             f"{cue.number + 1:02d}",
             clock_frames(cue.begins),
             clock_frames(cue.item.length or 0.0),
@@ -350,20 +350,16 @@ def write_timing(collection: Collection, target: Path, sides: Sequence[int], gap
     for side in range(len(sides) or 1):
         here = [cue for cue in found if cue.side == side]
         whole = max(cue.begins + (cue.item.length or 0.0) for cue in here)
-        lines.append(f"Side {_letter(side)}, {as_clock(whole, digits=1)}" if sides else f"in all {as_clock(whole)}")
+        lines.append(f"Side {side_name(side)}, {as_clock(whole, digits=1)}" if sides else f"in all {as_clock(whole)}")
         lines += [_time_line(cue, sided=bool(sides)) for cue in here] + [""]
     return write_whole(target, "\n".join(lines))
 
 
 def _time_line(cue: Cue, *, sided: bool) -> str:
-    label = f"{_letter(cue.side) if sided else ''}{cue.number + 1}"
+    label = f"{side_name(cue.side) if sided else ''}{cue.number + 1}"
     made = f"{cue.item.artist} - " if cue.item.artist else ""
     length = as_clock(cue.item.length or 0.0, digits=1)
     return f"{label:>4}  {as_clock(cue.begins, digits=1):>9}  {length:>8}  {_one_line(made + cue.item.label)}"
-
-
-def _letter(side: int) -> str:
-    return chr(ord("A") + side % 26)
 
 
 def clock_frames(seconds: float) -> str:

@@ -14,21 +14,15 @@ from fabula.media.text.documents import (
     MOST,
     PARAGRAPH,
     SEPARATOR,
-    Archive,
     Document,
     TextBlock,
     bare,
     decode_and_name,
-    find_inside,
-    heading_level,
     is_heading,
-    local_name,
-    parse_xml,
     read_bytes,
-    read_packed,
-    untitle,
 )
 from fabula.media.text.manuscripts import Body, cut_archive, cut_elements
+from fabula.media.text.packed import Archive, find_inside, heading_level, local_name, parse_xml, read_packed, untitle
 
 
 def read_other(path: str) -> Document:
