@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from fabula.core.fingerprints import fold_creator
+from fabula.core.collection import fold_creator
 from fabula.errors import import_extra
 
 TARGETS = ("energy", "acousticness", "valence", "danceability", "speechiness", "instrumentalness")

@@ -20,9 +20,8 @@ import train_music_model as recipe
 import train_music_transformer as transformer
 
 import fabula
-from fabula.core.collection import Collection
+from fabula.core.collection import Collection, fold
 from fabula.core.energy import Energy
-from fabula.core.fingerprints import fold
 from fabula.core.posterior import agreement, posterior
 from fabula.evaluation.controls import keep_only
 from fabula.evaluation.information import makers

@@ -29,8 +29,7 @@ import simulate_heard as hearing
 import torch
 from learn_from_teachers import Errors, StudentLearner
 
-from fabula.core.collection import Collection, Item
-from fabula.core.fingerprints import fold_creator
+from fabula.core.collection import Collection, Item, fold_creator
 from fabula.errors import import_extra
 from fabula.models.encoders.set import SetSpec
 from fabula.models.model import save_model

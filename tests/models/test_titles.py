@@ -1,6 +1,6 @@
 import pytest
 
-from fabula.core.fingerprints import fold_creator
+from fabula.core.collection import fold_creator
 from fabula.models.titles import (
     MARKS,
     clean_titles,

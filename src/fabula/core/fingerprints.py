@@ -18,7 +18,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -43,8 +42,6 @@ _EDITION = re.compile(
 _PAIR_SURE = math.log2(_KEPT * _ASKED) + _SURE / _ENOUGH  # bits of a pair, for two of them to come up as seldom
 _NEAR = 0.03  # deviations by which values of one item may differ, written elsewhere
 _MOST = 0.6  # share of the items of a collection that must be another's
-
-_AND, _FEATURED = frozenset(("and", "y", "und", "et")), frozenset(("feat", "ft", "featuring"))
 
 Digests = NDArray[np.uint32]
 _DIGESTS = ("values", "titles", "pairs")
@@ -210,33 +207,6 @@ def _surprise(rows: list[bytes], counts: Counter[bytes], total: int) -> float:
     orders = math.lgamma(len(rows) + 1) - sum(math.lgamma(m + 1) for m in Counter(rows).values())
     rarities = [total / counts[row] if counts[row] > 1 else max(total, _ASSUMED) for row in rows]
     return sum(map(math.log2, rarities)) - orders / math.log(2)
-
-
-@lru_cache(maxsize=1 << 14)
-def fold(text: str) -> str:
-    """A text in lower case, without accents, in plain forms of its characters: "Canción  Ⅳ" -> "cancion iv"."""
-    if text.isascii():
-        return " ".join(text.lower().split())
-    decomposed = unicodedata.normalize("NFKD", text)
-    return " ".join("".join(c for c in decomposed if not unicodedata.combining(c)).lower().split())
-
-
-def fold_creator(name: str) -> str:
-    """A name such that spellings of one artist are one: no case, accents, marks or spaces, no "The" before it.
-
-    "and" is "&", and who is featured is left out.
-
-    >>> fold_creator("The Jay-Z Band"), fold_creator("JAY Z band"), fold_creator("The The"), fold_creator("!!!")
-    ('jayzband', 'jayzband', 'the', '!!!')
-    >>> fold_creator("Simon and Garfunkel") == fold_creator("Simon & Garfunkel (feat. A Choir)")
-    True
-    """
-    folded = fold(name)
-    words = re.findall(r"[^\W_]+", folded)
-    words = words[1:] if len(words) > 1 and words[0] == "the" else words
-    words = words[: next((k for k, word in enumerate(words) if k and word in _FEATURED), None)]
-    ends = (0, len(words) - 1)  # "And One" is a name, "Generation Y" too
-    return "".join(word for k, word in enumerate(words) if k in ends or word not in _AND) or folded
 
 
 def _fold(text: str) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.arrays import Ints
-from fabula.core.fingerprints import fold
+from fabula.core.collection import fold
 from fabula.errors import ModelError
 
 _WORDS = json.loads(files("fabula.models").joinpath("title_words.json").read_text(encoding="utf-8"))
