@@ -61,7 +61,7 @@ def steps(tracks: Collection, order: np.ndarray) -> tuple[float, float, float]:
     """Mean step in tempo (%), on the wheel, and the part of the steps that are Camelot moves."""
     tempo, key, mode = (np.asarray(tracks.column(name))[order] for name in NAMES[:3])
     percent = 100 * (2 ** tempo_octaves(tempo[1:], tempo[:-1]) - 1)
-    wheel = np.diagonal(camelot_distance(key, mode), 1)
+    wheel = camelot_distance(key[:-1], mode[:-1], key[1:], mode[1:])
     return float(percent.mean()), float(wheel.mean()), float((wheel <= 1).mean())
 
 

@@ -245,7 +245,7 @@ def render(piece: Any, target: Path, font: str) -> None:
             font,
             str(midi),
         ]
-        subprocess.run(command, check=True, timeout=40, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        subprocess.run(command, check=True, timeout=600, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         with soundfile.SoundFile(wave) as source, soundfile.SoundFile(target, "w", RATE, 2) as out:
             for block in source.blocks(RATE, dtype="float32"):
                 out.write(block)

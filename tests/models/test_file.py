@@ -248,6 +248,8 @@ WRITTEN = {
     "pictures": "8390cc2460064439",
     "poems": "6b2d3ed0ea37fe5e",
     "prose": "0ba7cc029646b352",
+    "speeches": "004066893c5f96e0",
+    "variety": "bfd35b8544c736c8",
 }
 
 

@@ -137,7 +137,36 @@ def test_what_cannot_be_done_is_refused_before_anything_is_read(tmp_path):
     with pytest.raises(InputError, match="ending must be one of"):
         encode_catalogue(CatalogueRequest(nowhere), tmp_path / "essence.txt")
     with pytest.raises(InputError, match="looks into the items"):
-        order_catalogue(CatalogueRequest(nowhere, "poems"), tmp_path / "orders.csv")
+        encode_catalogue(CatalogueRequest(nowhere, "poems"), tmp_path / "essence.csv")
     with pytest.raises(FileError):
         order_catalogue(CatalogueRequest(nowhere), tmp_path / "orders.csv")
     assert not list(tmp_path.iterdir())
+
+
+def test_texts_and_columns_are_ordered_as_each_alone(tmp_path):
+    from fabula.session.request import Request
+
+    words = "it was a long way to the town and Ann went on through the rain until the lights came up".split()  # noqa: SIM905
+    rng = np.random.default_rng(3)
+    rows = [
+        {"book": book, "title": f"{book}{k}", "text": " ".join(rng.choice(words, 30 + 9 * k)) + "."}
+        for book in "ABC"
+        for k in rng.permutation(5).tolist()
+    ]
+    with (tmp_path / "books.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, ["book", "title", "text"])
+        writer.writeheader()
+        writer.writerows(rows)
+    asked = CatalogueRequest(tmp_path / "books.csv")
+    ways = {"model": {}, "column": {"by": "words", "request": Request(template="steady-rise")}}
+    for name, way in ways.items():
+        done = order_catalogue(asked, tmp_path / f"{name}.csv", **way)
+        assert (done.collections, done.items) == (3, 15)
+        found = rows_of(tmp_path / f"{name}.csv")
+        for book in "ABC":
+            alone = {"by": "words", "template": "steady-rise"} if way else {}
+            expected = fabula.order(tmp_path / "books.csv", collection=book, **alone).titles
+            assert [row["title"] for row in found if row["collection"] == book] == expected
+    with pytest.raises(InputError, match=r"collection 'A': .*has no column 'colour'"):
+        order_catalogue(asked, tmp_path / "no.csv", by="colour")
+    assert not (tmp_path / "no.csv").exists()

@@ -10,6 +10,7 @@ import pytest
 
 from fabula.core.template import template
 from fabula.errors import FileError, InputError
+from fabula.report.figures import inner_limits
 from fabula.report.pictures import write_inner
 from fabula.session.inner_arcs import SIX, Windows, fit_shapes, inner_arcs, smooth
 from fabula.session.open import demo_folder
@@ -107,6 +108,34 @@ def test_bad_input(tmp_path):
         inner_arcs([tmp_path / "x.mp3"])
     with pytest.raises(InputError, match="have no inner arc"):
         inner_arcs([demo_folder()])
+
+
+def test_one_without_an_arc_is_told_and_the_others_go_on(book, arc, tmp_path):
+    (tmp_path / "short.txt").write_text("Too short.")
+    problems: list[str] = []
+    found = inner_arcs([tmp_path / "short.txt", book, tmp_path / "no.txt"], problems=problems)
+    assert [one.to_json() for one in found] == [arc.to_json()]
+    assert [problem.rpartition(": ")[2] for problem in problems] == ["is too short for an arc", "no such file"]
+    with pytest.raises(FileError, match=r"too short for an arc; .*no such file"):
+        inner_arcs([tmp_path / "short.txt", tmp_path / "no.txt"], problems=[])
+
+
+def test_arcs_side_by_side_have_one_scale_and_marks_where_chapters_begin(arc, tmp_path):
+    import re
+
+    text = novel("icarus", 9000, np.random.default_rng(4))
+    chapters = [text[: len(text) // 4], text[len(text) // 4 :]]
+    (tmp_path / "b.md").write_text("".join(f"# Chapter {k}\n\n{part}\n\n" for k, part in enumerate(chapters)))
+    [other] = inner_arcs([tmp_path / "b.md"])
+    assert other.starts.tolist() == pytest.approx([0, 0.25], abs=0.01)
+    assert not len(arc.starts)
+    low, high = inner_limits([arc, other])
+    for one in (arc, other):
+        assert low < one.arc.low.min() <= one.arc.high.max() < high
+    drawn = write_inner([arc, other], tmp_path / "both.svg").read_text(encoding="utf-8")
+    ticks = re.findall(r">(-?0\.\d+|0)</text>", drawn)
+    assert ticks[: len(ticks) // 2] == ticks[len(ticks) // 2 :]
+    assert "a line where each of its 2 parts begins" in drawn
 
 
 def test_a_folder_is_taken_as_one(book, arc, tmp_path):

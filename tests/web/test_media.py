@@ -45,7 +45,7 @@ def test_the_words_the_unit_and_the_previews_are_those_of_the_medium(served, ope
     body = served.client.get(f"/api/collections/{opened}").json()
     assert body["medium"] == {
         "name": "essays",
-        "words": {"item": "essay", "items": "essays", "collection": "anthology", "creator": "author"},
+        "words": {"item": "essay", "items": "essays", "collection": "anthology", "creator": "author", "side": "side"},
         "unit": {"name": "words", "example": "2500"},
         "axis": None,
         "preview": {"kind": "text", "type": "text"},

@@ -17,7 +17,7 @@ from fabula.version import __version__
 
 # Command: what `fabula --help` says of it. Modules are loaded when their command runs, those of research from below.
 COMMANDS = {
-    "order": "Put a folder of music, a playlist or a table in an order that tells a story.",
+    "order": "Put music, texts or pictures in an order that tells a story.",
     "review": "Say what is good and what is weak in an order as it stands, and the moves that would help.",
     "arcs": "Show the arc within single items, such as whole books, and which of six emotional arcs it is like.",
     "demo": "Order a small collection that comes with the package: of music, of text or of pictures.",

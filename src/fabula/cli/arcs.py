@@ -36,10 +36,13 @@ def command(*, files: tuple[str, ...], by: str | None, window: float, output: tu
     from fabula.report.pictures import check_inner, write_inner
     from fabula.session.inner_arcs import Windows, inner_arcs
 
+    problems: list[str] = []
     for path in output:
         check_inner(path)
     with counting_bar("measuring") as progress:
-        arcs = inner_arcs(files, Windows(by, window, seed), progress)
+        arcs = inner_arcs(files, Windows(by, window, seed), progress, problems)
+    for problem in problems:
+        click.echo(f"left out: {problem}", err=True)
     written = [write_inner(arcs, Path(path)) for path in output]
     if as_json:
         print_json([arc.to_json() for arc in arcs])

@@ -148,14 +148,16 @@ _FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothne
 @click.option("--jobs", type=click.IntRange(1), help="Files to measure at a time; by default one per core.")
 @click.option("--cache/--no-cache", default=True, help="Keep what was measured.")
 def command(*, paths: tuple[str, ...], restore: str | None, number: int | None, **options: Any) -> None:
-    """Put a folder of music, a playlist or a table in an order that tells a story.
+    """Put music, texts or pictures in an order that tells a story.
+
+    PATH is a folder, files, a playlist, a manuscript or a table.
 
     \b
-    Examples:
+    Examples; more of one kind: fabula order --medium music, text or images --help
       fabula order ~/Music/new-album -o new-album.m3u8
-      fabula order album.csv --by energy --template icarus
       fabula order mix.m3u8 --first "Intro" --apart artist -o mix-ordered.m3u8
-      fabula order ~/Music/new-album --sides 2 --side-limit 22:00 --report new-album.html
+      fabula order manuscript.docx -o reordered.docx
+      fabula order photos --pick 24 --soft captured -o show.gallery
       fabula order album.csv --by energy --template "0:0.2,0.5:1,1:0" --json
       fabula order catalogue.parquet --all -o orders.parquet
     """
@@ -346,6 +348,9 @@ def _write_outputs(ordered: Ordered, asked: Options) -> list[Path]:
         from fabula.session.export import write_ordered
 
         written.append(write_ordered(ordered, asked.output, gain=asked.gain))
+        lost = ordered.losses(asked.output)
+        if lost:
+            click.echo(f"note: {lost}", err=True)
     if asked.report is not None:
         from fabula.report.page import write_page
 
@@ -359,7 +364,10 @@ def _write_outputs(ordered: Ordered, asked: Options) -> list[Path]:
     return written
 
 
-_WITH_ALL = ("every", "model", "likeliest", "series", "columns", "output", "jobs", "cache")  # options that --all takes
+_WISHED = ("by", "template", "flip", "apart", "together_by", "smoothness", "smooth_by", "soft", "keep", "matter",
+           "seconds")  # fmt: skip
+# Options that --all takes: wishes that every collection can have, and what holds for all.
+_WITH_ALL = ("every", "model", "likeliest", "series", "columns", "output", "jobs", "cache", *_WISHED)
 
 
 def _order_all(paths: tuple[str, ...], asked: Options) -> None:
@@ -372,13 +380,19 @@ def _order_all(paths: tuple[str, ...], asked: Options) -> None:
     others = [n for n in vars(asked) if n not in _WITH_ALL and source(n) is click.core.ParameterSource.COMMANDLINE]
     if others:
         raise InputError("goes with one collection, not with --all", field=others[0])
+    wished = any(source(n) is click.core.ParameterSource.COMMANDLINE for n in _WISHED)
+    if wished:
+        asked.alternatives = 1
     if len(paths) != 1 or asked.output is None:
         raise InputError("--all takes one table and -o, where the orderings go (.csv or .parquet)")
     with counting_bar("ordering") as report:
         opening = Opening(columns=as_columns(asked.columns))
         measuring = Measuring(asked.jobs, asked.cache)
         what = CatalogueRequest(paths[0], asked.model, opening, measuring, report)
-        done = order_catalogue(what, asked.output, likeliest=asked.likeliest, series=asked.series)
+        wishes = _as_request(asked) if wished else None
+        done = order_catalogue(
+            what, asked.output, likeliest=asked.likeliest, series=asked.series, by=asked.by, request=wishes
+        )
     sure = "each the best there is" if done.exact == done.collections else f"{done.exact:,} surely the best there is"
     ordered = f"ordered: {done.collections:,} collections of {done.items:,} items; {sure}"
     free = f"what titles ask for is kept in {done.counted:,} collections (--no-series leaves them free)"

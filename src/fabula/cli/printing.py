@@ -21,15 +21,16 @@ if TYPE_CHECKING:
     from fabula.session.ordered import Ordered
     from fabula.training.loop import Progress
 
-_FEW = 20  # groups below which intervals hold the truth in 88 to 96 of 100 cases, not in 95
+_ENDLESS = 1000  # characters of a line that nobody looks at
+_FEW = 20  # groups below which an interval is called a hint
 
 
-def console(*, err: bool = False) -> Console:
-    """A terminal to print on; plain text of full width where it is not one."""
+def console(*, err: bool = False, whole: bool = False) -> Console:
+    """A terminal to print on; where it is none, lines of 100 characters, or ``whole``: no digit is cut off."""
     from rich.console import Console
 
     out = Console(stderr=err, highlight=False, soft_wrap=False)
-    return out if out.is_terminal else Console(stderr=err, highlight=False, width=100)
+    return out if out.is_terminal else Console(stderr=err, highlight=False, width=_ENDLESS if whole else 100)
 
 
 def hint(groups: int) -> str:
@@ -117,7 +118,7 @@ def _table(ordered: Ordered, width: int, show: tuple[str, ...]) -> Table:
         cells: list[str | Text] = [row.label, Text(row.item.label)]
         cells += [Text(row.item.creator)] if creator else []
         cells += [row.length] if timed else []
-        cells += [fact.texts[row.position] for fact in facts]
+        cells += [Text(fact.texts[row.position]) for fact in facts]
         table.add_row(*cells, str(row.index + 1), bar(share, 0.0, 1.0))
     return table
 
@@ -261,6 +262,7 @@ _ALL = "fabula.help_all"
 medium_option = click.option(
     "--medium",
     metavar="NAME",
+    is_eager=True,  # --help behind it shows what is done with such items
     help="What kind of media the files are, such as images, where several know their endings.",
 )
 
@@ -282,6 +284,24 @@ class HeadedCommand(click.Command):
         """The help with every option."""
         ctx.meta[_ALL] = True
         return self.get_help(ctx)
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what it does; with ``--medium`` before ``--help``, what it does for such items."""
+        if ctx.params.get("medium") is None:
+            super().format_help_text(ctx, formatter)
+            return
+        from fabula.media.registry import find_medium
+
+        medium = find_medium(ctx.params["medium"])
+        about = {
+            "Examples": medium.examples,
+            "Files that are read": sorted(medium.endings | medium.bundles),
+            "Files that are written, beside playlists and tables": [*medium.outputs, *medium.sheets],
+            "Columns, for --by and --only": dict.fromkeys((*medium.columns, *medium.measured)),
+        }
+        for heading, words in about.items():
+            with formatter.section(heading):
+                formatter.write_text(("\b\n" + "\n".join(words)) if heading == "Examples" else " ".join(words))
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write each section that has something to show."""

@@ -227,6 +227,7 @@ class Words:
     # A file that is an item, and several.
     file: str = "a file of a known kind"
     files: str = "files of a known kind"
+    side: str = "side"  # what a collection is cut into, where each has an arc of its own
 
 
 @dataclass(frozen=True, eq=False)
@@ -403,6 +404,8 @@ class Medium:
         What it is called in the registry.
     words
         What people call things.
+    examples
+        What people do with such items, as commands, for the help.
     endings, bundles, companions
         Endings of files that are items; of folders that people take for one file; and of what lies beside items and is
         passed over in silence.
@@ -448,7 +451,10 @@ class Medium:
         The shipped model that proposes orders where no template is asked for, a set model or a step model, which takes
         what the medium's ``look`` gives by name; None where there is none.
     special
-        From a collection to the shipped model that knows such items better, as poems are known; None for most.
+        From a collection to the shipped model that knows such items better, as poems are known, and why it is taken,
+        in words; two times "" for most.
+    varied
+        The shipped model that lays out items which have nothing to do with each other, and what it does, in words.
     occasions
         What an order may be for, such as a concert: from a collection to the model that proposes then, and a note.
     neighbours
@@ -468,11 +474,15 @@ class Medium:
         How items go beside each other on facing pages; None where they have none.
     outputs, room
         Ending -> how a collection is written in a format of this medium's own; and how many items one holds at most.
+    losses
+        From a collection and a file of one of its outputs to what does not come along into that, in words; or "".
     sheets
         Ending -> how a collection is written in a format that says when each item begins, with a gap between two.
     write_numbers, numbered
         Writes the number of a position, and of a side where there are several, into a file, or beside it; and from a
         file to what is written then, which is the file itself or one beside it that may be replaced.
+    relink
+        Mends a copy that names other files: the copy, and from their names to the new ones.
     telling
         What can be told of items besides their titles.
     levelling
@@ -486,6 +496,7 @@ class Medium:
 
     name: str
     words: Words = Words()
+    examples: tuple[str, ...] = ()
     endings: frozenset[str] = frozenset()
     bundles: frozenset[str] = frozenset()
     companions: frozenset[str] = frozenset()
@@ -511,7 +522,8 @@ class Medium:
     axis_name: str = ""
     models: tuple[str, ...] = ()
     proposer: str | None = None
-    special: Callable[[Collection], str | None] = lambda collection: None
+    special: Callable[[Collection], tuple[str, str]] = lambda collection: ("", "")
+    varied: tuple[str, str] | None = None
     occasions: Mapping[str, Callable[[Collection], tuple[str, str]]] = field(default_factory=dict)
     neighbours: bool = False
     columns: tuple[str, ...] = ()
@@ -523,9 +535,11 @@ class Medium:
     facing: Callable[[Collection], Facing] | None = None
     outputs: Mapping[str, Output] = field(default_factory=dict)
     room: Mapping[str, int] = field(default_factory=dict)
+    losses: Callable[[Collection, Path], str] = lambda collection, target: ""
     sheets: Mapping[str, Sheet] = field(default_factory=dict)
     write_numbers: Callable[[Path, Numbers, Numbers | None], None] | None = None
     numbered: Callable[[Path], Path] = lambda path: path
+    relink: Callable[[Path, Mapping[str, str]], None] = lambda path, names: None
     telling: Telling = field(default_factory=Telling)
     levelling: Levelling | None = None
     presets: Mapping[str, Preset] = field(default_factory=dict)

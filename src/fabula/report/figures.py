@@ -216,24 +216,40 @@ _LEFT = 48.0
 _SMALL_W, _SMALL_H = 104.0, 66.0
 
 
-def inner_figure(arcs: Sequence[InnerArc], *, standalone: bool = True) -> str:
-    """One row an item: its arc with its band and the likest template, its essence, and the six beside it."""
-    parts = [part for number, arc in enumerate(arcs) for part in _inner_row(arc, number * _ROW)]
+def inner_limits(arcs: Sequence[InnerArc]) -> tuple[float, float]:
+    """The lowest and the highest value of all, so that arcs side by side are drawn to one scale."""
+    drawn = [values for arc in arcs for values in (arc.arc.low, arc.arc.high, arc.template) if values is not None]
+    return limits(np.concatenate(drawn))
+
+
+def inner_label(arc: InnerArc) -> str:
+    """What the horizontal axis of an inner arc says."""
+    named = f"through the {arc.medium.words.item}"
+    return f"{named}, with a line where each of its {len(arc.starts)} parts begins" if len(arc.starts) > 1 else named
+
+
+def inner_figure(arcs: Sequence[InnerArc], reach: tuple[float, float] | None = None, *, standalone: bool = True) -> str:
+    """One row an item: its arc with its band and the likest template, its essence, and the six beside it.
+
+    All are drawn to one scale, from the lowest to the highest value of ``reach``.
+    """
+    lines = inner_limits(arcs) if reach is None else reach
+    parts = [part for number, arc in enumerate(arcs) for part in _inner_row(arc, number * _ROW, *lines)]
     label = "; ".join(f"{arc.item.label}{f': {arc.shape.name}' if arc.shape else ''}" for arc in arcs)
     return svg(parts, width=_WIDTH, height=_ROW * len(arcs) + 8, label=label, standalone=standalone)
 
 
-def _inner_row(arc: InnerArc, top: float) -> list[str]:
-    values = arc.arc
+def _inner_row(arc: InnerArc, top: float, low: float, high: float) -> list[str]:
+    values, template = arc.arc, arc.template
     spread, mean = float(values.values.std()) or 1.0, values.values.mean()
-    template = None if arc.shape is None else mean + spread * arc.shape.normalised().samples(len(arc.at))
-    low, high = limits(np.concatenate([values.low, values.high, *([] if template is None else [template])]))
-    x, y = scale(0, 1, _LEFT, _ARC_END - 30), scale(high, low, top + 44, top + _ROW - 30)
+    x, y = scale(0, 1, _LEFT, _ARC_END - 30), scale(high, low, top + 44, top + _ROW - 42)
     told = f"{arc.medium.unit.text(arc.length)}, in windows of {arc.medium.unit.text(arc.window)}"
     parts = [
         text(_LEFT, top + 18, shorten(arc.item.label, 60), bold=True),
         text(_LEFT, top + 34, told, kind="soft small"),
         *grid(low, high, y, x(0), x(1), kind="soft small"),
+        *(line("stem", x(start), x(start), y(high), y(low)) for start in arc.starts[1:].tolist()),
+        text(x(0.5), top + _ROW - 24, inner_label(arc), kind="soft small", anchor="middle"),
         series(0, band(arc.at, values.low, values.high, x, y), path("line", points(arc.at, values.values, x, y))),
     ]
     if template is not None:

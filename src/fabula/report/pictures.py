@@ -19,7 +19,7 @@ import numpy as np
 from fabula.core.arrays import positions
 from fabula.core.files import check_target, json_text, write_whole
 from fabula.errors import InputError, import_extra
-from fabula.report.figures import Drawing, arc_figure, inner_figure
+from fabula.report.figures import Drawing, arc_figure, inner_figure, inner_label, inner_limits
 from fabula.report.markup import html_page, html_table, limits, shorten
 from fabula.session.inner_arcs import InnerArc
 from fabula.session.ordered import Ordered
@@ -99,7 +99,9 @@ def write_inner(arcs: Sequence[InnerArc], path: str | Path) -> Path:
         return write_whole(target, csv_text(columns, [row for arc in arcs for row in _windows(arc)]))
     if ending == ".json":
         return write_whole(target, json_text([arc.to_json() for arc in arcs], indent=1) + "\n")
-    return write_whole(target, _plot(target, 3.2, [partial(_plot_inner, arc=arc) for arc in arcs]))
+    return write_whole(
+        target, _plot(target, 3.2, [partial(_plot_inner, arc=arc, reach=inner_limits(arcs)) for arc in arcs])
+    )
 
 
 def _check(path: str | Path, endings: Sequence[str]) -> Path:
@@ -151,15 +153,17 @@ def _plot_order(axes: Any, ordered: Ordered) -> None:
         axes.legend(frameon=False)
 
 
-def _plot_inner(axes: Any, arc: InnerArc) -> None:
+def _plot_inner(axes: Any, arc: InnerArc, reach: tuple[float, float]) -> None:
+    for start in arc.starts[1:]:
+        axes.axvline(start, color="#e3e6ec", linewidth=0.8)
     axes.fill_between(arc.at, arc.arc.low, arc.arc.high, color="#2f6fde", alpha=0.14, linewidth=0)
     axes.plot(arc.at, arc.arc.values, color="#2f6fde", label=arc.medium.shown(arc.column))
     if arc.shape is not None:
-        spread, shape = float(arc.arc.values.std()), arc.shape.normalised().samples(len(arc.at))
         likest = f"{arc.shape.name} ({arc.six.likeness[0]:+.2f})"
-        axes.plot(arc.at, arc.arc.values.mean() + spread * shape, "--", color="#6b7280", label=likest)
+        axes.plot(arc.at, arc.template, "--", color="#6b7280", label=likest)
     axes.set_title(arc.item.label, loc="left", parse_math=False)
-    axes.set_xlim(0, 1)
+    axes.set(xlim=(0, 1), ylim=reach, xlabel=inner_label(arc), ylabel=arc.medium.shown(arc.column))
+    axes.set_xticks(np.linspace(0, 1, 5), [f"{share:.0%}" for share in np.linspace(0, 1, 5)])
     axes.legend(frameon=False, fontsize=8)
 
 
@@ -171,10 +175,16 @@ def _inner_page(arcs: Sequence[InnerArc]) -> str:
         "and in which share of the arcs drawn again that one is the likest. Thin: where the model that proposes orders "
         "takes a section for a beginning (high) or an end (low)."
     )
-    return html_page(title, [f'<h1>{escape(title)}</h1><p class="sub">{escape(note)}</p>', *map(_section, arcs)])
+    return html_page(
+        title,
+        [
+            f'<h1>{escape(title)}</h1><p class="sub">{escape(note)}</p>',
+            *(_section(arc, inner_limits(arcs)) for arc in arcs),
+        ],
+    )
 
 
-def _section(arc: InnerArc) -> str:
+def _section(arc: InnerArc, reach: tuple[float, float]) -> str:
     learned = arc.learned
     beside = ", ".join(f"{t.name} {r:+.2f}" for t, r in zip(learned.templates, learned.likeness, strict=True))
     rows = [
@@ -189,7 +199,7 @@ def _section(arc: InnerArc) -> str:
     return (
         f'<h2 dir="auto">{escape(arc.item.label)}{escape(made_by)}</h2>'
         f"<p>{escape(words[:1].upper() + words[1:])}.</p>"
-        f"<figure>{inner_figure([arc], standalone=False)}</figure>{html_table(head, rows) if rows else ''}"
+        f"<figure>{inner_figure([arc], reach, standalone=False)}</figure>{html_table(head, rows) if rows else ''}"
         + (f'<p class="soft">Beside the templates learned from collections: {escape(beside)}.</p>' if beside else "")
     )
 

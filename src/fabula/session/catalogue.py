@@ -11,7 +11,6 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.core.arrays import Ints
+from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Item
 from fabula.core.collections import Cells, Collections, Numbered
 from fabula.core.files import check_target, refuse_odd_names, whole_file
@@ -35,7 +34,8 @@ from fabula.session.export import check_ending, relocate
 from fabula.session.measure import FAR, find_models, measure, shift_to_training_range
 from fabula.session.propose import FLAT, OrderTask, by_likelihood, judge
 from fabula.session.request import Request, find_title_wishes
-from fabula.sources.registry import Opening, SeveralCollectionsError, open_source
+from fabula.session.session import Asked, source_session
+from fabula.sources.registry import Opening, SeveralCollectionsError, Source, open_source
 from fabula.sources.tables.read_table import TableReading, open_table
 from fabula.sources.tables.roles import Columns, columns_named, feature_name, roles_of
 from fabula.sources.tables.source_table import SourceTable, column_of
@@ -261,7 +261,7 @@ def essence_name(medium: Medium, known: Iterable[str]) -> str | None:
 def _load(name: str | None) -> Model:
     if name is None:
         raise InputError("no model is known for these columns; name one", field="model")
-    return check_arrays(load_model(name), name)
+    return load_model(name)
 
 
 def complete(collections: Collections, medium: Medium) -> Collections:
@@ -297,7 +297,8 @@ _SECONDS = 0.3  # to search in for one of many items whose titles ask for someth
 Report = Callable[[int, int, str], None]  # rows done, rows in all, the last collection
 Rows = Mapping[str, Any]  # name -> one value per row: an array (rows,), or a list of texts
 _Write = Callable[[Rows], None]
-_Make = Callable[[Model, Piece, Collections, slice], tuple[Rows, "Counts"]]
+_Choose = Callable[[Piece], Model | None]
+_Make = Callable[[Any, Piece, Collections, slice], tuple[Rows, "Counts"]]  # Any: a model, or None
 
 
 @dataclass(frozen=True)
@@ -339,7 +340,11 @@ def encode_catalogue(asked: CatalogueRequest, output: str | Path, *, raw: bool =
 
     def choose(piece: Piece) -> Model:
         known = complete(piece.collections, piece.medium).feature_names
-        return _load(essence_name(piece.medium, known) or piece.medium.proposer)
+        model = _load(essence_name(piece.medium, known) or piece.medium.proposer)
+        return check_arrays(model, str(model.card.get("name")))
+
+    if asked.model is not None:
+        check_arrays(load_model(asked.model), asked.model)
 
     def rows(model: Model, piece: Piece, part: Collections, at: slice) -> tuple[Rows, Counts]:
         return essence_rows(model, piece, part, at, raw=raw), Counts()
@@ -348,26 +353,58 @@ def encode_catalogue(asked: CatalogueRequest, output: str | Path, *, raw: bool =
 
 
 def order_catalogue(
-    asked: CatalogueRequest, output: str | Path, *, likeliest: bool = False, series: bool = True
+    asked: CatalogueRequest,
+    output: str | Path,
+    *,
+    likeliest: bool = False,
+    series: bool = True,
+    by: str | None = None,
+    request: Request | None = None,
 ) -> Done:
     """Write one ordering of every collection of a catalogue.
 
     Columns: collection, position from 1, row of the file from 1, id and title of the item there, and, the same for a
     whole collection, score and gap. What is proposed is what ``fabula order`` puts first for each, or the likeliest
     ordering, not the one expected to agree best with the true one. Titles that count keep their order, but for
-    ``series=False``.
+    ``series=False``. Where a column is asked for, other wishes, or a model that looks into the items, as those of texts
+    and pictures do, collections are ordered one by one, each as if it were alone.
     """
+    wishes = request or Request(likeliest=likeliest, series=series)
 
-    def choose(piece: Piece) -> Model:
-        return _load(piece.medium.proposer or essence_name(piece.medium, piece.collections.feature_names))
+    def choose(piece: Piece) -> Model | None:
+        names = piece.collections.feature_names
+        return None if by is not None else _load(piece.medium.proposer or essence_name(piece.medium, names))
 
-    make = partial(order_rows, likeliest=likeliest, series=series)
+    def make(model: Model | None, piece: Piece, part: Collections, at: slice) -> tuple[Rows, Counts]:
+        if model is None or request is not None or PAIRS in model.reads:
+            return _order_each(asked, by, wishes, piece, part, at)
+        return order_rows(model, piece, part, at, likeliest=likeliest, series=series)
+
     return _go_through(asked, _check_ending(output, ORDER_ENDINGS), choose, make)
 
 
-def _go_through(asked: CatalogueRequest, target: Path, choose: Callable[[Piece], Model], make: _Make) -> Done:
+def _order_each(
+    asked: CatalogueRequest, by: str | None, wishes: Request, piece: Piece, part: Collections, at: slice
+) -> tuple[Rows, Counts]:
+    """An ordering of each of some collections of a piece, one session each."""
+    measuring, rows, exact = asked.measuring or Measuring(), [], 0
+    scores, gaps = np.full(len(part), np.nan), np.full(len(part), np.nan)
+    for number, collection in enumerate(part):
+        source = Source(Path(asked.path), measure_if_held(collection)[0], piece.medium)
+        try:
+            best = source_session(source, measuring, Asked(by=by, model=asked.model)).order(wishes)
+        except InputError as error:
+            raise InputError(f"collection {collection.id!r}: {error.message}", field=error.field) from error
+        rows.append(best.ordering + part.offsets[number])
+        exact += best.fit.exact
+        scores[number] = np.nan if best.fit.score is None else best.fit.score
+        gaps[number] = np.nan if best.gap is None else best.gap
+    return _order_columns(piece, part, at, np.concatenate(rows), scores, gaps), Counts(exact)
+
+
+def _go_through(asked: CatalogueRequest, target: Path, choose: _Choose, make: _Make) -> Done:
     """Write what is made of the collections of a catalogue, some at a time; a model is chosen where none is named."""
-    model = None if asked.model is None else _load(asked.model)
+    model = None if asked.model is None else load_model(asked.model)
     collections = items = exact = counted = 0
     kinds = {".parquet": _parquet, ".csv": _csv, ".npz": _npz}
     with refuse_odd_names(target), whole_file(target) as file, kinds[target.suffix.lower()](file) as write:
@@ -401,12 +438,19 @@ def order_rows(
     many = shift_each_to_training_range(complete(part, piece.medium), piece.medium, model)
     found = model.order_many(many, rule="likeliest" if likeliest else "agreeing")
     counted = _ask_titles(model, many, piece.medium, found, likeliest=likeliest) if series else 0
-    known, order, sizes = _about_items(piece, part, at), found.rows, part.sizes
+    columns = _order_columns(piece, part, at, found.rows, found.scores, found.gap)
+    return columns, Counts(int(found.exact.sum()), counted)
+
+
+def _order_columns(
+    piece: Piece, part: Collections, at: slice, order: Ints, scores: Floats, gaps: Floats
+) -> dict[str, Any]:
+    """The columns of a table of orderings: rows (rows,) of the collections in their order, scores and gaps of each."""
+    known, sizes = _about_items(piece, part, at), part.sizes
     position = np.arange(len(order)) - np.repeat(part.offsets[:-1], sizes) + 1
     columns = {"collection": known["collection"], "position": position, "row": known["row"][order]}
     columns |= {"id": known["id"][order], "title": part.texts("title")[order].tolist()}
-    columns |= {"score": np.repeat(found.scores, sizes), "gap": np.repeat(found.gap, sizes)}
-    return columns, Counts(int(found.exact.sum()), counted)
+    return columns | {"score": np.repeat(scores, sizes), "gap": np.repeat(gaps, sizes)}
 
 
 def _ask_titles(model: Model, many: Collections, medium: Medium, found: OrderedMany, *, likeliest: bool) -> int:
@@ -545,6 +589,9 @@ def extract_table(
         raise InputError(f"{paths[0]}: is a table; features are extracted from folders, files and playlists")
     done = measure(source, measuring or Measuring(), spec=spec)
     title = done.collection.title or done.path.stem
-    placed = relocate(done.collection, done.folder, target.parent)
-    written = write_table(target, placed, {"collection": [title] * len(placed)})
+    details = ({k: v for k, v in item.details.items() if k != "number"} for item in done.collection.items)
+    items = tuple(map(lambda item, known: replace(item, details=known), done.collection.items, details))
+    kept = replace(done.collection, items=items)  # the number of a heading tells the order: no column to learn from
+    placed = relocate(kept, done.folder, target.parent)
+    written = write_table(target, placed, {"collection": [title] * len(placed)}, done.medium.words.creator)
     return Extracted(done.collection, written, done.tell())

@@ -16,6 +16,7 @@ from fabula.core.moves import longest_rising
 from fabula.media.facts import side_name
 from fabula.media.medium import Medium, Threads
 from fabula.models.encoders.set import TITLE
+from fabula.models.order import MOST_EXPECTED
 from fabula.models.sureness import calibrate, calibration
 from fabula.session.request import labels, strands_apart, with_matter
 
@@ -197,7 +198,8 @@ def doubts(ordered: Ordered) -> list[str]:
         out += f" and {len(ordered.left_out) - _NAMED} more" if len(ordered.left_out) > _NAMED else ""
         found.append(f"left out to keep within {limit}: {out}" if limit else f"left out: {out}")
     if ordered.sides and ordered.task.constraints.lengths is None:
-        found.append(f"lengths are not known: each side has as many {ordered.session.medium.words.items}")
+        words = ordered.session.medium.words
+        found.append(f"lengths are not known: each {words.side} has as many {words.items}")
     return found
 
 
@@ -205,7 +207,9 @@ def _claims(ordered: Ordered) -> list[str]:
     """How sure the order is, in words; nothing where nothing is known."""
     sure, items = ordered.sureness, ordered.session.medium.words.items
     if sure.order is None or sure.direction is None:
-        return []
+        likelihood, n = ordered.task.likelihood, len(ordered.ordering)
+        many = likelihood is not None and not likelihood.unfamiliar and n > MOST_EXPECTED
+        return [f"how sure this is cannot be said of so many {items} ({n}; of up to {MOST_EXPECTED})"] if many else []
     if max(sure.order, sure.direction) < _COIN:
         return ["what goes beside what is known here, not which end begins"]
     told = f"{round(100 * sure.order)} % sure which of two {items} comes first (a coin: 50 %)"
@@ -391,7 +395,8 @@ class Teller:
         """Whether an end of a side stands there; the side is named where there are several."""
         side, place = self.ordered.side_of(position)
         last = (self.ordered.sides[side] if self.ordered.sides else len(self.ordered.ordering)) - 1
-        which = f" side {side_name(side)}" if self.ordered.sides else ""
+        word = self.ordered.session.medium.words.side
+        which = f" {word} {side_name(side)}" if self.ordered.sides else ""
         return f"opens{which}" if place == 0 else f"closes{which}" if place == last else ""
 
     def _end(self, item: int, position: int) -> str:

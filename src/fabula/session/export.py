@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from fabula.core.collection import Collection
 from fabula.core.files import check_target, cut_name, json_text, make_part, sweep_folder, write_whole
 from fabula.errors import FileError, InputError, check_kind, shown
-from fabula.media.facts import Levelling
+from fabula.media.facts import SECONDS, Levelling
 from fabula.media.medium import Layout, Medium
 from fabula.media.registry import media
 from fabula.sources.playlists.entries import move_location
@@ -123,7 +123,8 @@ def _write_csv(ordered: Ordered, target: Path, _: Sequence[str]) -> Path:
     for fact in ordered.facts() if source.table is None else ():
         extra |= {name: list(cells) for name, cells in fact.cells.items()}
     if source.table is None:
-        return write_table(target, relocate(ordered.collection, source.folder, target.parent), extra)
+        placed = relocate(ordered.collection, source.folder, target.parent)
+        return write_table(target, placed, extra, source.medium.words.creator)
     cells: dict[str, list[Any]] = {"position": list(range(1, len(fit.ordering) + 1))}
     cells |= {name: [_cell(value) for value in column] for name, column in extra.items()}
     for column in cells.values():
@@ -161,6 +162,8 @@ def _write_playlist(ordered: Ordered, target: Path, gains: Sequence[str]) -> Pat
     source = ordered.session.source
     if source.playlist is None:
         made = replace(playlist_of(ordered.collection), folder=source.folder)
+        if source.medium.unit is not SECONDS:  # playlists know no other length
+            made = replace(made, entries=tuple(replace(entry, duration=None) for entry in made.entries))
         return write_playlist(target, made, comments=_comments(ordered, list(range(len(made))), gains))
     order = with_held([source.rows[i] for i in ordered.ordering], source.unmovable)
     timed = source.playlist.format == "cue"  # which says when each begins
@@ -231,10 +234,13 @@ def copy_numbered(ordered: Ordered, folder: str | Path, copying: Copying | None 
     taken = [name for name in names if os.path.lexists(target / name)]
     if taken:
         raise InputError(f"{shown(target)}: already holds {shown(taken[0])!r}; name an empty folder")
+    renamed = {source.name: name for source, name in zip(sources, names, strict=True)}
     with _all_or_none(target) as done:
         sweep_folder(target)
         for row, source, name in zip(rows, sources, names, strict=True):
             _place(target / name, source, done, link=how.link)
+            if not how.link:
+                ordered.session.medium.relink(target / name, renamed)
             for write in writers:
                 write(target / name, row)
             if how.progress is not None:

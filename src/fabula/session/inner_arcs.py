@@ -11,7 +11,7 @@ from fabula.core.arrays import Floats, normalise
 from fabula.core.collection import Collection, Item
 from fabula.core.template import Template, template, template_names
 from fabula.errors import FileError, InputError, shown
-from fabula.media.medium import Medium
+from fabula.media.medium import Cutting, Medium
 from fabula.media.registry import item_endings, medium_of_file
 from fabula.models.model import load_model
 from fabula.session.explain import MOST_ITEMS
@@ -139,6 +139,13 @@ class InnerArc:
     essence: Floats  # (s,), of even sections, by the model that proposes orders, z-scored; empty where there is none
     six: ShapeFit  # how like it is to the six emotional arcs of Reagan et al.
     learned: ShapeFit  # and to the templates learned from collections
+    starts: Floats  # where each of its parts, such as chapters, begins, in [0, 1]; none where it has no parts
+
+    @property
+    def template(self) -> Floats | None:
+        """The likest of the six in the units of the arc, (p,); None where there is none."""
+        values, shape = self.arc.values, self.shape
+        return None if shape is None else values.mean() + values.std() * shape.normalised().samples(len(self.at))
 
     @property
     def shape(self) -> Template | None:
@@ -169,6 +176,7 @@ class InnerArc:
             "low": self.arc.low.round(6).tolist(),
             "high": self.arc.high.round(6).tolist(),
             "essence": self.essence.round(6).tolist(),
+            "starts": self.starts.round(5).tolist(),
             "shape": None if self.shape is None else self.shape.name,
             "six": _shapes(self.six),
             "learned": _shapes(self.learned),
@@ -177,23 +185,36 @@ class InnerArc:
 
 
 def inner_arcs(
-    paths: Sequence[str | Path], windows: Windows | None = None, progress: Callable[[int, int, str], None] | None = None
+    paths: Sequence[str | Path],
+    windows: Windows | None = None,
+    progress: Callable[[int, int, str], None] | None = None,
+    problems: list[str] | None = None,
 ) -> list[InnerArc]:
-    """The inner arc of each of some files, items of a medium whose items have an inside, or folders, each as one."""
+    """The inner arc of each of some files, items of a medium whose items have an inside, or folders, each as one.
+
+    With a list of `problems` one that has no arc is told there and the others go on, unless none has one.
+    """
     how = windows or Windows()
     if not how.window > 0:
         raise InputError(f"must be above 0; got {how.window:g}", field="window")
     found = []
-    for path in map(str, paths):
-        found.append(_inner_arc(*_open(path), how))
+    for number, path in enumerate(map(str, paths), start=1):
+        try:
+            found.append(_inner_arc(*_open(path), how))
+        except (FileError, InputError) as error:
+            if problems is None or len(paths) == 1:
+                raise
+            problems.append(error.message if isinstance(error, InputError) else str(error))
         if progress is not None:
-            progress(len(found), len(paths), path)
+            progress(number, len(paths), path)
+    if problems and not found:
+        raise FileError("; ".join(problems))
     return found
 
 
 def _inner_arc(item: Item, medium: Medium, parts: Sequence[Item], how: Windows) -> InnerArc:
     """The inner arc of an item: its pieces measured, averaged in sliding windows, and laid beside templates."""
-    pieces, _ = pieces_along(parts, medium, PIECES)
+    pieces, starts = pieces_along(parts, medium, PIECES)
     if pieces is None or len(pieces) < FEWEST:
         if len(parts) == 1 and item.path:
             medium.spec().measure(item.path, lambda: False)  # says what is wrong with a file that cannot be read
@@ -207,7 +228,16 @@ def _inner_arc(item: Item, medium: Medium, parts: Sequence[Item], how: Windows) 
     at, arc = _smooth(values, span, rng)
     learned = [name for name in template_names() if name.startswith("album-4")]
     fits = [fit_shapes(values, list(map(template, known)), span=span, rng=rng) for known in (SIX, learned)]
-    return InnerArc(item, medium, column, length, share * length, at, arc, _essence(parts, medium), *fits)
+    begun = np.array(starts) / len(pieces) if len(parts) > 1 else _starts(item, medium)
+    essence = _essence(parts, medium)
+    return InnerArc(item, medium, column, length, share * length, at, arc, essence, fits[0], fits[1], begun)
+
+
+def _starts(item: Item, medium: Medium) -> Floats:
+    """Where the parts of a file begin, by their lengths; none where it cannot be cut."""
+    cut = medium.parts(item.path, Cutting())
+    lengths = np.zeros(0) if cut is None else medium.lengths(cut)
+    return np.asarray((np.cumsum(lengths) - lengths) / max(1.0, float(lengths.sum())))
 
 
 def _smooth(values: Floats, span: int, rng: np.random.Generator) -> tuple[Floats, SmoothArc]:

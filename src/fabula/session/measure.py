@@ -22,7 +22,7 @@ from fabula.media.facts import Axis
 from fabula.media.medium import Medium, Step, Steps, detail_column
 from fabula.models.model import Model, load_essence_model, load_model
 from fabula.models.transform import Transform, log_parts
-from fabula.session.propose import Likelihood, judge
+from fabula.session.propose import APART, Likelihood, judge
 from fabula.sources.registry import Source
 from fabula.sources.tables.read_table import read_table
 from fabula.sources.tables.roles import feature_name
@@ -290,9 +290,13 @@ def _by_likelihood(source: Source, model: Model | None, measuring: Measuring, re
     judged = _near(found)
     if not source.files:  # a saved session may name any path
         judged = replace(judged, items=tuple(readable) or tuple(replace(item, path="") for item in judged.items))
-    special = source.medium.special(judged) if model is None else None
-    chosen = model or load_model(special or str(source.medium.proposer))
-    likelihood = replace(judge(chosen, found.source.collection, source.medium, judged), verse=special is not None)
+    name, why = source.medium.special(judged) if model is None else ("", "")
+    chosen = model or load_model(name or str(source.medium.proposer))
+    likelihood = replace(judge(chosen, found.source.collection, source.medium, judged), taken=why)
+    if model is None and source.medium.varied is not None and likelihood.scattered:
+        name, how = source.medium.varied
+        why = f"a guess: these {source.medium.words.items} {APART}, and are laid out for variety: {how}"
+        likelihood = replace(likelihood, model=load_model(name), taken=why)
     heard = likelihood.grounds()
     if not heard:
         raise _no_column(source)

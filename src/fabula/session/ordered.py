@@ -399,7 +399,8 @@ class Ordered:
         titles = self.session.collection.texts("title")
         pairs = [pair for one in find_series(titles) if one.follows for pair in pairwise(one.items)]
         apart = [(a, b) for a, b in pairs if place.get(b) in self.breaks and place.get(a) == place[b] - 1]
-        return [f"the sides part {titles[a]!r} and {titles[b]!r}: --together keeps them on one" for a, b in apart]
+        sides = f"{self.session.medium.words.side}s"
+        return [f"the {sides} part {titles[a]!r} and {titles[b]!r}: --together keeps them on one" for a, b in apart]
 
     @cached_property
     def rows(self) -> list[Row]:
@@ -418,7 +419,8 @@ class Ordered:
     def side_line(self, side: int) -> str:
         """What a side is called and how long it is."""
         length = self.length_texts[side]
-        return f"Side {side_name(side)}{f', {length}' if length else ''}"
+        word = self.session.medium.words.side.capitalize()
+        return f"{word} {side_name(side)}{f', {length}' if length else ''}"
 
     def to_json(self, *, explain: bool = True) -> dict[str, Any]:
         """Everything about it as one JSON object: what ``fabula order --json`` prints and the page shows.
@@ -466,6 +468,10 @@ class Ordered:
         from fabula.session.export import write_ordered
 
         return write_ordered(self, path)
+
+    def losses(self, path: str | Path) -> str:
+        """What :meth:`save` does not carry into such a file, in words: pictures of manuscripts, say; or ""."""
+        return self.session.medium.losses(self.readable, Path(path))
 
     def write_back(self, name: str | None = None) -> str:
         """Write the new order into the library the collection came from (``subsonic://``, ``mpd://``).

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -23,7 +23,7 @@ from fabula.core.template import PAPER_KNOTS, Template
 from fabula.errors import InputError, ModelError
 from fabula.media.medium import Medium, find_evidence
 from fabula.models.config import PAIRS
-from fabula.models.encoders.measures import MeasuresEncoder
+from fabula.models.encoders.measures import MeasuresEncoder, as_measures
 from fabula.models.model import Model
 from fabula.models.order import MOST_EXPECTED, Contributions, explain, lean as lean_of
 from fabula.models.sureness import Sureness, calibration, claim, is_far, is_scattered, measure_kin, temper_of
@@ -38,6 +38,8 @@ _LONGEST = 3.0  # times as much, at most
 _MOST_LEANING = 2000  # items beyond which no alternatives lean towards a template: their tables are large
 _APART_SOFT = 8.0  # natural logarithms of likelihood that two alike side by side cost, where that is to be seldom
 _FOLLOWED = 0.6  # correlation from which on an order is said to follow a template
+_TELLING = 100  # words of an item in the middle, from which on it tells whether it has to do with others
+APART = "have little to do with each other"
 FLAT = Template([0, 1], [0, 0])  # where no arc is drawn
 _LEANING = 0.5  # how much a squared deviation from a template counts against the likelihood of an alternative
 
@@ -51,7 +53,7 @@ class Likelihood:
     judged: Collection  # the same items as the model can judge them
     medium: Medium  # looks into the items where the model asks for that
     constraints: Constraints | None = None  # what orderings must keep that are drawn
-    verse: bool = False  # whether the model was taken because the items look like verse
+    taken: str = ""  # why a model was taken that is not the usual one, in words: nothing is claimed then
 
     @cached_property
     def evidence(self) -> Evidence | None:
@@ -99,7 +101,7 @@ class Likelihood:
         if self.energy.solvable or not (c.fixed or c.forbidden or c.before) or c is self.constraints:
             return self
         other = replace(self, constraints=c)
-        known = {name: self.__dict__[name] for name in ("unfamiliar",) if name in self.__dict__}
+        known = {name: self.__dict__[name] for name in ("unfamiliar", "_kin") if name in self.__dict__}
         other.__dict__.update(evidence=self.evidence, energy=self.energy, **known)  # looked at once
         return other
 
@@ -108,24 +110,39 @@ class Likelihood:
         return float(self.energy.score(ordering, sides))
 
     @cached_property
-    def unfamiliar(self) -> str:
-        """Why nothing may be claimed, in words: the items are unlike what the model has learned from; else ""."""
-        items, encoder = self.medium.words.items, self.model.encoder
-        if self.verse:
-            return (
-                f"this looks like verse: the model {self.model.card.get('name')} knows what goes beside what, no more"
-            )
-        kin = (calibration(self.model) or {}).get("kin")
+    def _kin(self) -> tuple[Mapping[str, Any], Floats] | None:
+        """What the model has learned from is like, and what these items are like; None where that is not known."""
+        kin, encoder = (calibration(self.model) or {}).get("kin"), self.model.encoder
         terms = None if self.evidence is None else self.evidence.terms
         if kin is None or terms is None or not isinstance(encoder, MeasuresEncoder) or len(self.collection) < 3:
-            return ""
-        if terms.language not in encoder.words:
-            return "a guess: the model has not learned this language"
+            return None
         threads = self.medium.threads(self.judged)
-        found = measure_kin(encoder.read(self.judged), terms, None if threads is None else threads.counts)
-        if is_far(kin, found):
+        return kin, measure_kin(encoder.read(self.judged), terms, None if threads is None else threads.counts)
+
+    @property
+    def scattered(self) -> bool:
+        """Whether the items have no more to do with each other than parts of different works."""
+        terms = None if self.evidence is None else self.evidence.terms
+        long_enough = terms is not None and float(np.median(terms.totals)) >= _TELLING
+        return self._kin is not None and self._spoken and long_enough and is_scattered(*self._kin)
+
+    @property
+    def _spoken(self) -> bool:
+        """Whether the model has learned the language of the items."""
+        terms = None if self.evidence is None else self.evidence.terms
+        return terms is not None and terms.language in as_measures(self.model.encoder).words
+
+    @cached_property
+    def unfamiliar(self) -> str:
+        """Why nothing may be claimed, in words: the items are unlike what the model has learned from; else ""."""
+        items = self.medium.words.items
+        if self.taken or self._kin is None:
+            return self.taken
+        if not self._spoken:
+            return "a guess: the model has not learned this language"
+        if is_far(*self._kin):
             return f"a guess: these {items} are unlike those that the model has learned from"
-        return f"a guess: these {items} have little to do with each other" if is_scattered(kin, found) else ""
+        return f"a guess: these {items} {APART}" if self.scattered else ""
 
     def sureness(self, ordering: Ints) -> Sureness:
         """What may be claimed of an ordering of all items."""
@@ -307,7 +324,7 @@ def _arrange_leaning(task: OrderTask, likelihood: Likelihood, lean: Template | N
     tables, n = likelihood.tables, len(task.essence)
     # from the size of a side to what leaning costs, (n, size)
     leaning = None if lean is None else lambda m: _LEANING * _squares(task.essence, lean, m)
-    if n <= MOST_WHOLE or tables.positions is None or tables.flow is None:
+    if n <= MOST_WHOLE or not tables.placed or tables.flow is None:
         return _arrange(task, _goal(tables, leaning), likelihood.flow, seconds)
 
     def scores(sizes: Sequence[int]) -> Floats:
@@ -319,9 +336,9 @@ def _arrange_leaning(task: OrderTask, likelihood: Likelihood, lean: Template | N
 
 def _goal(energy: Energy, leaning: Callable[[int], Floats] | None = None) -> Goal:
     """What positions cost by an energy, and by what leaning towards a template costs."""
-    if leaning is None and energy.positions is None:
+    if leaning is None and not energy.placed:
         return Goal(energy.n)
-    return Goal.table(leaning, energy.n, whole=None if energy.positions is None else lambda m: -energy.at(m))
+    return Goal.table(leaning, energy.n, whole=(lambda m: -energy.at(m)) if energy.placed else None)
 
 
 def _arrange(task: OrderTask, goal: Goal, flow: Floats, seconds: float) -> Arrangement:

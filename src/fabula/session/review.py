@@ -297,6 +297,9 @@ def _stretches(session: Session, sides: tuple[int, ...], progress: Progress | No
     return found
 
 
+_GUESS = "a guess: "
+
+
 def _silent(session: Session, parts: Sequence[_Stretch]) -> str:
     """Why nothing is said, in a line; "" where something can be."""
     n, words = len(session.collection), session.medium.words
@@ -308,15 +311,15 @@ def _silent(session: Session, parts: Sequence[_Stretch]) -> str:
     if all(np.ptp(_score_random(part, 60)) < 1e-9 for part in parts):
         return f"nothing can be said: the {words.items} are all alike to the model"
     judged = session.likelihood
-    if judged is not None and judged.unfamiliar and not judged.verse:
-        return f"nothing can be said: {judged.unfamiliar.removeprefix('a guess: ')}"
+    if judged is not None and judged.unfamiliar.startswith(_GUESS):
+        return f"nothing can be said: {judged.unfamiliar.removeprefix(_GUESS)}"
     return ""
 
 
 def _admit(session: Session, *, told: bool) -> list[str]:
     """How little is known, in a line, where one item moved far is hardly named more often than by chance."""
     judged, words = session.likelihood, session.medium.words
-    if judged is not None and judged.verse:
+    if judged is not None and judged.taken:
         return [judged.unfamiliar]
     found, chance = ((calibration(judged.model) if judged is not None else None) or {}).get("finds", (100, 0))
     if not told or found - chance >= _FINDS:

@@ -129,7 +129,7 @@ def _describe_medium(medium: Medium, files: tuple[ItemFile | None, ...]) -> dict
     kind = next((known.partition("/")[0] for known in types if known), "")
     return {
         "name": medium.name,
-        "words": {name: getattr(words, name) for name in ("item", "items", "collection", "creator")},
+        "words": {name: getattr(words, name) for name in ("item", "items", "collection", "creator", "side")},
         "unit": {"name": medium.unit.name, "example": medium.unit.example},
         "axis": medium.axis_name or None,
         "faces": medium.facing is not None,

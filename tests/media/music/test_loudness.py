@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 
 from fabula.errors import InputError
-from fabula.media.music.loudness import FLOOR, channel_weights, chunk_frames, integrate, loudness
+from fabula.media.music.loudness import FLOOR, Meter, channel_weights, chunk_frames, loudness
 
 RATES = (22050, 44100, 48000, 96000)
 Array = NDArray[np.float64]
@@ -104,13 +104,12 @@ def test_a_stream_is_its_array_also_when_chunks_are_overwritten() -> None:
     size = chunk_frames(8000)
     room = np.empty((size, 2), np.float32)
 
-    def chunks():
-        for start in range(0, len(sound), size):
-            part = sound[start : start + size]
-            room[: len(part)] = part
-            yield room[: len(part)]
-
-    assert integrate(chunks(), 8000) == loudness(sound, 8000)
+    meter = Meter(8000)
+    for start in range(0, len(sound), size):
+        part = sound[start : start + size]
+        room[: len(part)] = part
+        meter.push(room[: len(part)])
+    assert meter.loudness() == loudness(sound, 8000)
 
 
 @pytest.mark.parametrize("channels", range(1, 11))
@@ -143,4 +142,4 @@ def test_words_of_refusal(samples: Array, rate: int, words: str) -> None:
 
 def test_an_empty_stream_is_refused() -> None:
     with pytest.raises(InputError, match="no samples"):
-        integrate([], 48000)
+        Meter(48000).loudness()

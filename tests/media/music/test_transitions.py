@@ -6,7 +6,7 @@ import pytest
 from fabula.core.collection import Collection, Item
 from fabula.errors import InputError
 from fabula.media.medium import changes
-from fabula.media.music.tracks import camelot_distance, music_steps, tempo_distance
+from fabula.media.music.tracks import camelot_distance, music_steps, tempo_octaves
 
 C, G, D, A, E, B, FS, CS, GS, DS, AS, F = 0, 7, 2, 9, 4, 11, 6, 1, 8, 3, 10, 5
 
@@ -20,12 +20,12 @@ def test_camelot_wheel_as_djs_know_it():
     """8B is C major; its neighbours are 8A (A minor), 7B (F major) and 9B (G major); 2B (F sharp) is opposite."""
     keys = np.array([C, A, F, G, FS, D])
     modes = np.array([1, 0, 1, 1, 1, 1])
-    assert camelot_distance(keys, modes)[0].tolist() == [0, 1, 1, 1, 6, 2]
+    assert camelot_distance(C, 1, keys, modes).tolist() == [0, 1, 1, 1, 6, 2]
 
 
 def test_half_and_double_time_are_near():
-    assert np.allclose(tempo_distance(np.array([70.0, 140.0, 280.0])), 0)
-    assert tempo_distance(np.array([100.0, 141.42]))[0, 1] == pytest.approx(0.5, abs=1e-3)
+    assert np.allclose(tempo_octaves(70.0, np.array([140.0, 280.0])), 0)
+    assert tempo_octaves(100.0, 141.42) == pytest.approx(0.5, abs=1e-3)
 
 
 def test_what_is_known_is_used_and_missing_values_stand_in_the_middle():

@@ -9,8 +9,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import fabula
+from fabula.media.text.books import docx_bytes
 from fabula.media.text.documents import TextBlock
-from fabula.media.text.manuscripts import docx_bytes
 from fabula.media.text.passages import read_document
 from fabula.session.export import copy_numbered
 from fabula.sources.registry import open_source

@@ -160,6 +160,49 @@ def test_libre_office_opens_what_was_moved_and_finds_all_of_it(written, tmp_path
         assert was != now
 
 
+@pytest.mark.parametrize(
+    ("name", "lost"),
+    [
+        ("pictures.docx", "pictures, tables"),
+        ("pictures.odt", "pictures"),
+        ("notes.odt", "notes"),
+        ("pictures.epub", "pictures"),
+        ("word.rtf", "bold and italic"),
+        ("plain.md", "front matter"),
+        ("plain.docx", ""),
+        ("chapters.txt", ""),
+    ],
+)
+def test_bold_and_italic_go_into_what_is_made_anew_and_what_does_not_is_told(name, lost, written, tmp_path):
+    source, ordered, _ = written(name)
+    target = tmp_path / ("new.epub" if source.suffix == ".md" else "new.md")
+    said = ordered.losses(target)
+    assert said == (f"{target.name} is made anew: {lost} of the sources are not in it" if lost else "")
+    assert ordered.losses(tmp_path / f"same{source.suffix}") == ""
+    if source.suffix in (".docx", ".odt", ".epub"):
+        anew = ordered.save(target).read_text(encoding="utf-8")
+        assert all(f"*italic {k}*" in anew for k in range(1, 6))
+        assert source.suffix != ".docx" or "*italic 2* **bold 2**" in anew
+
+
+def test_parts_lengths_and_authors_are_called_what_they_are_of_texts(written, tmp_path):
+    source, _, _ = written("plain.docx")
+    ordered = fabula.order(source, sides=2)
+    assert ordered.side_line(1).startswith("Part B, ")
+    assert ordered.save(tmp_path / "a.csv").read_text().splitlines()[0].split(",")[:4] == [
+        "position",
+        "id",
+        "title",
+        "author",
+    ]
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    for name in "abc":
+        (folder / f"{name}.txt").write_text(f"It rained on {name} all day.")
+    listed = fabula.order(folder, by="words").save(tmp_path / "a.m3u8").read_text()
+    assert listed.count("#EXTINF:-1,") == 3  # words are no seconds
+
+
 def test_slides_of_a_moved_deck_are_those_it_had(written):
     pptx = pytest.importorskip("pptx")
     source, ordered, new = written("sections.pptx")

@@ -1,6 +1,6 @@
 """Lines of a paragraph that was wrapped are joined; those of verse stay."""
 
-from fabula.media.text.manuscripts import _unwrap
+from fabula.media.text.books import _unwrap
 
 
 def test_short_lines_are_verse_and_stay() -> None:

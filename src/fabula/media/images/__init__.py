@@ -60,7 +60,13 @@ def _list(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
 
 MEDIUM = Medium(
     "images",
-    Words("picture", "pictures", "series", "photographer", _TRAITS, _NAMES, "a picture", "pictures"),
+    Words("picture", "pictures", "series", "photographer", _TRAITS, _NAMES, "a picture", "pictures", "wall"),
+    (
+        "fabula order photos --pick 24 --soft captured -o show.gallery",
+        'fabula order photos --only "rating >= 3" --one-of burst --spreads match -o book.pdf',
+        "fabula order photos --walls 2 --by warmth -o walls.pdf",
+        "fabula order photos --pick 9 --grid 3 -o profile.png",
+    ),
     endings=PICTURE_ENDINGS | {".pdf"},
     companions=COMPANION_ENDINGS,
     read_item=read_item,

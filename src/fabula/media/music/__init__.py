@@ -137,6 +137,13 @@ def for_concert(collection: Collection) -> tuple[str, str]:
 MEDIUM = Medium(
     "music",
     Words("track", "tracks", "album", "artist", _TRAITS, _NAMES, "an audio file", "audio files"),
+    (
+        "fabula order ~/Music/new-album -o new-album.m3u8",
+        'fabula order mix.m3u8 --first "Intro" --apart artist -o mix-ordered.m3u8',
+        "fabula order ~/Music/new-album --sides 2 --side-limit 22:00 --report new-album.html",
+        "fabula order crate --fill 45:00 --sort-into-mix -o set.m3u8",
+        "fabula order catalogue.parquet --all -o orders.parquet",
+    ),
     endings=tags.AUDIO_ENDINGS,
     companions=tags.COMPANION_ENDINGS,
     read_item=tags.read_item,

@@ -551,23 +551,22 @@ class Ears:
         start_span, end_span = _ends(spans, self.spectra.span_seconds, sounding, EDGE_SECONDS)
         strength = self.spectra.strengths / max(1, len(onsets))
         beats = (onsets, *_ends(onsets, 1 / rate, sounding, _SECONDS))
-        tempo, start_tempo, end_tempo = (find_tempo(part, rate, strength) for part in beats)
+        tempi = [find_tempo(part, rate, strength) for part in beats]
         texture, _ = _ends(spans[:, 3:], self.spectra.span_seconds, sounding, seconds)
-        mix_in, mix_out = find_mix(texture, self.spectra.span_seconds, tempo.beats)
+        mix_in, mix_out = find_mix(texture, self.spectra.span_seconds, tempi[0].beats)
         cents, tuned = tuning(self.pitches.blocks)
         classes = chroma(self.pitches.blocks, cents)
         pitches = (classes, *_ends(classes, self.pitches.block_seconds, sounding, _SECONDS))
-        key, start_key, end_key = (find_key(part, tuned) for part in pitches)
+        parts: dict[str, float] = dict(zip(HEARD, hear(self.excerpts.samples(), powers).tolist(), strict=True))
+        for part, tempo, notes in zip(("heard_", "start_", "end_"), tempi, pitches, strict=True):
+            key, own = find_key(notes, tuned), part.removeprefix("heard_")
+            parts |= {f"{part}tempo": tempo.beats, f"{own}tempo_confidence": tempo.confidence}
+            parts |= {f"{part}key": key.tonic, f"{part}mode": key.mode, f"{own}key_confidence": key.confidence}
         return AudioFeatures(
             duration_ms=1000.0 * seconds,
             loudness=loudness,
             loudness_range=loudness_range(powers),
             true_peak=self.peak.finish(),
-            heard_tempo=tempo.beats,
-            tempo_confidence=tempo.confidence,
-            heard_key=key.tonic,
-            heard_mode=key.mode,
-            key_confidence=key.confidence,
             tuning=cents,
             onset_density=onset_density(onsets, rate),
             brightness=brightness(spans),
@@ -583,17 +582,7 @@ class Ears:
             end_loudness=sounding.end_loudness,
             start_brightness=brightness(start_span),
             end_brightness=brightness(end_span),
-            start_tempo=start_tempo.beats,
-            start_tempo_confidence=start_tempo.confidence,
-            end_tempo=end_tempo.beats,
-            end_tempo_confidence=end_tempo.confidence,
-            start_key=start_key.tonic,
-            start_mode=start_key.mode,
-            start_key_confidence=start_key.confidence,
-            end_key=end_key.tonic,
-            end_mode=end_key.mode,
-            end_key_confidence=end_key.confidence,
-            **dict(zip(HEARD, hear(self.excerpts.samples(), powers).tolist(), strict=True)),
+            **parts,
         )
 
 
@@ -612,4 +601,4 @@ def _row(path: str, stop: Stop) -> NDArray[np.float64]:
     return np.array([getattr(measured, name) for name in FEATURES], dtype=np.float64)
 
 
-SPEC = Spec("audio", version=6, feature_names=FEATURES, measure=_row, shape=(len(FEATURES),))
+SPEC = Spec("audio", version=7, feature_names=FEATURES, measure=_row, shape=(len(FEATURES),))

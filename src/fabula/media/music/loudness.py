@@ -1,6 +1,6 @@
 """Loudness by ITU-R BS.1770-4 and EBU R 128: integrated, its range, its true peak, silences and fades at the edges."""
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -41,31 +41,24 @@ def loudness(samples: ArrayLike, rate: int) -> float:
     array = np.asarray(samples, dtype=np.float32)
     if array.ndim not in (1, 2) or array.size == 0:
         raise InputError(f"samples must have shape (frames,) or (frames, channels), not empty; got {array.shape}")
-    array = array.reshape(len(array), -1)
-    size = chunk_frames(rate)
-    return integrate((array[start : start + size] for start in range(0, len(array), size)), rate)
+    array, size, meter = array.reshape(len(array), -1), chunk_frames(rate), Meter(rate)
+    for start in range(0, len(array), size):
+        meter.push(array[start : start + size])
+    return meter.loudness()
 
 
 def chunk_frames(rate: int) -> int:
-    """How many frames each chunk but the last must have for `integrate`: some steps of 100 ms, in whole rows."""
+    """How many frames each chunk but the last must have for a `Meter`: some steps of 100 ms, in whole rows."""
     if not rate >= LOWEST_RATE:
         raise InputError(f"the rate must be at least {LOWEST_RATE} Hz to measure loudness; got {rate}")
     return _STEPS * round(rate / 10)
 
 
-def integrate(chunks: Iterable[Samples], rate: int, *, vorbis: bool = False) -> float:
-    """Integrated loudness in LUFS of a stream of chunks (frames, channels) of ``chunk_frames(rate)`` but the last.
-
-    A chunk may be overwritten once the next one is asked for. ``vorbis``: see `channel_weights`.
-    """
-    meter = Meter(rate, vorbis=vorbis)
-    for chunk in chunks:
-        meter.push(chunk)
-    return meter.loudness()
-
-
 class Meter:
-    """Measures a stream chunk by chunk; see `integrate`."""
+    """Measures the integrated loudness of a stream of chunks (frames, channels) of ``chunk_frames(rate)`` but the last.
+
+    A chunk may be overwritten once it was pushed. ``vorbis``: see `channel_weights`.
+    """
 
     def __init__(self, rate: int, *, vorbis: bool = False) -> None:
         self.frames = 0
@@ -83,12 +76,15 @@ class Meter:
             self._gains = channel_weights(channels, vorbis=self._vorbis)
         if frames < self._size:
             chunk = np.concatenate([chunk, np.zeros((self._size - frames, channels), np.float32)])
+        step, whole, rest = self._step, frames // self._step, np.zeros(channels)
+        energies = np.empty((channels, _STEPS))
         with np.errstate(invalid="ignore", over="ignore"):  # told below, in words
-            weighted = self._filter.weigh(chunk)
-            whole = frames // self._step
-            energies = _energies(weighted.reshape(channels, -1, self._step))[:, :whole]
-            self._rest = float(self._gains @ _energies(weighted[:, whole * self._step : frames]))
-            self._powers.append(self._gains @ energies / self._step)
+            for channel, start, weighted in self._filter.weigh(chunk):
+                first = start // step
+                energies[channel, first : first + len(weighted) // step] = _energies(weighted.reshape(-1, step))
+                rest[channel] += _energies(weighted[max(0, whole * step - start) : max(0, frames - start)])
+            self._rest = float(self._gains @ rest)
+            self._powers.append(self._gains @ energies[:, :whole] / step)
         if not np.isfinite(self._powers[-1].sum() + self._rest):
             raise InputError("some samples are not finite numbers, or far beyond full scale")
         self.frames += frames
@@ -249,44 +245,37 @@ class Peak:
         samples = np.ascontiguousarray(chunk.T)
         if self._before is None:
             self._before = np.zeros((len(samples), _TAPS), np.float32)
-        seam = np.concatenate([self._before, samples[:, : _TAPS + _ROW]], axis=1)
-        self._look(seam)
-        done = self._look(samples)
-        self._before = samples[:, done:].copy() if done else seam
+        whole = (samples.shape[1] - _TAPS) // _BLOCK * _BLOCK
+        seam = np.concatenate([self._before, samples[:, : _TAPS + _ROW] if whole > 0 else samples], axis=1)
+        done = self._look(seam, _ROW)
+        if whole > 0:  # what follows the last whole block is looked at with the next chunk
+            self._look(samples, _BLOCK)
+        self._before = samples[:, whole:].copy() if whole > 0 else seam[:, done:]
 
     def finish(self) -> float:
         """The peak in dBTP, once all chunks were pushed."""
         if self._before is not None:  # the last samples have their followers now: silence
             silence = np.zeros((len(self._before), _TAPS + _ROW), np.float32)
-            self._look(np.concatenate([self._before, silence], axis=1))
+            self._look(np.concatenate([self._before, silence], axis=1), _ROW)
         return max(LOWEST, 20 * float(np.log10(self.highest))) if self.highest > 0 else LOWEST
 
-    def _look(self, samples: Samples) -> int:
-        """Look at the rows whose samples (channels, n) have all neighbours they need; how many are done with."""
-        rows = (samples.shape[1] - _TAPS) // _ROW
-        if rows < 1:
+    def _look(self, samples: Samples, size: int) -> int:
+        """Look at blocks whose samples (channels, n) have all neighbours they need; how many samples are done with."""
+        half, done = _TAPS // 2, max(0, samples.shape[1] - _TAPS) // size * size
+        if not done:
             return 0
-        half, whole = _TAPS // 2, rows * _ROW // _BLOCK * _BLOCK
-        for start, end, size in ((0, whole, _BLOCK), (whole, rows * _ROW, _ROW)):  # the rest row by row
-            blocks = samples[:, half + start : half + end].reshape(len(samples), -1, size)
-            if blocks.size:
-                self._look_into(samples, start, blocks)
-        return int(rows * _ROW)
-
-    def _look_into(self, samples: Samples, first: int, blocks: Samples) -> None:
-        """Look at blocks (channels, blocks, size), the first of which begins at sample `first`, row by row."""
-        size = blocks.shape[2]
+        blocks = samples[:, half : half + done].reshape(len(samples), -1, size)
         sizes = _highest(blocks)
         self.highest = max(self.highest, float(sizes.max()))
-        if self._times == 1:
-            return
-        channel, block = self._near(sizes)
-        inner = _highest(blocks[channel, block].reshape(-1, size // _ROW, _ROW))
-        chosen, row = self._near(inner)
-        starts = first + block[chosen] * size + row * _ROW
-        where = starts[:, np.newaxis] + np.arange(_ROW + _TAPS - 1)
-        between = samples[channel[chosen][:, np.newaxis], where] @ self._product
-        self.highest = max(self.highest, float(np.abs(between).max(initial=0.0)))
+        if self._times > 1:
+            channel, block = self._near(sizes)
+            inner = _highest(blocks[channel, block].reshape(-1, size // _ROW, _ROW))
+            chosen, row = self._near(inner)
+            starts = block[chosen] * size + row * _ROW
+            where = starts[:, np.newaxis] + np.arange(_ROW + _TAPS - 1)
+            between = samples[channel[chosen][:, np.newaxis], where] @ self._product
+            self.highest = max(self.highest, float(np.abs(between).max(initial=0.0)))
+        return int(done)
 
     def _near(self, sizes: Samples) -> tuple[Ints, Ints]:
         """Where those sizes (n, m) are that come near the peak so far, of too many the largest."""
@@ -341,25 +330,32 @@ class _Weighting:
 
 
 class KFilter:
-    """Weighs a stream; its arrays are used again for every chunk, since fresh ones cost more than the arithmetic."""
+    """Weighs a stream; its arrays are used again for every block, since fresh ones cost more than the arithmetic."""
 
     def __init__(self, rate: int, channels: int, rows: int) -> None:
         self._weighting = _k_weighting(rate, rows)
         self._state = np.zeros((channels, STATES))
-        self._known = np.empty((channels, rows, ROW + STATES), np.float32)  # each row, and the state before it
-        self._weighted = np.empty((channels, rows, ROW), np.float32)
+        block = rows // 4 if rows % 4 == 0 else rows // 2  # 16 or 32 steps
+        batch = _divisor(block, _PRODUCT // (ROW * (ROW + STATES)))
+        self._known = np.empty((block // batch, batch, ROW + STATES), np.float32)  # each row, and the state before it
+        self._weighted = np.empty((block // batch, batch, ROW), np.float32)
 
-    def weigh(self, chunk: Samples) -> Samples:
-        """Weighted samples (channels, frames) of the next chunk (frames, channels), overwritten by those of another."""
-        frames, channels = chunk.shape
-        rows, known, weighting = frames // ROW, self._known, self._weighting
-        known[:, :, :ROW] = chunk.T.reshape(channels, rows, ROW)
-        inputs = known[:, :, :ROW] @ weighting.entering
-        known[:, :, ROW:], self._state = _recurrence(weighting, 0, inputs, self._state)
-        batch = _divisor(rows, _PRODUCT // (ROW * (ROW + STATES)))
-        out = self._weighted.reshape(-1, batch, ROW)
-        np.matmul(known.reshape(-1, batch, ROW + STATES), weighting.leaving, out=out)
-        return self._weighted.reshape(channels, frames)
+    def weigh(self, chunk: Samples) -> Iterator[tuple[int, int, Samples]]:
+        """Channel, first frame and weighted samples of blocks of the next chunk (frames, channels), in whole steps.
+
+        A block stays in the processor's cache, and is overwritten by the next.
+        """
+        channels = chunk.shape[1]
+        samples = chunk.T.reshape(channels, -1, *self._weighted.shape)
+        inputs = chunk.T.reshape(channels, -1, ROW) @ self._weighting.entering
+        states, self._state = _recurrence(self._weighting, 0, inputs, self._state)
+        states = states.reshape(*samples.shape[:-1], STATES)
+        for channel in range(channels):
+            for block in range(samples.shape[1]):
+                self._known[..., :ROW] = samples[channel, block]
+                self._known[..., ROW:] = states[channel, block]
+                np.matmul(self._known, self._weighting.leaving, out=self._weighted)
+                yield channel, block * self._weighted.size, self._weighted.reshape(-1)
 
 
 def _recurrence(weighting: _Weighting, level: int, inputs: AnyFloats, first: Floats) -> tuple[AnyFloats, Floats]:

@@ -15,7 +15,7 @@ from safetensors.numpy import load
 from scipy.ndimage import uniform_filter1d
 
 from fabula.core.arrays import Floats, Ints
-from fabula.media.music.heard import Frames
+from fabula.media.music.heard import Frames, square_sizes
 from fabula.media.music.loudness import Samples
 
 # What was learned from rendered pieces: ``benchmarks/learn_ears.py`` writes the file.
@@ -115,15 +115,15 @@ def repetition(onsets: Floats, rate: float) -> tuple[Floats, Floats]:
 def _repeats(segments: Samples, length: int, lags: int) -> tuple[Floats, Floats]:
     """Autocorrelations and answers (7, lags) and strengths (4, frequencies) of segments (4, n, size), summed up."""
     enough = scipy.fft.next_fast_len(segments.shape[2] + lags, real=True)
-    spectra = scipy.fft.rfft(segments, enough, workers=1)
-    powers = np.stack([(spectra[a] * spectra[b].conj()).real for a, b in (*((k, k) for k in range(4)), *_PAIRS)])
-    likeness = scipy.fft.irfft(powers, enough, workers=1)[:, :, :lags]
-    shaped = np.abs(scipy.fft.rfft(segments * np.hanning(segments.shape[2]).astype(np.float32), length, workers=1))
-    strength = np.sqrt(shaped)
-    energy = np.sqrt(np.maximum(likeness[:4, :, :1], 1e-12))
-    energy = np.concatenate([energy, _between(energy)])
+    energy = np.sqrt(np.maximum(np.vecdot(segments, segments), 1e-12))[..., np.newaxis]
+    spectra = scipy.fft.rfft(segments / np.sqrt(energy), enough, workers=1)
+    pairs = (*((k, k) for k in range(4)), *_PAIRS)
+    products = np.stack([np.einsum("sf,sf->f", spectra[a], spectra[b].conj()).real for a, b in pairs])
+    shaped = scipy.fft.rfft(segments * np.hanning(segments.shape[2]).astype(np.float32), length, workers=1)
+    strength = np.sqrt(np.sqrt(square_sizes(shaped)))
     mean = np.sqrt(np.maximum(strength.mean(axis=2, keepdims=True), 1e-12))
-    return (likeness / energy).sum(axis=1, dtype=np.float64), (strength / mean).sum(axis=1, dtype=np.float64)
+    likeness = scipy.fft.irfft(products.astype(np.float64), enough, workers=1)[:, :lags]
+    return likeness, (strength / mean).sum(axis=1, dtype=np.float64)
 
 
 def _between(own: Floats) -> Floats:
@@ -138,16 +138,32 @@ def tempo_scores(onsets: Floats, rate: float) -> Floats:
 
 def _tempo_scores(likeness: Floats, strength: Floats, rate: float, onsets: Floats) -> Floats:
     beat = 60 / TEMPI
-    lags, bins = np.arange(likeness.shape[1]) / rate, np.linspace(0, rate / 2, strength.shape[1])
-    columns = [np.interp(beat * m, lags, row, right=0.0) for row in likeness[:4] for m in _MULTIPLES]
-    columns += [np.interp(beat * m, lags, row, right=0.0) for row in likeness[4:] for m in _ANSWERS]
-    columns += [np.interp(r / beat, bins, row, right=0.0) for row in strength for r in _RATES]
     per_beat = np.log2(np.maximum(0.05, onset_density(onsets, rate)) * beat)
-    columns += [np.exp(-0.5 * ((np.log(TEMPI) - centre) / 0.18) ** 2) for centre in _CENTRES]
-    columns += [np.exp(-0.5 * ((per_beat - centre) / 0.5) ** 2) for centre in (-1.0, 0.0, 1.0, 2.0, 3.0)]
     mean = np.maximum(onsets.mean(axis=0), 1e-12)  # how much of it is in each part, and how sharply
     parts = (*mean / mean.sum(), *np.quantile(onsets, 0.98, axis=0) / mean / 10)
-    return np.stack([*columns, *(np.full(len(beat), part) for part in parts)], axis=1)
+    columns = [
+        _read(likeness[:4], rate, _beats(_MULTIPLES)),
+        _read(likeness[4:], rate, _beats(_ANSWERS)),
+        _read(strength, 2 * (strength.shape[1] - 1) / rate, 1 / _beats(tuple(1 / r for r in _RATES))),
+        np.exp(-0.5 * ((np.log(TEMPI) - _CENTRES[:, np.newaxis]) / 0.18) ** 2),
+        np.exp(-0.5 * ((per_beat - np.arange(-1.0, 4.0)[:, np.newaxis]) / 0.5) ** 2),
+        np.repeat(parts, len(beat)).reshape(-1, len(beat)),
+    ]
+    return np.concatenate(columns).T
+
+
+def _beats(multiples: tuple[float, ...]) -> Floats:
+    """Seconds that multiples of a beat last at every tempo: shape (multiples, tempi)."""
+    return np.multiply.outer(multiples, 60 / TEMPI)
+
+
+def _read(rows: Floats, rate: float, at: Floats) -> Floats:
+    """Rows at places (k, n) in units of which there are `rate` columns, between neighbours, 0 beyond: (rows * k, n)."""
+    place = at.reshape(-1) * rate
+    first = np.minimum(place.astype(np.intp), rows.shape[1] - 2)
+    part = place - first
+    read = rows[:, first] * (1 - part) + rows[:, first + 1] * part
+    return np.where(part <= 1, read, 0.0).reshape(-1, at.shape[1])
 
 
 def _shares(features: Floats) -> Floats:
@@ -292,6 +308,7 @@ SECONDS = 3.0  # of a block
 _WINDOW, _HOP = 4096, 3072  # samples of the mix: about 370 and 280 ms
 _LOWEST, _HIGHEST = 55.0, 2200.0  # Hz
 _BASS = 262.0  # Hz: below it a pitch counts as bass
+_ROUNDING = np.float32(1e-3)  # the root of what rounding leaves of a constant, in other frequencies
 _REFERENCE = 440.0 * 2 ** (-9 / 12)  # Hz: C
 
 
@@ -313,9 +330,10 @@ class Pitches:
         windows = self._frames.push(mono)
         if not len(windows):
             return
-        spectra = scipy.fft.rfft(windows, workers=1)[:, self._first - 1 : self._last + 1]
-        sizes = np.sqrt(np.sqrt(spectra.real**2 + spectra.imag**2))
-        frame, pitch, weight = _peaks(sizes, self._first - 1, self._step)
+        spectra = scipy.fft.rfft(windows, workers=1)
+        sizes = np.sqrt(np.sqrt(square_sizes(spectra[:, self._first - 1 : self._last + 1])))
+        constant = np.sqrt(np.abs(spectra[:, :1]))
+        frame, pitch, weight = _peaks(sizes, _ROUNDING * constant, self._first - 1, self._step)
         block = (self._seen + frame) // self._per_block
         self._seen += len(windows)
         while len(self._blocks) * self._per_block < self._seen:
@@ -333,10 +351,10 @@ class Pitches:
         return np.stack(self._blocks) if self._blocks else np.empty((0, 2, FINE))
 
 
-def _peaks(sizes: Samples, first: int, step: float) -> tuple[Ints, Floats, Floats]:
+def _peaks(sizes: Samples, least: Samples, first: int, step: float) -> tuple[Ints, Floats, Floats]:
     """Frame, pitch in tens of cents above C, and weight of every local maximum that stands out of its frame."""
     mid = sizes[:, 1:-1]
-    floor = 1.5 * sizes.mean(axis=1, keepdims=True)
+    floor = np.maximum(1.5 * sizes.mean(axis=1, keepdims=True), least)
     frame, place = np.nonzero((mid > sizes[:, :-2]) & (mid >= sizes[:, 2:]) & (mid > floor))
     before, at, after = (sizes[frame, place + k].astype(np.float64) for k in range(3))
     offset = 0.5 * (before - after) / (before - 2 * at + after)

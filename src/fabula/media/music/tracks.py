@@ -166,11 +166,12 @@ def _parts(collection: Collection) -> Iterator[Step]:
         yield _plain("energy", "of 1", energy, energy)
     last, first = tempi(collection, "end"), tempi(collection, "start")
     if last.any:
-        percent = 100 * (2 ** tempo_distance(_fill(last.values), _fill(first.values)) - 1)
+        percent = 100 * (2 ** tempo_octaves(_fill(last.values)[:, np.newaxis], _fill(first.values)) - 1)
         yield Step("tempo", "%", percent, certainty=_both(last, first))
     (last, last_mode), (first, first_mode) = keys(collection, "end"), keys(collection, "start")
     if last.any:
-        wheel = camelot_distance(*_usual(last, last_mode), *_usual(first, first_mode))
+        key, mode = _usual(last, last_mode)
+        wheel = camelot_distance(key[:, np.newaxis], mode[:, np.newaxis], *_usual(first, first_mode))
         yield Step("key", "Camelot steps", wheel, certainty=_both(last, first))
     end, start = (np.log2(np.maximum(30.0, column(collection, f"{edge}_brightness"))) for edge in ("end", "start"))
     if np.isfinite(end).any():
@@ -193,19 +194,10 @@ def mix_bars(collection: Collection) -> tuple[Floats, Floats]:
     return before, after
 
 
-def tempo_distance(tempo: Floats, next_tempo: Floats | None = None) -> Floats:
-    """Octaves between tempi (n,) and those of the follower, half and double time counted as equal: shape (n, n)."""
-    return tempo_octaves(tempo[:, np.newaxis], tempo if next_tempo is None else next_tempo)
-
-
-def camelot_distance(
-    key: Floats, mode: Floats, next_key: Floats | None = None, next_mode: Floats | None = None
-) -> Floats:
-    """Steps on the Camelot wheel, shape (n, n): along the circle of fifths, and one for minor against major."""
-    after, after_mode = key if next_key is None else next_key, mode if next_mode is None else next_mode
-    gap = np.abs(camelot_hour(key, mode)[:, np.newaxis] - camelot_hour(after, after_mode))
-    other_mode = np.abs(mode[:, np.newaxis] - after_mode)
-    return np.asarray(np.minimum(gap, 12 - gap) + other_mode)
+def camelot_distance(key: Floats, mode: Floats, next_key: Floats, next_mode: Floats) -> Floats:
+    """Steps on the Camelot wheel from keys to others: along the circle of fifths, and one for minor against major."""
+    gap = np.abs(camelot_hour(key, mode) - camelot_hour(next_key, next_mode))
+    return np.asarray(np.minimum(gap, 12 - gap) + np.abs(mode - next_mode))
 
 
 def camelot_hour(key: Floats, mode: Floats) -> Floats:
@@ -344,7 +336,7 @@ def key_name(key: float, mode: float) -> str:
 
 def camelot(key: float, mode: float) -> str:
     """A key as it stands on the Camelot wheel."""
-    hour = int(camelot_hour(np.array([float(key)]), np.array([float(mode)]))[0])
+    hour = int(camelot_hour(np.asarray(key), np.asarray(mode)))
     return f"{(hour + 7) % 12 + 1}{'B' if mode else 'A'}"
 
 
@@ -388,7 +380,7 @@ def _key_doubts(collection: Collection) -> _Doubts:
     return {
         int(i): (key_name(key[i], mode[i]), key_name(heard[i], heard_mode[i]))
         for i in np.flatnonzero(np.isfinite(key) & np.isfinite(mode) & (sure >= SURE))
-        if camelot_distance(np.array([key[i], heard[i]]), np.array([mode[i], heard_mode[i]]))[0, 1] > 0
+        if camelot_distance(key[i], mode[i], heard[i], heard_mode[i]) > 0
     }
 
 

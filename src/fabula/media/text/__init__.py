@@ -11,12 +11,14 @@ from fabula.media.text.passages import (
     COMPANION_ENDINGS,
     MANUSCRIPT,
     TEXT_ENDINGS,
+    add_viewpoints,
     ends_of,
     is_packed,
     matter_of,
     read_item,
     strip_number,
     text_doubts,
+    text_facts,
     text_of,
 )
 
@@ -72,6 +74,7 @@ _NAMES = {
 _UNKNOWN = {
     **dict.fromkeys(("valence", "intensity"), "no table of feeling for its language (English, German, French, Dutch)"),
     **dict.fromkeys(("time_words", "past"), "its language is not one that is known"),
+    **dict.fromkeys(("number", "date"), "neither its heading nor its name says it"),
     "places": "its language is not one that is known, or is German, where every noun has a capital",
 }
 _SHOWN = (".md", ".markdown", ".txt", ".text", ".html", ".htm", ".xhtml")  # as they are written: nothing in them runs
@@ -110,14 +113,22 @@ def words_read(text: str) -> float:
 
 MEDIUM = Medium(
     "text",
-    Words("text", "texts", "book", "author", _TRAITS, _NAMES, "a text file", "text files"),
+    Words("text", "texts", "book", "author", _TRAITS, _NAMES, "a text file", "text files", "part"),
+    (
+        "fabula order manuscript.docx -o reordered.docx",
+        'fabula order my-stories --first "The Boat" -o book.epub',
+        "fabula order diary --by date --together-by pov -o diary.md",
+        "fabula order novel.scriv --by valence --template man-in-a-hole -o other-order.scriv",
+        "fabula order poems.parquet --all -o orders.csv",
+    ),
     endings=TEXT_ENDINGS,
     bundles=frozenset((".scriv",)),
     companions=COMPANION_ENDINGS,
     read_item=read_item,
     called=strip_number,
     parsed=is_packed,
-    telling=Telling(doubts=text_doubts),
+    telling=Telling(text_facts, doubts=text_doubts),
+    complete=add_viewpoints,
     parts=lazy("fabula.media.text.text_measures:cut_file"),
     held=lazy("fabula.media.text.text_measures:measure_texts"),
     inner=lazy("fabula.media.text.text_measures:pieces_of"),
@@ -132,10 +143,14 @@ MEDIUM = Medium(
     look=lazy("fabula.media.text.pairs:text_look"),
     proposer="prose",
     special=lazy("fabula.media.text.text_measures:choose_model"),
+    varied=("variety", "like apart from like, long and short in turn"),
     columns=_COLUMNS,
     matter=matter_of,
     preview=Preview("text", dict.fromkeys(_SHOWN, "text/plain"), ends=ends_of),
     outputs=dict.fromkeys(_WRITTEN, lazy("fabula.media.text.manuscripts:write_text")),
+    write_numbers=lazy("fabula.media.text.manuscripts:write_position"),
+    relink=lazy("fabula.media.text.manuscripts:relink"),
+    losses=lazy("fabula.media.text.manuscripts:tell_losses"),
     places=frozenset((MANUSCRIPT,)),
 )
 

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import posixpath
 import re
-import zipfile
-import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import unescape
-from pathlib import Path
+from itertools import groupby
 from types import MappingProxyType
-from urllib.parse import unquote
-from xml.etree import ElementTree as ET
-from xml.parsers import expat
 
 from fabula.core.files import find_mark, guess_encoding, open_file, try_decode
 from fabula.errors import FileError, shown
@@ -130,6 +123,7 @@ class Document:
     author: str = ""  # who wrote it
     encoding: str = ""  # of its file, where nothing but its letters told it
     paged: bool = False  # whether each piece that says something is a part, as a slide is
+    lost: tuple[str, ...] = ()  # what else is in its file that blocks do not hold, such as pictures
     # What else its front matter says in single lines, by name in small letters.
     fields: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
@@ -160,6 +154,17 @@ class Document:
         """
         marks = {PARAGRAPH: "", SEPARATOR: "* * *"}
         return "\n\n".join(marks.get(b.level, "#" * b.level + " ") + b.markup for b in self.blocks)
+
+
+_SHOWN = 48  # characters of a part that stand for its title where it has none
+
+
+def title_part(part: Document) -> str:
+    """What to call a part: its heading, else its first words."""
+    if any(block.level > 0 for block in part.blocks):
+        return part.heading
+    start = " ".join(part.text[: 2 * _SHOWN].split())
+    return start if len(start) <= _SHOWN else start[:_SHOWN].rsplit(" ", 1)[0] + "…"
 
 
 def part_bounds(document: Document) -> list[tuple[int, int]]:
@@ -327,6 +332,7 @@ _PARTS = """
     body html head title h1 h2 h3 h4 h5 h6 hr
 """
 _BLOCKS = frozenset(_PARTS.split())
+_LOOKS = {"i": 1, "em": 1, "b": 2, "strong": 2}
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 
 
@@ -336,7 +342,7 @@ def html_document(text: str) -> Document:
     for kind, content in _html_tokens(text):
         getattr(reader, kind)(content)
     reader.flush()
-    return Document(tuple(reader.blocks), name=reader.title, author=reader.author)
+    return Document(tuple(reader.blocks), name=reader.title, author=reader.author, lost=name_lost(reader.seen))
 
 
 _NAME = re.compile(r"/?([a-zA-Z][^\s/>\x00]*)")
@@ -390,7 +396,9 @@ class _Reader:
     def __init__(self) -> None:
         self.blocks: list[TextBlock] = []
         self.title = self.author = ""
-        self._parts: list[str] = []
+        self.seen: set[str] = set()  # tags of what is no text
+        self._parts: list[tuple[int, str]] = []  # how it looks, and what it says
+        self._looks = Counter[int]()  # how many tags of each look are open
         self._silent: list[str] = []
         self._level = PARAGRAPH
         self._pre = self._in_title = False
@@ -398,11 +406,14 @@ class _Reader:
     def start(self, content: str) -> None:
         """A tag that opens, or opens and closes; of XHTML some of these open nothing."""
         tag, closed = _name_of(content), content.endswith("/")
+        self.seen.update({tag} & _LOST.keys())
+        if tag in _LOOKS and not closed:
+            self._looks[_LOOKS[tag]] += 1
         if tag in _SILENT:
             if not closed:
                 self._silent.append(tag)
         elif tag == "br":
-            self._parts.append("\n")
+            self._parts.append((0, "\n"))
         elif tag == "meta":
             said = {key.lower(): unescape("".join(values)) for key, *values in _META.findall(content[:4000])}
             if said.get("name", "").lower() == "author":
@@ -417,6 +428,8 @@ class _Reader:
     def end(self, content: str) -> None:
         """A tag that closes."""
         tag = _name_of(content)
+        if self._looks[_LOOKS.get(tag, 0)]:
+            self._looks[_LOOKS[tag]] -= 1
         if self._silent and tag == self._silent[-1]:
             self._silent.pop()
         elif tag in _BLOCKS:
@@ -427,246 +440,52 @@ class _Reader:
         """What stands between tags."""
         if text and not self._silent:
             plain = unescape(text)
-            self._parts.append(plain if self._pre else re.sub(r"[ \t\n\r\f]+", " ", plain))
+            look = 0 if self._pre else sum(look for look, count in self._looks.items() if count)
+            self._parts.append((look, plain if self._pre else re.sub(r"[ \t\n\r\f]+", " ", plain)))
 
     def flush(self) -> None:
         """End the block that is being read."""
-        text = "\n".join(line.strip(" ") for line in "".join(self._parts).split("\n")).strip()
+        text, raw = (
+            "\n".join(line.strip(" ") for line in one.split("\n")).strip()
+            for one in ("".join(said for _, said in self._parts), mark_looks(self._parts))
+        )
         self._parts = []
+        self._looks.clear()
         if text and self._in_title:
             self.title = self.title or text
         elif text:
-            self.blocks.append(TextBlock(self._level, text))
+            self.blocks.append(TextBlock(self._level, text, "" if self._level or raw == text else raw))
+
+
+def mark_looks(parts: Sequence[tuple[int, str]]) -> str:
+    """Text in italic (1), bold (2) or both (3) as Markdown; spaces stay without the marks.
+
+    >>> mark_looks([(0, "It"), (1, " rai"), (1, "ned "), (2, "here"), (0, ".")])
+    'It *rained* **here**.'
+    """
+    found = []
+    for look, units in groupby(parts, key=lambda part: part[0]):
+        text = "".join(unit for _, unit in units)
+        said = text.strip()
+        lead, trail = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
+        plain = not look or not any(map(str.isalnum, said)) or "\n" in said
+        found.append(text if plain else f"{lead}{'*' * look}{said}{'*' * look}{trail}")
+    return "".join(found)
+
+
+# What is in a file beside text, by the tags of HTML, Word, Open Document and slides.
+_LOST = {
+    **dict.fromkeys(("img", "drawing", "pict", "object", "image", "pic"), "pictures"),
+    **dict.fromkeys(("table", "tbl"), "tables"),
+    **dict.fromkeys(("footnoteReference", "endnoteReference", "note"), "notes"),
+}
+
+
+def name_lost(tags: Iterable[str]) -> tuple[str, ...]:
+    """What tags of a file say is in it beside text."""
+    return tuple(sorted({_LOST[tag] for tag in tags if tag in _LOST}))
 
 
 def _name_of(content: str) -> str:
     found = _NAME.match(content)
     return found[1].lower() if found else ""
-
-
-# Documents that are packed in a zip file: .docx, .odt and .epub. Bounded reading; nothing is written or run.
-
-BROKEN = (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, RuntimeError, ValueError)
-_MOST_FILES = 20_000
-_STYLE = re.compile(r"(?:heading|titre|berschrift|titulo|título)[ _-]?(\d?)", re.IGNORECASE)
-_CREATOR, _TITLE = "{http://purl.org/dc/elements/1.1/}creator", "{http://purl.org/dc/elements/1.1/}title"
-
-
-class Archive:
-    """The files in a zip file, of which at most so much is unpacked."""
-
-    def __init__(self, archive: zipfile.ZipFile, where: str) -> None:
-        self.archive, self.where, self.left = archive, where, MOST
-        self.names = set(archive.namelist())
-        if len(self.names) > _MOST_FILES:
-            raise FileError(f"{shown(where)}: holds {len(self.names)} files, too many for one text")
-
-    def read(self, name: str) -> bytes:
-        """One of the files; nothing where there is none of that name."""
-        if name not in self.names:
-            return b""
-        with self.archive.open(name) as file:
-            data = file.read(self.left + 1)
-        self.left -= len(data)
-        if self.left < 0:
-            raise FileError(f"{shown(self.where)}: unpacks to more than {MOST // 10**6} MB, too long for one text")
-        return data
-
-    def xml(self, name: str) -> ET.Element | None:
-        """One of the files as XML; None where there is none."""
-        return self.parse(self.read(name), name)
-
-    def parse(self, data: bytes, name: str) -> ET.Element | None:
-        """XML that is the content of one of the files; None where there is none."""
-        return parse_xml(data, self.where, name) if data else None
-
-
-def parse_xml(data: bytes, where: str, name: str = "") -> ET.Element:
-    """XML that is the content of a file, or of one packed in it; a FileError where it is broken."""
-    if _declares(data):  # what an entity may become has no bound
-        raise FileError(f"{shown(where)}: defines entities of its own, which are not read")
-    try:
-        return ET.fromstring(data)
-    except (ET.ParseError, LookupError) as error:
-        raise FileError(f"{shown(where)}: is broken ({f'{name}: ' * bool(name)}{error})") from error
-
-
-def _declares(data: bytes) -> bool:
-    """Whether XML declares anything of its own, entities for example, before its first element."""
-    parser, found = expat.ParserCreate(), []
-
-    def stop(*_: object) -> None:
-        raise StopIteration
-
-    parser.StartDoctypeDeclHandler = lambda _name, _system, _public, inner: found.append(bool(inner))
-    parser.EntityDeclHandler = lambda *_: found.append(True)
-    parser.StartElementHandler = stop
-    with contextlib.suppress(StopIteration, expat.ExpatError, LookupError):
-        parser.Parse(data, True)  # noqa: FBT003 - all of it
-    return any(found)
-
-
-def read_packed(path: str, read: Callable[[Archive], Document | None] | None = None) -> Document:
-    """A document from a .docx, .odt or .epub file, or from another that ``read`` reads.
-
-    A FileError where it is broken, locked, unpacks to more than 20 MB, or is of another kind than its ending says.
-    """
-    ending = Path(path).suffix.lower()
-    try:
-        with open_file(path) as file, zipfile.ZipFile(file) as archive:
-            document = (read or _READERS[ending])(Archive(archive, path))
-    except OSError as error:
-        raise FileError(f"{shown(path)}: cannot be read ({error.strerror or error})") from error
-    except BROKEN as error:
-        raise FileError(f"{shown(path)}: is broken, locked or no {ending} file ({shown(str(error))})") from error
-    if document is None:
-        raise FileError(f"{shown(path)}: is no {ending} file (its text is missing)")
-    return document
-
-
-def _docx(archive: Archive) -> Document | None:
-    root = archive.xml("word/document.xml")
-    if root is None:
-        return None
-    blocks = tuple(_paragraphs(find_inside(root, "body"), _word_piece))
-    return _name(Document(untitle(blocks)), archive.xml("docProps/core.xml"))
-
-
-def untitle(blocks: tuple[TextBlock, ...]) -> tuple[TextBlock, ...]:
-    """Blocks whose one title, where there are headings besides, is no heading: it is that of the whole."""
-    titles = [k for k, block in enumerate(blocks) if block.level == TITLE]
-    alone = len(titles) == 1 and any(block.level > 0 for block in blocks if block.level != TITLE)
-    at = PARAGRAPH if alone else 1
-    return tuple(replace(block, level=at) if block.level == TITLE else block for block in blocks)
-
-
-def find_inside(root: ET.Element, *names: str) -> ET.Element:
-    """The element that names lead to, one within the other, or the last of them that is there."""
-    for name in names:
-        root = next((child for child in root if local_name(child) == name), root)
-    return root
-
-
-def _odt(archive: Archive) -> Document | None:
-    root = archive.xml("content.xml")
-    if root is None:
-        return None
-    blocks = tuple(_paragraphs(find_inside(root, "body", "text"), _open_piece, tails=True))
-    return _name(Document(untitle(blocks)), archive.xml("meta.xml"))
-
-
-class _Paragraph:
-    """A paragraph while it is read."""
-
-    __slots__ = ("at", "level", "parts")
-
-    def __init__(self, level: int = PARAGRAPH) -> None:
-        self.level, self.parts, self.at = level, list[str](), 0
-
-
-def _paragraphs(
-    root: ET.Element, read: Callable[[ET.Element, str, _Paragraph], _Paragraph], *, tails: bool = False
-) -> Iterator[TextBlock]:
-    """The paragraphs that say something, in one pass; ``read`` gives the one that an element begins, or the same."""
-    found, within = list[_Paragraph](), [_Paragraph()]
-    opened, inside, at = [root], [iter(root)], 0
-    while inside:
-        element = next(inside[-1], None)
-        if element is not None:
-            at += len(inside) == 1  # the elements within the root are its pieces, counted from 1
-            tag = element.tag.rpartition("}")[2]
-            mine = read(element, tag, within[-1])
-            if mine is not within[-1] and tag in ("p", "h"):
-                mine.at = at
-                found.append(mine)
-            opened.append(element)
-            inside.append(iter(element))
-            within.append(mine)
-            continue
-        inside.pop()
-        within.pop()
-        tail = opened.pop().tail
-        if tails and tail and within:
-            within[-1].parts.append(tail)
-    for one in found:
-        text = "".join(one.parts).strip() if one.parts else ""
-        if text:
-            yield TextBlock(one.level if re.search(r"\w", text) else SEPARATOR, text, at=one.at)
-
-
-def _word_piece(element: ET.Element, tag: str, within: _Paragraph) -> _Paragraph:
-    """What an element of a .docx file says."""
-    if tag == "p":
-        return _Paragraph()
-    if tag == "pStyle":
-        within.level = heading_level(next(iter(element.attrib.values()), ""))
-    elif tag == "t":
-        within.parts.append(element.text or "")
-    elif tag in ("tab", "br", "cr"):
-        within.parts.append("\t" if tag == "tab" else "\n")
-    return within
-
-
-def _open_piece(element: ET.Element, tag: str, within: _Paragraph) -> _Paragraph:
-    """What an element of an .odt file says; notes are no part of the paragraph they are in."""
-    if tag in ("p", "h"):
-        level = next((int(v) for k, v in element.attrib.items() if k.endswith("outline-level") and v.isdigit()), 1)
-        within = _Paragraph(min(max(level, 1), 6) if tag == "h" else PARAGRAPH)
-    elif tag in ("note", "annotation"):
-        return _Paragraph()
-    within.parts.append({"s": " ", "tab": "\t", "line-break": "\n"}.get(tag, element.text or ""))
-    return within
-
-
-def find_book(archive: Archive) -> str:
-    """What the file is called that lists the pages of an .epub book; "" where it is not said."""
-    container = archive.xml("META-INF/container.xml")
-    listed = () if container is None else container.iter()
-    return next((e.get("full-path", "") for e in listed if local_name(e) == "rootfile"), "")
-
-
-def _epub(archive: Archive) -> Document | None:
-    where = find_book(archive)
-    book = archive.xml(where)
-    if book is None:
-        return None
-    blocks: list[TextBlock] = []
-    for at, name in enumerate(spine_of(book, posixpath.dirname(where)), start=1):
-        page = html_document(decode(archive.read(name), archive.where, declared=True)) if name else Document(())
-        if page.blocks and blocks:
-            blocks.append(TextBlock(SEPARATOR, "", at=at))
-        blocks.extend(replace(block, at=at) for block in page.blocks)
-    found = _name(Document(tuple(blocks)), book)
-    return replace(found, title=found.name)
-
-
-def spine_of(book: ET.Element, folder: str) -> Iterator[str]:
-    """The names of a book's pages in their order, "" for what is none; a name that leads out of it leads nowhere."""
-    pages = {e.get("id"): e.get("href", "") for e in book.iter() if local_name(e) == "item"}
-    for element in find_inside(book, "spine"):
-        href = pages.get(element.get("idref")) if local_name(element) == "itemref" else None
-        name = posixpath.normpath(posixpath.join(folder, unquote((href or "").partition("#")[0]))) if href else ""
-        yield "" if name.startswith(("/", "..")) else name
-
-
-def _name(document: Document, about: ET.Element | None) -> Document:
-    """A document with the title and the author that its file tells."""
-    said = {e.tag: (e.text or "").strip() for e in about.iter()} if about is not None else {}
-    return replace(document, name=said.get(_TITLE, ""), author=said.get(_CREATOR, ""))
-
-
-def heading_level(style: str) -> int:
-    """The level that a style is of by its name: 1 to 6, that of a title, or that of a paragraph."""
-    if style.lower() in ("title", "titel", "titre"):
-        return TITLE
-    found = _STYLE.search(style)
-    return min(max(int(found[1] or 1), 1), 6) if found else PARAGRAPH
-
-
-def local_name(element: ET.Element) -> str:
-    """The name of an element without its namespace."""
-    return str(element.tag).rpartition("}")[2]
-
-
-_READERS: dict[str, Callable[[Archive], Document | None]] = {".docx": _docx, ".odt": _odt, ".epub": _epub}
-PACKED_ENDINGS = frozenset(_READERS)

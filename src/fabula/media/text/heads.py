@@ -3,6 +3,9 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
+from datetime import date
+from itertools import takewhile
 
 _KINDS = (
     "chapter|chapitre|kapitel|capítulo|capitulo|capitolo|hoofdstuk|kapitola|глава|book|livre|buch|libro|part|partie|teil|"
@@ -21,18 +24,23 @@ CHAPTER = re.compile(
     re.IGNORECASE,
 )
 _NUMERALS = """
-    and et y the le la el one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
-    sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred first second
-    third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth
-    seventeenth eighteenth nineteenth twentieth thirtieth fortieth fiftieth last un une deux trois quatre cinq sept
-    huit neuf dix onze douze treize quatorze quinze seize vingt trente quarante cinquante soixante cent premier
-    première deuxième troisième dernier uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce
-    quince dieciséis diecisiete dieciocho diecinueve veinte veintiuno veintidós veintitrés veinticuatro veinticinco
-    veintiséis veintisiete veintiocho veintinueve treinta cuarenta cincuenta sesenta primero primera segundo segunda
-    tercero tercera cuarto quinto sexto séptimo octavo noveno décimo último eins zwei drei vier fünf sechs sieben
-    acht neun zehn elf zwölf
+    one first un une premier première uno primero primera eins erstes / two second deux deuxième dos segundo segunda
+    zwei zweites / three third trois troisième tres tercero tercera drei drittes / four fourth quatre cuatro cuarto
+    vier viertes / five fifth cinq cinco quinto fünf fünftes / six sixth seis sexto sechs sechstes / seven seventh sept
+    siete séptimo sieben siebtes / eight eighth huit ocho octavo acht achtes / nine ninth neuf nueve noveno neun neuntes
+    / ten tenth dix diez décimo zehn zehntes / eleven eleventh onze once elf elftes / twelve twelfth douze doce zwölf
+    zwölftes / thirteen thirteenth treize trece / fourteen fourteenth quatorze catorce / fifteen fifteenth quinze quince
+    / sixteen sixteenth seize dieciséis / seventeen seventeenth diecisiete / eighteen eighteenth dieciocho / nineteen
+    nineteenth diecinueve / twenty twentieth vingt veinte / veintiuno / veintidós / veintitrés / veinticuatro /
+    veinticinco / veintiséis / veintisiete / veintiocho / veintinueve / thirty thirtieth trente treinta
 """
-_NUMERAL = "|".join(_NUMERALS.split())
+_TENS = "forty fortieth quarante cuarenta / fifty fiftieth cinquante cincuenta / sixty soixante sesenta / seventy"
+_TENS += " / eighty / ninety"
+_VALUES = dict.fromkeys("and et y the le la el last dernier último".split(), 0)  # noqa: SIM905 - word: value
+for _start, _step, _rows in ((1, 1, _NUMERALS), (40, 10, _TENS), (100, 0, "hundred cent")):
+    for _at, _row in enumerate(_rows.split("/")):
+        _VALUES.update(dict.fromkeys(_row.split(), _start + _step * _at))
+_NUMERAL = "|".join(_VALUES)
 _SPELLED = re.compile(rf"(?:{_KINDS})(?:[\s-]+(?:{_NUMERAL})){{1,5}}[.:]?", re.IGNORECASE)  # Chapter Twenty-One
 _NUMBER = r"(?:\d{1,4}|[ivxlcdm]{1,9})"
 _NUMBERED = re.compile(rf"[\W_]*(?:page|p\.|seite|página)?\s*{_NUMBER}[\W_]*", re.IGNORECASE)
@@ -123,3 +131,88 @@ def _is_spelled_part(part: str) -> bool:
 def _without_first_line(part: str) -> str:
     first, _, rest = part.partition("\n")
     return _without_first_line(rest.lstrip()) if rest.strip() and names_part(first) else part
+
+
+# What headings and names say of their parts: numbers, dates and whose point of view it is.
+
+_MONTHS = """
+    january jan januar janvier enero gennaio / february feb februar fevrier febrero febbraio / march mar marz maerz mars
+    marzo / april apr avril abril aprile / may mai mayo maggio / june jun juni juin junio giugno / july jul juli juillet
+    julio luglio / august aug aout agosto / september sept sep septembre septiembre settembre / october oct oktober okt
+    octobre octubre ottobre / november nov novembre noviembre / december dec dezember dez decembre diciembre dicembre
+"""
+_MONTH: dict[str, int] = {}
+for _at, _row in enumerate(_MONTHS.split("/"), start=1):
+    _MONTH.update(dict.fromkeys(_row.split(), _at))
+_DATES = (
+    re.compile(r"(?<!\d)(?P<year>[12]\d{3})([-._]?)(?P<month>\d\d)\2(?P<day>\d\d)(?!\d)"),
+    re.compile(r"(?<!\d)(?P<day>\d{1,2})(?:st|nd|rd|th|er|\.)?\s+(?:of\s+|de\s+)?(?P<name>[^\W\d_]{3,10})\.?,?\s+(?:de\s+)?"
+               r"(?P<year>[12]\d{3})(?!\d)"),
+    re.compile(r"(?P<name>[^\W\d_]{3,10})\.?\s+(?P<day>\d{1,2})(?:st|nd|rd|th)?,?\s+(?P<year>[12]\d{3})(?!\d)"),
+)  # fmt: skip
+_KIND = re.compile(rf"\W*(?:(?:{_KINDS})\b[\s.]*|第)", re.IGNORECASE)
+_COUNTS = re.compile("(?=.)C?(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")  # a numeral below 200
+_HAN = dict(zip("一二三四五六七八九十", range(1, 11), strict=True))
+_NAMED = re.compile(r"[^\W\d_][\w'’.-]*(?:\s+[^\W\d_][\w'’.-]*){0,2}")  # a name of up to three words
+
+
+def date_of(text: str) -> str:
+    """The first full date that a text says, as 2024-05-17; "" where it says none.
+
+    >>> date_of("20240517 rain"), date_of("Friday, May 17th, 2024"), date_of("17 mai 2024"), date_of("99 red 2024")
+    ('2024-05-17', '2024-05-17', '2024-05-17', '')
+    """
+    from fabula.core.collection import fold
+
+    for pattern in _DATES:
+        for found in pattern.finditer(fold(text)):
+            said = found.groupdict()
+            month = int(said["month"]) if "month" in said else _MONTH.get(said["name"], 0)
+            with suppress(ValueError):
+                return date(int(said["year"]), month, int(said["day"])).isoformat()
+    return ""
+
+
+def number_of(title: str) -> int | None:
+    """The number that a heading gives its part, None where it gives none.
+
+    >>> [number_of(t) for t in ("Chapter Twenty-One: A", "XIV.", "第二十三章", "Drittes Kapitel", "07 - A", "7 Boys")]
+    [21, 14, 23, 3, 7, None]
+    """
+    kind = _KIND.match(title)
+    rest = title[kind.end() :] if kind else title.lstrip()
+    first = re.match(r"[\W_]*(?:the\s+)?([^\W_]+)(.*)", rest, re.IGNORECASE | re.DOTALL)
+    if first is None:
+        return None
+    word, behind = first[1], first[2].lstrip(" ")
+    if word.isdecimal() and word.isascii() and len(word) <= 4:
+        alone = kind or not behind or behind[0] in ".:)-–—_" or word[0] == "0"
+        return int(word) if alone and not re.match(r"[-._]\d", behind) else None
+    if _COUNTS.fullmatch(word.upper() if kind else word) and (kind or not behind or behind[0] in ".:)"):
+        values = ["IVXLCDM".index(letter) for letter in word.upper()]
+        worth = [int(10 ** ((value + 1) // 2)) // (2 if value % 2 else 1) for value in values]
+        return sum(-a if a < b else a for a, b in zip(worth, [*worth[1:], 0], strict=True))
+    if kind and word[0] in _HAN:
+        tens, ten, ones = "".join(takewhile(_HAN.__contains__, word)).rpartition("十")
+        return 10 * (_HAN.get(tens, 1) if ten else 0) + _HAN.get(ones, 0) or None
+    words = re.findall(r"[^\W\d_]+", rest.casefold())
+    if kind or (words[1:2] and words[1] in ("kapitel", "buch", "teil")):
+        counted = [_VALUES[one] for one in takewhile(_VALUES.__contains__, words)]
+        return sum(counted) or None
+    return None
+
+
+def viewpoints(titles: Sequence[str]) -> list[str]:
+    """Who tells each part by its heading, where at least half are headed by names and some by the same; else "".
+
+    >>> viewpoints(["Ann", "2. Tom", "Chapter 3: Ann", "Tom", "The End of It"])
+    ['Ann', 'Tom', 'Ann', 'Tom', '']
+    """
+    names = []
+    for title in titles:
+        bare = title if number_of(title) is None else re.sub(r"^[^:.)–—-]*[:.)–—-]+\s*", "", title)
+        named = _NAMED.fullmatch(bare.strip()) and all(word[0].isupper() for word in bare.split())
+        names.append(" ".join(bare.split()).title() if named else "")
+    often = {name for name, count in Counter(filter(None, names)).items() if count > 1}
+    told = [name if name in often else "" for name in names]
+    return told if len(often) > 1 and 2 * sum(map(bool, told)) >= len(titles) else [""] * len(titles)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -13,16 +14,18 @@ from fabula.core.collection import Collection, Item
 from fabula.core.display import name_some
 from fabula.errors import FileError, shown
 from fabula.media.children import call, load, shield
+from fabula.media.facts import Fact
 from fabula.media.text.documents import (
-    PACKED_ENDINGS,
+    PARAGRAPH,
     Document,
     decode_and_name,
     html_document,
     markdown_document,
     plain_document,
     read_bytes,
-    read_packed,
 )
+from fabula.media.text.heads import date_of, number_of, viewpoints
+from fabula.media.text.packed import PACKED_ENDINGS, read_packed
 
 _MARKDOWN = frozenset((".md", ".markdown"))
 _PAGES = frozenset((".html", ".htm", ".xhtml"))
@@ -40,6 +43,8 @@ ENCODING = (
 )
 TEXT = "text"  # the detail of an item that holds its text itself
 MANUSCRIPT = "manuscript"  # the detail of an item that names the file it is a part of
+POV = "pov"  # the detail that says who tells
+_DATE_LINE = 80  # characters of a first line that may be a date
 _HELD = (TEXT, "body", "content", "passage", "story", "poem")  # the same, as tables call it
 
 
@@ -88,19 +93,64 @@ def read_item(path: str) -> Item:
 
 def _item_of(path: str) -> Item:
     document = parse(path)
-    details = {name: shown(value) for name, value in document.fields.items() if name not in _HELD}
+    said = say_heads(document.heading, document, Path(path).stem)
+    details = said | {name: shown(value) for name, value in document.fields.items() if name not in _HELD}
     details |= {ENCODING: document.encoding} if document.encoding else {}
     title = document.heading or strip_number(Path(path).stem)
     return Item(path, shown(title), path, shown(document.author), MappingProxyType(details))
 
 
+def say_heads(title: str, document: Document, name: str = "") -> dict[str, str]:
+    """The number and the date that a text is given by its title, the name of its file or its first line, as details.
+
+    >>> say_heads("Chapter 7", markdown_document("17 May 2024\\n\\nIt rained."))
+    {'number': '7', 'date': '2024-05-17'}
+    """
+    number = next((one for one in map(number_of, (title, name)) if one is not None), None)
+    first = next((block.text for block in document.blocks if block.level == PARAGRAPH), "")
+    dated = next(filter(None, map(date_of, (name, title, first if len(first) <= _DATE_LINE else ""))), "")
+    return ({"number": str(number)} if number is not None else {}) | ({"date": dated} if dated else {})
+
+
+def add_viewpoints(collection: Collection) -> Collection:
+    """The collection with the detail ``pov``, where its titles say from whose point of view its texts are told."""
+    if not any(item.path or MANUSCRIPT in item.details for item in collection.items):  # rows say what they say
+        return collection
+    names = viewpoints([item.title for item in collection.items])
+    if not any(names) or any(POV in item.details for item in collection.items):
+        return collection
+    pairs = zip(collection.items, names, strict=True)
+    items = (replace(item, details={**item.details, POV: name}) if name else item for item, name in pairs)
+    return replace(collection, items=tuple(items))
+
+
+def text_facts(collection: Collection) -> tuple[Fact, ...]:
+    """What headings, names and front matter say of each text."""
+    hidden = {*_HELD, MANUSCRIPT, ENCODING}
+    names = [name for name in collection.detail_names if name not in hidden]
+    said = [(name, tuple(str(item.details.get(name, "")) for item in collection.items)) for name in names]
+    return tuple(Fact(name, texts) for name, texts in said if max(map(len, texts)) <= _DATE_LINE)
+
+
 def text_doubts(collection: Collection) -> tuple[str, ...]:
-    """Which texts were taken to be in encodings that only their letters told."""
+    """Which texts were taken to be in encodings that only their letters told, and what their heads say."""
     found: dict[str, list[str]] = {}
     for item in collection.items:
         if ENCODING in item.details:
             found.setdefault(str(item.details[ENCODING]), []).append(item.label)
-    return tuple(tell_encoding(encoding, labels) for encoding, labels in found.items())
+    return (*(tell_encoding(encoding, labels) for encoding, labels in found.items()), *tell_heads(collection))
+
+
+def tell_heads(collection: Collection) -> list[str]:
+    """A line on the columns that headings, names and front matter give; nothing goes by them unless it is asked to."""
+    told = []
+    for name, key in (("number", float), ("date", str), (POV, str)):
+        known = {str(item.details[name]) for item in add_viewpoints(collection).items if name in item.details}
+        if len(known) > 1:
+            with suppress(ValueError):
+                some = sorted(known, key=key)
+                told.append(f"{name} ({name_some(some) if name == POV else f'{some[0]} to {some[-1]}'})")
+    return [f"headings and names say {', '.join(told)}: not used unless you ask for it"] if told else []
 
 
 def tell_encoding(encoding: str, labels: Sequence[str]) -> str:
@@ -255,7 +305,7 @@ def matter_of(collection: Collection) -> tuple[list[int], list[int]]:
     >>> matter_of(Collection("c", [Item(str(k), title) for k, title in enumerate(titles)]))
     ([3, 2], [1, 5])
     """
-    from fabula.models.titles import fold
+    from fabula.core.collection import fold
 
     found: dict[tuple[int, int], list[int]] = {}
     for number, item in enumerate(collection.items):

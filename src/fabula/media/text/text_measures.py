@@ -19,6 +19,7 @@ from fabula.core.collection import Collection, Item
 from fabula.errors import FileError, shown
 from fabula.media.children import shield
 from fabula.media.medium import Cutting, Spec, Stop, Stopped
+from fabula.media.text.documents import PARAGRAPH, title_part
 from fabula.media.text.language import (
     LANGUAGES,
     TIMES,
@@ -30,8 +31,19 @@ from fabula.media.text.language import (
     starts_of,
     words_of,
 )
-from fabula.media.text.manuscripts import find_parts, tell_held, title_part
-from fabula.media.text.passages import MANUSCRIPT, TEXT, is_packed, read_document, read_text, tell_encoding, text_of
+from fabula.media.text.manuscripts import find_parts, tell_held
+from fabula.media.text.passages import (
+    MANUSCRIPT,
+    TEXT,
+    add_viewpoints,
+    is_packed,
+    read_document,
+    read_text,
+    say_heads,
+    tell_encoding,
+    tell_heads,
+    text_of,
+)
 
 MEASURES = (
     "words", "word_length", "variety", "commas", "semicolons", "dashes", "questions", "exclamations", "dialogue",
@@ -199,13 +211,15 @@ def _cut_parts(path: str) -> tuple[Collection | None, list[str]]:
     notes = tell_held(parts)
     if document.encoding:
         notes.append(tell_encoding(document.encoding, [shown(Path(path).name)]))
-    items = [
-        Item(str(number), shown(title_part(part)), "", shown(document.author), {TEXT: part.markup, MANUSCRIPT: path})
-        for number, part in enumerate(found, start=1)
-    ]
+    items = []
+    for number, part in enumerate(found, start=1):
+        headed = title_part(part) if any(block.level > PARAGRAPH for block in part.blocks) else ""
+        details = {TEXT: part.markup, MANUSCRIPT: path, **say_heads(headed, part)}
+        items.append(Item(str(number), shown(title_part(part)), "", shown(document.author), details))
     title = shown(document.title or document.name or Path(path).stem)
     features = np.stack([measure_text(part.text) for part in found])
-    return Collection(title, items, features, MEASURES, title=title), notes
+    collection = add_viewpoints(Collection(title, items, features, MEASURES, title=title))
+    return collection, [*notes, *tell_heads(collection)]
 
 
 def measure_texts(collection: Collection) -> Collection | None:
@@ -335,7 +349,12 @@ def is_verse(text: str) -> bool:
     return wordy >= _WORDY and (mean <= _SHORT or (mean <= _LINE and capitals >= 0.5))
 
 
-def choose_model(collection: Collection) -> str | None:
-    """The model for what these texts are in place of the one for all: ``"poems"`` for verse, else None."""
+_PARAGRAPH = 250  # words of a text in the middle, up to which texts are paragraphs of one, as of a speech
+
+
+def choose_model(collection: Collection) -> tuple[str, str]:
+    """The model for what these texts are in place of the one for all, and why, in words: of verse, of paragraphs."""
     texts = [text_of(item) for item in collection.items]
-    return "poems" if np.mean([is_verse(text) for text in texts]) >= _MOSTLY else None
+    if np.mean([is_verse(text) for text in texts]) >= _MOSTLY:
+        return "poems", "this looks like verse: the model poems knows what goes beside what, no more"
+    return "", ""

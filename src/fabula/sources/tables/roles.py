@@ -27,7 +27,7 @@ _ALBUMS = """
 ROLES = {
     "collection": f"""
         collectionid collection albumid playlistid releaseid setid playlist playlistname playlisttitle
-        {_ALBUMS} collectionname collectiontitle
+        {_ALBUMS} collectionname collectiontitle book bookid booktitle series seriesid exhibition
     """,
     "position": """
         fabulaposition position pos tracknumber trackno tracknum tracknr trackposition track order place index idx
@@ -43,7 +43,7 @@ ROLES = {
         artist artistname artistnames trackartist artists performer creator author albumartist kunstler kuenstler
         interpret artiste artistes nomdelartiste interprete artista artistas nombredelartista nomedoartista artisti
         nomeartista kunstlername kunstlernamen nomsdelartiste nombresdelartista nomedellartista naamvanartiest
-        nomesdoartista artistensnamn
+        nomesdoartista artistensnamn writer poet photographer illustrator owner
     """,
     "path": """
         path filepath file filename location trackuri spotifyuri uri url datei dateiname pfad fichier chemin archivo

@@ -225,6 +225,7 @@ TABLE_ENDINGS = (*TEXT_READERS, ENDING, SHEET_ENDING)
 NAME = "table"  # what errors call it
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//?)(?=[^/]|$)")  # a Path keeps one slash of the two
 _AT_A_TIME = 100_000  # rows of a table that is read through
+_BYTES_AT_A_TIME = 8 << 20  # of these, as the file counts them
 # Bytes that a Parquet file may unpack to: any; one that is larger, times its size; on the page; at an address.
 _MOST_UNPACKED, _TIMES, _MOST_GUARDED, _MOST_AWAY = 384 << 20, 100, 256 << 20, 64 << 30
 _WIDTHS = {"BOOLEAN": 0.125, "INT32": 4, "FLOAT": 4, "INT64": 8, "DOUBLE": 8, "INT96": 8, "BYTE_ARRAY": 4}  # bytes
@@ -339,7 +340,9 @@ def _unpack(file: Any, name: str, most: int) -> Iterator[Any]:
     _check_unpacked(name, size, most)
     yield file.schema_arrow.empty_table()
     size = 0
-    for batch in file.iter_batches(batch_size=_AT_A_TIME):
+    unpacked = sum(about.row_group(k).total_byte_size for k in range(about.num_row_groups))
+    some = max(1, min(_AT_A_TIME, _BYTES_AT_A_TIME * about.num_rows // max(1, unpacked)))  # rows of long texts are few
+    for batch in file.iter_batches(batch_size=some):
         size += batch.nbytes
         _check_unpacked(name, size, most)
         yield _arrow().Table.from_batches([batch]).cast(file.schema_arrow)

@@ -27,11 +27,14 @@ _COMMA = re.compile(r"-?\d+,\d+")
 
 
 def write_table(
-    path: str | os.PathLike[str], collection: Collection, extra: Mapping[str, Sequence[Any]] | None = None
+    path: str | os.PathLike[str],
+    collection: Collection,
+    extra: Mapping[str, Sequence[Any]] | None = None,
+    creator: str = "artist",
 ) -> Path:
     """Write the items of a collection in its order; :func:`read_table` reads the same collection back.
 
-    Columns: position from 1, then id, title, artist and path where any item has them, features, details, extra.
+    Columns: position from 1, then id, title, ``creator`` and path where any item has them, features, details, extra.
     An extra column replaces a feature or a detail of the same name. A feature that is an array of numbers
     has a column for each, ``name.1``, ``name.2``, ... The file is .csv, .tsv, .json (a list of objects), .jsonl,
     .parquet or .xlsx; returns its path.
@@ -39,7 +42,7 @@ def write_table(
     ending = Path(path).suffix.lower()
     if ending not in _ENDINGS:
         raise InputError(f"{path}: a table is written as {', '.join(_ENDINGS)}; got {ending or 'no ending'}")
-    columns = _columns(collection, extra or {})
+    columns = _columns(collection, extra or {}, creator)
     if ending == SHEET_ENDING:
         return write_whole(path, sheet_of(columns))
     if ending == ".parquet":
@@ -67,12 +70,12 @@ def _write_text(path: str | os.PathLike[str], text: str, script: Script | None =
         return write_whole(path, script.encode(text) if script else text.encode())
 
 
-def _columns(collection: Collection, extra: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+def _columns(collection: Collection, extra: Mapping[str, Sequence[Any]], creator: str) -> dict[str, list[Any]]:
     items = collection.items
     columns: dict[str, list[Any]] = {"position": list(range(1, len(items) + 1)), "id": [item.id for item in items]}
-    for name in ("title", "artist", "path"):
+    for name in ("title", "creator", "path"):
         if any(getattr(item, name) for item in items):
-            columns[name] = [getattr(item, name) for item in items]
+            columns[creator if name == "creator" else name] = [getattr(item, name) for item in items]
     fixed = set(columns)
     found = {name: values.tolist() for name, values in feature_columns(collection).items()}
     for name in dict.fromkeys(name for item in items for name in item.details):

@@ -1,6 +1,6 @@
 // What the rows show besides the title, the reason and the length: chosen from a menu, and remembered for each medium.
 
-import { $, el } from "./dom.js";
+import { $, capital, el } from "./dom.js";
 import { arcOf, isFollowing, readScale } from "./layout.js";
 import { emit, state } from "./state.js";
 
@@ -8,7 +8,6 @@ const KEY = "fabula-columns";
 const FIRST = ["length"]; // what is shown until somebody chooses
 
 const formatOff = (off) => off.toFixed(1).replace("-0.0", "0.0").replace("-", "−");
-const capital = (text) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
 // Every column there is for the collection: key, name, unit, width, and the text of a row.
 export function listColumns() {

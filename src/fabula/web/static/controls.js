@@ -1,6 +1,6 @@
 // The controls around the arc and the list, and what is said of the order.
 
-import { $, el } from "./dom.js";
+import { $, capital, el } from "./dom.js";
 import { arcOf, areAllAlike, count, currentTemplate, hasArc, isFollowing, layRows, pins } from "./layout.js";
 import { commit, state, titleOf } from "./state.js";
 
@@ -60,6 +60,8 @@ const gapText = (gap) => (gap > 0 ? `${gap} s of silence` : gap < 0 ? `${-gap} s
 export function fillWords({ medium, items, length_text: length }) {
   const { words, unit, preview } = medium;
   $("apart-text").textContent = `No ${words.creator} twice in a row`;
+  $("sides-text").textContent = capital(`${words.side}s`);
+  $("side-limit-text").textContent = `Longest ${words.side}`;
   for (const id of ["side-limit", "limit"]) {
     $(id).placeholder = unit.example;
     $(id).disabled = !length;

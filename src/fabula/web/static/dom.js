@@ -17,6 +17,8 @@ export function el(tag, props = {}, ...children) {
   return node;
 }
 
+export const capital = (text) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+
 const SVG = "http://www.w3.org/2000/svg";
 
 export function svg(tag, props = {}, ...children) {

@@ -3,7 +3,7 @@
 import * as api from "./api.js";
 import { renderColumns, shownColumns } from "./columns.js";
 import { isLinked } from "./constraints.js";
-import { $, el, icon, setIcon } from "./dom.js";
+import { $, capital, el, icon, setIcon } from "./dom.js";
 import { areAllAlike, label, layAllRows, lengthOfSide, pins, sideName, sides } from "./layout.js";
 import { isPlaying } from "./player.js";
 import { emit, state, titleOf } from "./state.js";
@@ -179,7 +179,7 @@ function keepFocus() {
 // What stands above each side, and above what is left out.
 function drawHeads() {
   const counts = sides(), box = $("heads");
-  const groups = counts.length > 1 ? counts.map((count, side) => [`Side ${sideName(side)}`, count, lengthOfSide(side)]) : [];
+  const groups = counts.length > 1 ? counts.map((count, side) => [`${capital(state.collection.medium.words.side)} ${sideName(side)}`, count, lengthOfSide(side)]) : [];
   let first = groups.length ? 0 : counts[0];
   if (leftOut()) groups.push(["Left out", leftOut(), state.answer?.length_texts.left_out || ""]);
   box.replaceChildren(...(isFinding() ? [] : groups).map(([name, count, length], side) => {

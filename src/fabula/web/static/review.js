@@ -3,7 +3,7 @@
 import { announce, notify, setBusy } from "./announce.js";
 import * as api from "./api.js";
 import { moveByHand, pin, swapByHand } from "./constraints.js";
-import { $, el } from "./dom.js";
+import { $, capital, el } from "./dom.js";
 import { emit, state, titleOf } from "./state.js";
 
 let shown = false, found = null, asking = null;
@@ -44,7 +44,6 @@ async function ask() {
 }
 
 const itemOf = (id) => state.collection.items.findIndex((one) => one.id === id);
-const capital = (text) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 const part = (kind, name, ...rows) => (rows.length ? [el("h3", { class: kind }, name), el("ul", { class: kind }, ...rows)] : []);
 
 function render() {

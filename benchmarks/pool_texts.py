@@ -1,0 +1,125 @@
+"""One model of several kinds of text, or one each: ``python -m benchmarks.pool_texts FOLDER novels speeches poems``.
+
+Each table of the folder is a kind (``novels.parquet``: one row a part in its true order, with ``collection_id``,
+``position``, ``text``, ``author``, ``split``). A fifth of the training authors of each is set aside. Bits of these,
+N = 1,024, by models of one kind alone; by one model whose weights are those of all kinds and what each kind has besides
+(the kind is an input); and by one that does not know the kind. All are held by the same penalty. Nothing of the
+validation split is used, but for ``--validation``, which measures there and learns from all authors. `speeches` ships
+as ``--validation --steps 300 --batch 384 --save FOLDER`` gives it.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn
+
+from benchmarks.choose_penalty import SIZES, divided
+from fabula.core.arrays import Floats, Ints
+from fabula.evaluation.intervals import mean_interval
+from fabula.models.model import load_model
+from fabula.research.kinds import prepare
+from fabula.research.splits import Recipe
+from fabula.training.loop import Loss, optimise
+from fabula.training.recipes import StepRecipe
+from fabula.training.step_models import (
+    ChainLearner,
+    Example,
+    LoglinearNet,
+    StepTraining,
+    Weights,
+    bits_of,
+    learn_weights,
+    summarise,
+)
+
+
+class PooledLearner(ChainLearner):
+    """Weights of all kinds, and those of each besides, in rows; as many examples of each kind in a step."""
+
+    def __init__(self, kinds: Sequence[Sequence[Example]], recipe: StepRecipe) -> None:
+        super().__init__([one for own in kinds for one in own], recipe)
+        ends = np.cumsum([len(own) for own in kinds])
+        self.rows = [np.arange(end - len(own), end) for own, end in zip(kinds, ends, strict=True)]
+
+    def make_net(self) -> nn.Module:
+        """All weights zero."""
+        return LoglinearNet(np.zeros(len(self.scale) * (1 + len(self.rows))))
+
+    def of_kind(self, array: Floats, kind: int) -> Floats:
+        """The weights of a kind, in units of the scale: shape (w,)."""
+        table = array.reshape(-1, len(self.scale))
+        return np.asarray(table[0] + table[1 + kind])
+
+    def loss(self, net: nn.Module, batch: tuple[int, Ints]) -> Loss:
+        """The loss of each kind by itself, whose gradient goes to what all have in common and to its own."""
+        step, most = batch[0], self.recipe.batch // len(self.rows)
+        gaps = []
+        for kind, own in enumerate(self.rows):
+            chosen = own[self._rng.permutation(len(own))[:most]]
+            single = LoglinearNet(self.of_kind(net.array, kind))
+            single.zero_grad()
+            told = super().loss(single, (step, chosen)).value - self.recipe.penalty * single.weights.square().sum()
+            told.backward()
+            gaps.append(-single.weights.grad.numpy())
+        gap = np.concatenate([np.sum(gaps, axis=0), *gaps])
+        return Loss(self.recipe.penalty * net.weights.square().sum() - net(torch.from_numpy(gap)))
+
+
+def learn_pooled(kinds: Sequence[Sequence[Example]], recipe: StepRecipe) -> list[Weights]:
+    """The weights of each kind, learned together."""
+    learner = PooledLearner(kinds, recipe)
+    array = optimise(learner).best_net().array
+    return [Weights.of(learner.of_kind(array, k) / learner.scale, kinds[0][0]) for k in range(len(kinds))]
+
+
+def tell(name: str, weights: Weights, examples: Sequence[Example]) -> None:
+    """Print the bits of examples by their number of items, intervals by author."""
+    told = []
+    for size, (low, high) in SIZES.items():
+        some = [one for one in examples if low <= len(one) <= high]
+        bits = bits_of(some, weights.score, negatives=1023, rng=np.random.default_rng(0))
+        found = mean_interval(bits, [one.group for one in some])
+        told.append(f"{size} {found.mean:.2f} ({found.low:.2f} to {found.high:.2f}), {found.n}")
+    print(f"{name}: " + "; ".join(told), flush=True)
+
+
+def main() -> None:
+    """Learn and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("kinds", nargs="+")
+    parser.add_argument("--steps", type=int, default=120)
+    parser.add_argument("--penalty", type=float, default=0.5)
+    parser.add_argument("--batch", type=int, default=256)
+    parser.add_argument("--validation", action="store_true")
+    parser.add_argument("--save", type=Path, help="a folder for the pooled models, one file a kind")
+    asked = parser.parse_args()
+    like, parts, learn, aside = load_model("prose"), [], [], []
+    for kind in asked.kinds:
+        changes = {"features": like.feature_names, "logged": like.config["encoder"]["logged"]}
+        steps = prepare(Recipe(asked.folder / f"{kind}.parquet", kind="steps", changes=changes)).trainable
+        if not isinstance(steps, StepTraining):
+            parser.error(f"{kind}: holds no texts")
+        own, others = (steps.examples, steps.held_out) if asked.validation else divided(steps.examples)
+        parts.append(steps)
+        learn.append(own)
+        aside.append(others)
+    recipe = StepRecipe(steps=asked.steps, penalty=asked.penalty, batch=asked.batch)
+    pooled = learn_pooled(learn, recipe)
+    for kind, steps, weights in zip(asked.kinds, parts, pooled, strict=True) if asked.save else ():
+        bits = bits_of(steps.held_out, weights.score, negatives=1023, rng=np.random.default_rng(0))
+        steps.export(weights, summarise(bits, steps.held_out, 1023)).save(asked.save / f"{kind}.safetensors")
+    blind = learn_weights([one for own in learn for one in own], recipe)
+    for k, kind in enumerate(asked.kinds):
+        tell(f"{kind}, alone", learn_weights(learn[k], recipe), aside[k])
+        tell(f"{kind}, pooled with its kind", pooled[k], aside[k])
+        tell(f"{kind}, pooled without it", blind, aside[k])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,261 @@
+"""Documents that are packed in a zip file: .docx, .odt and .epub. Bounded reading; nothing is written or run."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from urllib.parse import unquote
+from xml.etree.ElementTree import Element
+
+from fabula.core.files import open_file, parse_xml
+from fabula.errors import FileError, shown
+from fabula.media.text.documents import (
+    MOST,
+    PARAGRAPH,
+    SEPARATOR,
+    TITLE,
+    Document,
+    TextBlock,
+    decode,
+    html_document,
+    mark_looks,
+    name_lost,
+)
+
+BROKEN = (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, RuntimeError, ValueError)
+_MOST_FILES = 20_000
+_STYLE = re.compile(r"(?:heading|titre|berschrift|titulo|título)[ _-]?(\d?)", re.IGNORECASE)
+_CREATOR, _TITLE = "{http://purl.org/dc/elements/1.1/}creator", "{http://purl.org/dc/elements/1.1/}title"
+
+
+class Archive:
+    """The files in a zip file, of which at most so much is unpacked."""
+
+    def __init__(self, archive: zipfile.ZipFile, where: str) -> None:
+        self.archive, self.where, self.left = archive, where, MOST
+        self.names = set(archive.namelist())
+        if len(self.names) > _MOST_FILES:
+            raise FileError(f"{shown(where)}: holds {len(self.names)} files, too many for one text")
+
+    def read(self, name: str) -> bytes:
+        """One of the files; nothing where there is none of that name."""
+        if name not in self.names:
+            return b""
+        with self.archive.open(name) as file:
+            data = file.read(self.left + 1)
+        self.left -= len(data)
+        if self.left < 0:
+            raise FileError(f"{shown(self.where)}: unpacks to more than {MOST // 10**6} MB, too long for one text")
+        return data
+
+    def xml(self, name: str) -> Element | None:
+        """One of the files as XML; None where there is none."""
+        return self.parse(self.read(name), name)
+
+    def parse(self, data: bytes, name: str) -> Element | None:
+        """XML that is the content of one of the files; None where there is none."""
+        return parse_xml(data, self.where, name) if data else None
+
+
+def read_packed(path: str, read: Callable[[Archive], Document | None] | None = None) -> Document:
+    """A document from a .docx, .odt or .epub file, or from another that ``read`` reads.
+
+    A FileError where it is broken, locked, unpacks to more than 20 MB, or is of another kind than its ending says.
+    """
+    ending = Path(path).suffix.lower()
+    try:
+        with open_file(path) as file, zipfile.ZipFile(file) as archive:
+            document = (read or _READERS[ending])(Archive(archive, path))
+    except OSError as error:
+        raise FileError(f"{shown(path)}: cannot be read ({error.strerror or error})") from error
+    except BROKEN as error:
+        raise FileError(f"{shown(path)}: is broken, locked or no {ending} file ({shown(str(error))})") from error
+    if document is None:
+        raise FileError(f"{shown(path)}: is no {ending} file (its text is missing)")
+    return document
+
+
+def _docx(archive: Archive) -> Document | None:
+    root = archive.xml("word/document.xml")
+    if root is None:
+        return None
+    blocks = tuple(_paragraphs(find_inside(root, "body"), _word_piece))
+    lost = name_lost(map(local_name, root.iter()))
+    return _name(Document(untitle(blocks), lost=lost), archive.xml("docProps/core.xml"))
+
+
+def untitle(blocks: tuple[TextBlock, ...]) -> tuple[TextBlock, ...]:
+    """Blocks whose one title, where there are headings besides, is no heading: it is that of the whole."""
+    titles = [k for k, block in enumerate(blocks) if block.level == TITLE]
+    alone = len(titles) == 1 and any(block.level > 0 for block in blocks if block.level != TITLE)
+    at = PARAGRAPH if alone else 1
+    return tuple(replace(block, level=at) if block.level == TITLE else block for block in blocks)
+
+
+def find_inside(root: Element, *names: str) -> Element:
+    """The element that names lead to, one within the other, or the last of them that is there."""
+    for name in names:
+        root = next((child for child in root if local_name(child) == name), root)
+    return root
+
+
+def _odt(archive: Archive) -> Document | None:
+    root = archive.xml("content.xml")
+    if root is None:
+        return None
+    looks = {_value(one, "name"): _open_look(one) for one in root.iter() if local_name(one) == "style"}
+    blocks = tuple(_paragraphs(find_inside(root, "body", "text"), partial(_open_piece, looks), tails=True))
+    lost = name_lost(map(local_name, find_inside(root, "body").iter()))
+    return _name(Document(untitle(blocks), lost=lost), archive.xml("meta.xml"))
+
+
+class _Paragraph:
+    """A paragraph while it is read."""
+
+    __slots__ = ("at", "level", "parts")
+
+    def __init__(self, level: int = PARAGRAPH) -> None:
+        self.level, self.parts, self.at = level, list[tuple[int, str]](), 0  # parts: how they look, what they say
+
+
+_Within = tuple[_Paragraph, int]  # where one is while reading, and how what is read there looks
+
+
+def _paragraphs(
+    root: Element, read: Callable[[Element, str, _Paragraph, int], _Within], *, tails: bool = False
+) -> Iterator[TextBlock]:
+    """The paragraphs that say something, in one pass; ``read`` gives the one that an element begins, or the same."""
+    found, within = list[_Paragraph](), [(_Paragraph(), 0)]
+    opened, inside, at = [root], [iter(root)], 0
+    while inside:
+        element = next(inside[-1], None)
+        if element is not None:
+            at += len(inside) == 1  # the elements within the root are its pieces, counted from 1
+            tag = element.tag.rpartition("}")[2]
+            mine = read(element, tag, *within[-1])
+            if mine[0] is not within[-1][0] and tag in ("p", "h"):
+                mine[0].at = at
+                found.append(mine[0])
+            opened.append(element)
+            inside.append(iter(element))
+            within.append(mine)
+            continue
+        inside.pop()
+        within.pop()
+        tail = opened.pop().tail
+        if tails and tail and within:
+            within[-1][0].parts.append((within[-1][1], tail))
+    for one in found:
+        text = "".join(said for _, said in one.parts).strip()
+        if text:
+            marked = "" if one.level else mark_looks(one.parts).strip()
+            level = one.level if re.search(r"\w", text) else SEPARATOR
+            yield TextBlock(level, text, "" if marked == text else marked, one.at)
+
+
+def _value(element: Element, name: str) -> str:
+    """An attribute, whatever its namespace; "" where it is not there."""
+    return next((value for key, value in element.attrib.items() if key.rpartition("}")[2] == name), "")
+
+
+def _word_piece(element: Element, tag: str, within: _Paragraph, look: int) -> _Within:
+    """What an element of a .docx file says."""
+    if tag == "p":
+        return _Paragraph(), 0
+    if tag == "r":
+        set_on = {local_name(one) for one in find_inside(element, "rPr") if _value(one, "val") not in _OFF}
+        look = ("i" in set_on) + 2 * ("b" in set_on)
+    elif tag == "pStyle":
+        within.level = heading_level(next(iter(element.attrib.values()), ""))
+    elif tag == "t":
+        within.parts.append((look, element.text or ""))
+    elif tag in ("tab", "br", "cr"):
+        within.parts.append((0, "\t" if tag == "tab" else "\n"))
+    return within, look
+
+
+_OFF = ("0", "false", "off", "none")
+
+
+def _open_look(style: Element) -> int:
+    """How a style of an .odt file looks: italic (1), bold (2), both (3) or neither."""
+    said = [(_value(one, "font-style"), _value(one, "font-weight")) for one in style]
+    return any(a in ("italic", "oblique") for a, _ in said) + 2 * any(
+        b in ("bold", "700", "800", "900") for _, b in said
+    )
+
+
+def _open_piece(looks: Mapping[str, int], element: Element, tag: str, within: _Paragraph, look: int) -> _Within:
+    """What an element of an .odt file says; notes are no part of the paragraph they are in."""
+    if tag in ("p", "h"):
+        said = _value(element, "outline-level")
+        level = min(max(int(said) if said.isdigit() else 1, 1), 6)
+        within, look = _Paragraph(level if tag == "h" else PARAGRAPH), 0
+    elif tag in ("note", "annotation"):
+        return _Paragraph(), 0
+    elif tag == "span":
+        look |= looks.get(_value(element, "style-name"), 0)
+    within.parts.append((look, {"s": " ", "tab": "\t", "line-break": "\n"}.get(tag, element.text or "")))
+    return within, look
+
+
+def find_book(archive: Archive) -> str:
+    """What the file is called that lists the pages of an .epub book; "" where it is not said."""
+    container = archive.xml("META-INF/container.xml")
+    listed = () if container is None else container.iter()
+    return next((e.get("full-path", "") for e in listed if local_name(e) == "rootfile"), "")
+
+
+def _epub(archive: Archive) -> Document | None:
+    where = find_book(archive)
+    book = archive.xml(where)
+    if book is None:
+        return None
+    blocks: list[TextBlock] = []
+    lost: set[str] = set()
+    for at, name in enumerate(spine_of(book, posixpath.dirname(where)), start=1):
+        page = html_document(decode(archive.read(name), archive.where, declared=True)) if name else Document(())
+        if page.blocks and blocks:
+            blocks.append(TextBlock(SEPARATOR, "", at=at))
+        blocks.extend(replace(block, at=at) for block in page.blocks)
+        lost.update(page.lost)
+    found = _name(Document(tuple(blocks), lost=tuple(sorted(lost))), book)
+    return replace(found, title=found.name)
+
+
+def spine_of(book: Element, folder: str) -> Iterator[str]:
+    """The names of a book's pages in their order, "" for what is none; a name that leads out of it leads nowhere."""
+    pages = {e.get("id"): e.get("href", "") for e in book.iter() if local_name(e) == "item"}
+    for element in find_inside(book, "spine"):
+        href = pages.get(element.get("idref")) if local_name(element) == "itemref" else None
+        name = posixpath.normpath(posixpath.join(folder, unquote((href or "").partition("#")[0]))) if href else ""
+        yield "" if name.startswith(("/", "..")) else name
+
+
+def _name(document: Document, about: Element | None) -> Document:
+    """A document with the title and the author that its file tells."""
+    said = {e.tag: (e.text or "").strip() for e in about.iter()} if about is not None else {}
+    return replace(document, name=said.get(_TITLE, ""), author=said.get(_CREATOR, ""))
+
+
+def heading_level(style: str) -> int:
+    """The level that a style is of by its name: 1 to 6, that of a title, or that of a paragraph."""
+    if style.lower() in ("title", "titel", "titre"):
+        return TITLE
+    found = _STYLE.search(style)
+    return min(max(int(found[1] or 1), 1), 6) if found else PARAGRAPH
+
+
+def local_name(element: Element) -> str:
+    """The name of an element without its namespace."""
+    return str(element.tag).rpartition("}")[2]
+
+
+_READERS: dict[str, Callable[[Archive], Document | None]] = {".docx": _docx, ".odt": _odt, ".epub": _epub}
+PACKED_ENDINGS = frozenset(_READERS)
