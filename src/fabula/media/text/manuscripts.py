@@ -357,7 +357,7 @@ def tell_losses(collection: Collection, target: Path) -> str:
             document = read_document(file)
             lost.update(document.lost, ["front matter"] * bool(document.fields))
         lost.update(["bold and italic"] * (kind not in (*_CARRIED, ".txt", ".text", ".srt")))
-    return f"{target.name} is made anew: {name_some(sorted(lost))} of the sources are not in it" if lost else ""
+    return f"{target.name} is made anew, without the {name_some(sorted(lost))} of the sources" if lost else ""
 
 
 def _place(path: str, content: bytes, target: Path) -> Path:
