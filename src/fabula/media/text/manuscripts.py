@@ -258,14 +258,6 @@ def _cut_xml(archive: Archive, member: str, *names: str) -> Body:
     return Body(cut_elements(data, names[-1], same.index(within)), idle=frozenset(idle), member=member)
 
 
-def _cut_docx(archive: Archive) -> Body:
-    return _cut_xml(archive, "word/document.xml", "body")
-
-
-def _cut_odt(archive: Archive) -> Body:
-    return _cut_xml(archive, "content.xml", "body", "text")
-
-
 def _cut_epub(archive: Archive) -> Body:
     where = find_book(archive)
     book = archive.xml(where)
@@ -301,8 +293,8 @@ def _sort_lists(lists: Mapping[str, bytes], folder: str, book: bytes) -> dict[st
 
 
 _BODIES: dict[str, Callable[[str], Body]] = {
-    ".docx": cut_archive(_cut_docx),
-    ".odt": cut_archive(_cut_odt),
+    ".docx": cut_archive(lambda archive: _cut_xml(archive, "word/document.xml", "body")),
+    ".odt": cut_archive(lambda archive: _cut_xml(archive, "content.xml", "body", "text")),
     ".epub": cut_archive(_cut_epub),
 }
 _SIDES = {
