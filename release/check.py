@@ -123,7 +123,15 @@ def single(bench: Bench) -> str:
     program = build_single(bench, programs)
     root, started = bench.folder / "root", time.perf_counter()
     if os.geteuid() == 0 and shutil.which("chroot"):
-        for library in ("libz.so.1", "libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libutil.so.1"):
+        for library in (
+            "libz.so.1",
+            "libc.so.6",
+            "libm.so.6",
+            "libdl.so.2",
+            "libpthread.so.0",
+            "librt.so.1",
+            "libutil.so.1",
+        ):
             _copy_library(library, root)
         (root / "tmp").mkdir(parents=True)
         shutil.copy(program, root / "fabula")

@@ -73,7 +73,9 @@ def test_a_table_of_contents_is_no_chapter_and_is_told(tmp_path):
     book.write_text(f"# Book\n\n## Contents\n\n- One ... 3\n- Two ... 7\n- Three ... 12\n\n{chapters}\n## Empty\n")
     session = fabula.open(book)
     assert [item.title for item in session.collection.items] == ["One", "Two", "Three"]
-    assert any(note.startswith("not ordered, and kept where it stands: 'Contents', 'Empty' (") for note in session.notes)
+    assert any(
+        note.startswith("not ordered, and kept where it stands: 'Contents', 'Empty' (") for note in session.notes
+    )
     prose = STORIES["one.md"].replace("# One", "## Contents") * 2  # a chapter that is only called so
     book.write_text(f"{prose.replace('It rained', 'It rained ' * 20)}\n{chapters}")
     assert "Contents" in [item.title for item in fabula.open(book).collection.items]

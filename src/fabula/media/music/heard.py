@@ -232,7 +232,7 @@ def _colours(rate: float) -> Samples:
     return np.stack([counted, counted * bins, counted * (bins < _BASS)], axis=1).astype(np.float32)
 
 
-def _triangles(bins: Floats, lowest: float, highest: float, count: int) -> tuple[Floats, Floats]:
+def _triangles(bins: NDArray[np.floating[Any]], lowest: float, highest: float, count: int) -> tuple[Floats, Floats]:
     """Triangles even in mel over frequencies (n,), shape (n, count), and their middles."""
     edges = 700 * np.expm1(np.linspace(np.log1p(lowest / 700), np.log1p(highest / 700), count + 2))
     low, mid, high = (edges[k : k + count] for k in range(3))
