@@ -18,6 +18,7 @@ import contextlib
 import io
 import json
 import os
+import shutil
 import struct
 import sys
 import tempfile
@@ -30,8 +31,12 @@ import numpy as np
 from fabula.errors import FabulaError
 from fabula.media.children import _pool
 from fabula.session.session import open_session
-from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS, read_playlist, write_playlist
+from fabula.sources.playlists.crates import write_crate
+from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS, Entry, Playlist, read_playlist, write_playlist
+from fabula.sources.registry import Opening
 from tests.hostile.open_all import most_megabytes
+from tests.media.text import make_manuscripts
+from tests.sources.libraries.make_databases import make_engine, make_mixxx
 from tests.sources.make_exports import make_exports
 
 NAMED = (
@@ -55,6 +60,9 @@ def sounds() -> dict[str, bytes]:
         out = io.BytesIO()
         soundfile.write(out, noise, 11025, format=kind)
         found[ending] = out.getvalue()
+    out = io.BytesIO()
+    soundfile.write(out, noise, 12000, format="OGG", subtype="OPUS")
+    found["opus"] = out.getvalue()
     title = b"TIT2" + struct.pack(">I", 6) + b"\0\0\0Title"
     found["tagged.mp3"] = b"ID3\x03\0\0\0\0\0" + bytes([len(title)]) + title + found["mp3"]
     return found
@@ -62,14 +70,21 @@ def sounds() -> dict[str, bytes]:
 
 def pictures() -> dict[str, bytes]:
     """A small picture in every format, and a PDF."""
+    import pillow_jxl  # noqa: F401 - Pillow learns of it
     from PIL import Image
 
     picture = Image.fromarray(np.random.default_rng(0).integers(0, 255, (40, 60, 3), dtype=np.uint8))
     found = {}
-    for ending in ("png", "jpeg", "gif", "bmp", "tiff", "webp", "pdf"):
+    for ending in ("png", "jpeg", "gif", "bmp", "tiff", "webp", "pdf", "jxl", "avif", "jp2"):
         out = io.BytesIO()
-        picture.save(out, format=ending)
+        picture.save(out, format={"jp2": "JPEG2000"}.get(ending, ending))
         found[ending] = out.getvalue()
+    planes = np.asarray(picture).transpose(2, 0, 1).tobytes()
+    found["psd"] = b"8BPS\0\1" + bytes(6) + struct.pack(">HIIHH", 3, 40, 60, 8, 3) + bytes(14) + planes
+    drawn = '<rect width="30" height="20" fill="#a40"/><path d="M1 1L50 30Z"/><text>Rain</text><use href="#a"/>'
+    found["svg"] = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="60" height="40"><g id="a">{drawn}</g></svg>'.encode()
+    )
     return found
 
 
@@ -88,7 +103,25 @@ def texts() -> dict[str, bytes]:
         "md": f"# One\n\n{STORY}[a](b) `c` ![d](e)\n".encode(),
         "html": markup.encode(),
         "docx": out.getvalue(),
+        "srt": "".join(f"{n}\n00:00:0{n},000 --> 00:00:0{n},900\nRain, {n}.\n\n" for n in range(9)).encode(),
+        **manuscripts(),
     }
+
+
+def manuscripts() -> dict[str, bytes]:
+    """Those that libraries of their kinds write; a Scrivener project, which is a folder, as an archive."""
+    found = {}
+    with tempfile.TemporaryDirectory() as place:
+        for ending in ("odt", "epub", "pptx", "rtf", "fountain", "rst", "tex", "scriv"):
+            path = Path(place) / f"a.{ending}"
+            getattr(make_manuscripts, ending)(path)
+            if path.is_dir():
+                with zipfile.ZipFile(Path(place) / "packed", "w") as archive:
+                    for file in filter(Path.is_file, path.rglob("*")):
+                        archive.write(file, file.relative_to(path))
+                path = Path(place) / "packed"
+            found[ending] = path.read_bytes()
+    return found
 
 
 def lists() -> dict[str, bytes]:
@@ -133,7 +166,15 @@ def decks() -> dict[str, bytes]:
     keys = repeat('<TRACK Key="{}"/>')
     rekordbox = f'<DJ_PLAYLISTS Version="1.0.0"><COLLECTION Entries="4">{repeat(track)}</COLLECTION>{listed.format(keys)}</DJ_PLAYLISTS>'
     head = '<?xml version="1.0" encoding="UTF-8"?>\n'
-    return {"nml": f"{head}{traktor}".encode(), "rekordbox.xml": f"{head}{rekordbox}".encode()}
+    crate = write_crate(Playlist(tuple(Entry(f"/m/{n}.mp3", f"T{n}") for n in range(4)))).encode("latin-1")
+    with tempfile.TemporaryDirectory() as place:
+        files = [Path(place) / f"{n}.mp3" for n in range(4)]
+        databases = {
+            "mixxx.sqlite": make_mixxx(Path(place), files).read_bytes(),
+            "engine.db": make_engine(Path(place), files).read_bytes(),
+        }
+    texts = {"nml": f"{head}{traktor}".encode(), "rekordbox.xml": f"{head}{rekordbox}".encode()}
+    return {**texts, "crate": crate, **databases}
 
 
 def exports() -> dict[str, bytes]:
@@ -189,6 +230,16 @@ def write_again(path: Path) -> None:
         read_playlist(write_playlist(copy, playlist, range(len(playlist.entries))[::-1]))
 
 
+def place(path: Path, data: bytes) -> None:
+    """Write a file; a project that is a folder, packed, as that."""
+    if path.suffix == ".scriv" and zipfile.is_zipfile(io.BytesIO(data)):
+        shutil.rmtree(path, ignore_errors=True)
+        with contextlib.suppress(Exception):  # what cannot be unpacked is half a project
+            zipfile.ZipFile(io.BytesIO(data)).extractall(path)
+    elif not path.is_dir():
+        path.write_bytes(data)
+
+
 def fuzz(ending: str, valid: bytes, each: int, seconds: float) -> tuple[dict[str, int], float]:
     """How many mutations were read, refused, and anything else; and the longest time of one."""
     sound = sounds()["wav"]
@@ -202,12 +253,12 @@ def fuzz(ending: str, valid: bytes, each: int, seconds: float) -> tuple[dict[str
         for number in range(each):
             if time.monotonic() > until:
                 break
-            path.write_bytes(valid if not number else mutate_packed(valid, rng))
+            place(path, valid if not number else mutate_packed(valid, rng))
             start = time.process_time()
             try:
                 if path.suffix in PLAYLIST_ENDINGS:
                     write_again(path)
-                open_session(str(path))
+                open_session(str(path), opening=Opening("Night") if path.suffix in (".sqlite", ".db") else None)
                 counts["read"] += 1
             except FabulaError as error:
                 counts["refused" if "\n" not in str(error) else "else"] += 1

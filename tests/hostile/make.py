@@ -1,4 +1,4 @@
-"""120 files made to hurt who opens them: bombs, cut-offs, nesting, huge sizes declared, odd encodings, wrong magic.
+"""165 files made to hurt who opens them: bombs, cut-offs, nesting, huge sizes declared, odd encodings, wrong magic.
 
 python tests/hostile/make.py FOLDER    # writes them
 """
@@ -8,10 +8,12 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import sqlite3
 import struct
 import sys
 import zipfile
 import zlib
+from contextlib import closing
 from pathlib import Path
 
 MANY = 100_000
@@ -227,9 +229,118 @@ def pictures() -> dict[str, bytes]:
     }
 
 
-def files() -> dict[str, bytes]:
-    """All of them, by name."""
-    return sounds() | lists() | tables() | texts() | pictures()
+def sheet(rows: bytes, **more: bytes) -> bytes:
+    """A workbook of one sheet."""
+    space = b'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+    linked = b'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
+    kinds = b'<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Override '
+    kinds += b'PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.'
+    kinds += b'sheet.main+xml"/></Types>'
+    links = b'<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="a" '
+    links += b'Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="s.xml"/>'
+    book = b"<workbook %s %s><sheets><sheet name='a' sheetId='1' r:id='a'/></sheets></workbook>" % (space, linked)
+    return archive(
+        **{"[Content_Types]_dot_xml": kinds, "xl__workbook_dot_xml": book, **more},
+        xl___rels__workbook_dot_xml_dot_rels=links + b"</Relationships>",
+        xl__s_dot_xml=b"<worksheet %s><sheetData>%s</sheetData></worksheet>" % (space, rows),
+    )
+
+
+def slides(shapes: str, count: int = 1) -> bytes:
+    """A deck that shows one slide some times."""
+    listed = '<s:sldId xmlns:r="r" id="9" r:id="a"/>' * count
+    return archive(
+        ppt__presentation_dot_xml=f'<s:p xmlns:s="s"><s:sldIdLst>{listed}</s:sldIdLst></s:p>'.encode(),
+        ppt___rels__presentation_dot_xml_dot_rels=b'<r><a Id="a" Target="s.xml"/></r>',
+        ppt__s_dot_xml=f'<s:s xmlns:s="s"><s:cSld><s:spTree>{shapes}</s:spTree></s:cSld></s:s>'.encode(),
+    )
+
+
+def database(*statements: str) -> bytes:
+    """What SQLite writes when it is asked so."""
+    with closing(sqlite3.connect(":memory:")) as made:
+        made.executescript(";".join(statements))
+        return bytes(made.serialize())
+
+
+def exports() -> dict[str, bytes]:
+    """Lists and databases of players and decks, and spreadsheets."""
+    endless = "WITH RECURSIVE a (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM a)"
+    mixxx = [f"CREATE TABLE {name} (playlist_id)" for name in ("library", "track_locations", "PlaylistTracks")]
+    plist = b'<?xml version="1.0"?><plist version="1.0"><dict><key>Tracks</key><dict/><key>Playlists</key><array>%s'
+    items = b"<dict><key>Playlist Items</key><array></array ></dict>"
+    cells = b"<row r='%d'><c t='inlineStr' r='A%d'><is><t>a</t></is></c></row>"
+    return {
+        "letters.wpl": b"<smil><media src='a'>" + b"a" * 900_000 + b"</media></smil>",
+        "tags.asx": b"<asx><entry>" + b"".join(b"<t%d>" % n for n in range(110_000)) + b"</entry></asx>",
+        "comments.asx": b"<asx>" + b"<!--" * 200_000 + b"<entry><ref href='a.mp3'/></entry></asx>",
+        "nodes.nml": b"<NML><PLAYLISTS>" + b"<NODE>" * MANY + b"</NODE>" * MANY,
+        "doctype.nml": b"<!DOCTYPE a [<!ENTITY b 'c'>]><NML>&b;</NML>",
+        "arrays.xml": plist % (items * 20_000) + b"</array></dict></plist>",
+        "deep.xml": plist % (b"<array>" * MANY),
+        "laughs.xml": b"<!DOCTYPE a [<!ENTITY b 'c'>]><plist><dict><key>&b;</key></dict></plist>",
+        "size.crate": b"vrsn\0\0\0\0otrk\xff\xff\xff\xff",
+        "names.crate": b"vrsn\0\0\0\0" + b"otrk\0\0\0\x0cptrk\0\0\0\4\xd8\0\0/" * 50_000,
+        "header.sqlite": b"SQLite format 3\0" + b"\xff" * 5000,
+        "endless.sqlite": database(*mixxx, f"CREATE VIEW Playlists AS {endless} SELECT n AS id, n AS name, 0 AS hidden,"
+                                   " 0 AS position FROM a WHERE n < 0"),
+        "wide.sqlite": database(*mixxx, f"CREATE VIEW Playlists AS {endless} SELECT n AS id, zeroblob(100000000) AS "
+                                "name, 0 AS hidden, 0 AS position FROM a"),
+        "none.db": database("CREATE TABLE a (b)"),
+        "bomb.xlsx": sheet(b" " * 270_000_000),
+        "last.xlsx": sheet(b"<row r='1'><c r='XFD1'><v>1</v></c></row><row r='1048576'><c r='A1048576'/></row>"),
+        "gap.xlsx": sheet(cells % (1, 1) + cells % (1_048_576, 1_048_576)),
+        "deep.xlsx": sheet(b"<row>" * MANY),
+        "laughs.xlsx": sheet(b"", xl__sharedStrings_dot_xml=b"<!DOCTYPE a [<!ENTITY b 'c'>]><sst>&b;</sst>"),
+        "cut.xlsx": sheet(cells % (1, 1))[:300],
+    }  # fmt: skip
+
+
+def manuscripts() -> dict[str, bytes | dict[str, bytes]]:
+    """Kinds of manuscripts beside plain ones; a project is a folder."""
+    binder = "<p><BinderItem Type='DraftFolder'><Children>{}</Children></BinderItem></p>"
+    same = binder.format("<BinderItem UUID='a'><Title>b</Title></BinderItem>" * 3000).encode()
+    return {
+        "tabs.rtf": b"{\\rtf1 " + b"".join(b"\\tx%d a\\par\n" % n for n in range(40_000)),
+        "deep.rtf": b"{\\rtf1 " + b"{" * 400_000,
+        "words.rtf": b"{\\rtf1\\ansicpg99999 \\'e9\\u99999 \\uc-9 \\u-1 ?",
+        "shapes.pptx": slides("<s:sp>" * 40_000 + "</s:sp>" * 40_000),
+        "lines.pptx": slides("<s:sp>" + "<s:p>" * 40_000 + "</s:p>" * 40_000 + "</s:sp>"),
+        "again.pptx": slides("<s:sp><s:p><s:t>a</s:t></s:p></s:sp>" * 1000, 5000),
+        "bomb.pptx": archive(ppt__presentation_dot_xml=b" " * 40_000_000),
+        "outside.pptx": slides("").replace(b"s.xml", b"/../x"),
+        "parts.tex": b"\\begin{document}\n" + b"\\input{b}\n" * MANY,
+        "self.tex": b"\\begin{document}\n\\input{self}\n\\input{../../../etc/passwd}\n\\input{/etc/passwd}\n",
+        "heads.tex": b"\\section{" * 100_000,
+        "notes.fountain": b"[[" * 300_000,
+        "lines.rst": b"a\n---\n\n" * 60_000,
+        "times.srt": b"00:00:00,000 --> " * 50_000,
+        "same.scriv": {"a.scrivx": same, "Files/Data/a/content.rtf": b"{\\rtf1 " + b"a word\\par\n" * 40_000},
+        "deep.scriv": {"a.scrivx": binder.format("<BinderItem><Children>" * 50_000).encode()},
+        "names.scriv": {"a.scrivx": binder.format("<BinderItem UUID='../../..'/>" * 2).encode()},
+    }
+
+
+def drawings() -> dict[str, bytes]:
+    """Pictures of designers."""
+    start = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">'
+    uses = "".join(f'<g id="a{n}">{f"""<use href="#a{n - 1}"/>""" * 10}</g>' for n in range(1, 9))
+    return {
+        "outside.svg": f"{start}<image href='/etc/a\"/passwd' width='9' height='9'/></svg>".encode(),
+        "entity.svg": f"<!DOCTYPE svg [<!ENTITY a '/etc/passwd'>]>{start}<image href='&a;'/></svg>".encode(),
+        "uses.svg": f'{start}<g id="a0"><rect width="1" height="1"/></g>{uses}</svg>'.encode(),
+        "deep.svg": f"{start}{'<g>' * MANY}".encode(),
+        "tall.svg": b'<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1000000000"/>',
+        "huge.psd": b"8BPS\0\1" + bytes(6) + struct.pack(">HIIHH", 56, 300_000, 300_000, 32, 3) + bytes(40),
+        "layers.psd": b"8BPS\0\1" + bytes(6) + struct.pack(">HIIHH", 3, 9, 9, 8, 3) + b"\0" * 8 + b"\xff" * 4000,
+        "ones.jxl": b"\xff\x0a" + b"\xff" * 4000,
+    }
+
+
+def files() -> dict[str, bytes | dict[str, bytes]]:
+    """All of them, by name; a folder by the names of its files."""
+    made = sounds() | lists() | tables() | texts() | pictures() | exports() | drawings()
+    return {**made, **manuscripts()}
 
 
 def write(folder: Path, part: str = "all") -> list[Path]:
@@ -238,8 +349,9 @@ def write(folder: Path, part: str = "all") -> list[Path]:
     for number, (name, data) in enumerate(files().items()):
         if part in ("all", "some" if number % 12 == 3 else "others"):
             path = folder / f"{number:03}" / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
+            for inner, content in (data if isinstance(data, dict) else {"": data}).items():
+                (path / inner).parent.mkdir(parents=True, exist_ok=True)
+                (path / inner).write_bytes(content)
             found.append(path)
     return found
 

@@ -1,4 +1,4 @@
-"""120 files made to hurt: each is read or refused in one line, in time and within memory, by every way in."""
+"""165 files made to hurt: each is read or refused in one line, in time and within memory, by every way in."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from tests.hostile import make
 
 SECONDS, MEGABYTES = 120.0, 1000  # of one file, also beside other work
-COMPUTED = 45.0  # seconds of the processor, of all files together
+COMPUTED = 70.0  # seconds of the processor, of all files together
 PROGRAM = Path(__file__).parent / "open_all.py"
 
 
@@ -33,8 +33,8 @@ def open_all(way: str, paths: list[Path], folder: Path) -> None:
     assert sum(row["end"] == "refused" for row in rows[:-1]) >= len(paths) // 2, "it reads what cannot be read"
 
 
-def test_there_are_120():
-    assert len(make.files()) == 120
+def test_there_are_more_than_120():
+    assert len(make.files()) == 165
 
 
 @pytest.mark.timeout(600)

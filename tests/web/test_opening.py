@@ -155,6 +155,18 @@ def test_an_uploaded_playlist_finds_the_sound_beside_it(server, sound):
     assert kept == "#EXTM3U\nmusic/A.ogg\n# mine\nmusic/B.ogg\n"
 
 
+def test_an_uploaded_list_of_windows_finds_the_sound_beside_it(server, sound):
+    names = ["04 Parade.ogg", "01 Embers.ogg"]
+    media = "".join(f'<media src="..\\Music\\{name}" trackTitle="{name[3:-4]}" trackArtist="x"/>' for name in names)
+    listed = f'<?wpl version="1.0"?><smil><body><seq>{media}</seq></body></smil>'.encode()
+    opened = server.opened(server.upload(("a.wpl", listed), *((name, sound(name)) for name in names)))
+    told = server.client.get(f"/api/collections/{opened}").json()
+    assert [item["title"] for item in told["items"]] == ["Parade", "Embers"]
+    assert all(item["preview"] for item in told["items"])
+    assert told["left_out"] == []
+    assert "loudness" in [column["name"] for column in told["columns"]]
+
+
 def test_nothing_usable_and_several_lists_are_refused(server):
     nothing = server.upload(("a.xyz", b"x"))
     assert (nothing.status_code, "nothing in the upload can be opened" in nothing.json()["error"]) == (400, True)

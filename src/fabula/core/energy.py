@@ -6,9 +6,9 @@ flow; one that counts further is reach. A scorer that reads whole sequences adds
 likelier. Position and distance enter by fixed functions, on which the weights of models stand.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,11 @@ FUNCTIONS = 12  # of the position
 KERNELS = 7  # functions of the distance
 NEAR, ALWAYS = 0, KERNELS - 1  # the function that is 1 at distance 1 alone, and the one that is 1 at every distance
 NEVER = -1e5  # score of what must not be
+MOST_ORDERED = 10_000  # items that a model orders: its tables then take about 1 GB
 MOST_WHOLE = 1000  # items that are read, held and ordered as one: of more, tables are in single precision
+
+
+_ALL = slice(None)
 
 
 def table_type(n: int) -> Any:
@@ -44,9 +48,9 @@ class Energy:
     # (..., 7, n, n): what each two items add, the first (row) standing before the second, by the functions of their
     # distance, the first of which is flow
     reach: Floats | None = field(default=None, repr=False)
-    # number of positions m -> how much each item likes each of so many, (..., n, m), where some items are left out;
-    # by default the first m positions
-    of_count: Callable[[int], Floats] | None = field(default=None, repr=False)
+    # number of positions m, items -> how much these like each of so many, (..., items, m), where some items are left
+    # out, and of very many items, whose positions are not held; by default the first m positions
+    of_count: Callable[[int, slice], Floats] | None = field(default=None, repr=False)
     # orderings (..., r, m) -> a number each, (..., r), by a scorer that reads whole sequences; of one collection,
     # with or without a leading axis of 1
     whole: Callable[[Ints], Floats] | None = field(default=None, repr=False)
@@ -70,6 +74,11 @@ class Energy:
         return self.shape[:-1]
 
     @property
+    def placed(self) -> bool:
+        """Whether positions have a say."""
+        return self.positions is not None or self.of_count is not None
+
+    @property
     def solvable(self) -> bool:
         """Whether positions and neighbours are all it goes by, so that its best ordering can be solved for."""
         return self.reach is None and self.whole is None
@@ -86,13 +95,15 @@ class Energy:
             reach[NEAR] += self.flow
         return reach
 
-    def at(self, count: int) -> Floats:
-        """How much each item likes each of ``count`` positions, (..., n, count), where some items are left out."""
-        if self.positions is None:
-            return np.zeros((*self.lead, self.n, count))
-        if self.of_count is None or count == self.positions.shape[-1]:
-            return self.positions[..., :count]
-        return self.of_count(count)
+    def at(self, count: int, items: slice = _ALL) -> Floats:
+        """How much items like each of ``count`` positions, (..., items, count), where some items are left out."""
+        if self.positions is not None and (self.of_count is None or count == self.positions.shape[-1]):
+            return self.positions[..., items, :count]
+        return (
+            np.zeros((*self.lead, self.n, count))[..., items, :]
+            if self.of_count is None
+            else self.of_count(count, items)
+        )
 
     def score(self, orderings: ArrayLike, sides: Sequence[int] = ()) -> float | Floats:
         """How likely orderings (..., m) or (..., r, m) of all or some items are beside others: a float, or (..., r).
@@ -104,8 +115,13 @@ class Energy:
         rows = given.reshape(*lead, -1, m)
         which = tuple(np.expand_dims(axis, (-1, -2)) for axis in np.indices(lead, sparse=True)) if lead else ()
         total = np.zeros(rows.shape[:-1])
-        if self.positions is not None:
+        if self.placed and self.n <= MOST_WHOLE:
             total = self.at(m)[*which, rows, np.arange(m)].sum(axis=-1)
+        elif self.placed:
+            for some in split_items(self.n):
+                here = (rows >= some.start) & (rows < some.stop)
+                liked = self.at(m, some)[*which, np.where(here, rows - some.start, 0), np.arange(m)]
+                total = total + np.where(here, liked, 0.0).sum(axis=-1)
         if self.reach is not None:
             total = total + self._by_pairs(rows)
         elif self.flow is not None:
@@ -131,7 +147,7 @@ class Energy:
     def take(self, items: Ints) -> "Energy":
         """The energy of some items of one collection, in the order they are named: ``items[k]`` becomes item k."""
         m = len(items)
-        positions = None if self.positions is None else self.at(m)[items]
+        positions = self.at(m)[items] if self.placed else None
         flow = None if self.flow is None else self.flow[items][:, items]
         reach = None if self.reach is None else self.reach[:, items][:, :, items]
         return Energy(positions, flow, reach, shape=(m,))
@@ -154,7 +170,7 @@ class Energy:
             positions,
             flow,
             reach,
-            None if of_count is None else lambda m: of_count(m)[number],
+            None if of_count is None else lambda m, items: of_count(m, items)[number],
             None if whole is None else lambda rows: whole(rows[np.newaxis])[0],
             self.shape[1:],
         )
@@ -173,10 +189,25 @@ class Energy:
             positions,
             flow,
             reach,
-            (lambda m: self.at(m) + other.at(m)) if counted else None,
+            partial(self._add_up, other) if counted else None,
             (lambda rows: np.sum([one(rows) for one in read], axis=0)) if read else None,
             self.shape,
         )
+
+    def _add_up(self, other: "Energy", count: int, items: slice) -> Floats:
+        """What items like of so many positions by both; some items at a time, so that of very many it is made once."""
+        begin, end, _ = items.indices(self.n)
+        table = np.empty((*self.lead, end - begin, count), dtype=table_type(self.n))
+        for some in split_items(self.n, items):
+            table[..., some.start - begin : some.stop - begin, :] = self.at(count, some) + other.at(count, some)
+        return table
+
+
+def split_items(n: int, items: slice = _ALL) -> Iterator[slice]:
+    """Some of n items as they are; very many in parts, whose tables are small."""
+    begin, end, _ = items.indices(n)
+    for start in range(begin, end, MOST_WHOLE):
+        yield slice(start, min(start + MOST_WHOLE, end))
 
 
 def _add(mine: Floats | None, theirs: Floats | None) -> Floats | None:

@@ -18,9 +18,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-from fabula.errors import FileError, check_kind
+from fabula.errors import FileError, check_kind, shown
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
 
 # Writing files so that each is complete or absent.
 
@@ -289,6 +292,38 @@ def guard_files(guard: Opener) -> Iterator[None]:
 def is_guarded() -> bool:
     """Whether a guard stands before files."""
     return _guard.get() is not None
+
+
+# XML of somebody else: what it declares may become anything, and is refused.
+
+
+def parse_xml(data: bytes | str, where: str, name: str = "") -> "Element":
+    """XML that is the content of a file, or of one packed in it; a FileError where it is broken or has entities."""
+    from xml.etree import ElementTree as ET
+
+    if _declares(data):  # what an entity may become has no bound
+        raise FileError(f"{shown(where)}: defines entities of its own, which are not read")
+    try:
+        return ET.fromstring(data)
+    except (ET.ParseError, LookupError, ValueError) as error:
+        raise FileError(f"{shown(where)}: is broken ({f'{name}: ' * bool(name)}{error})") from error
+
+
+def _declares(data: bytes | str) -> bool:
+    """Whether XML declares anything of its own, entities for example, before its first element."""
+    from xml.parsers import expat
+
+    parser, found = expat.ParserCreate(), []
+
+    def stop(*_: object) -> None:
+        raise StopIteration
+
+    parser.StartDoctypeDeclHandler = lambda _name, _system, _public, inner: found.append(bool(inner))
+    parser.EntityDeclHandler = lambda *_: found.append(True)
+    parser.StartElementHandler = stop
+    with contextlib.suppress(StopIteration, expat.ExpatError, LookupError, ValueError):
+        parser.Parse(data, True)  # noqa: FBT003 - all of it
+    return any(found)
 
 
 # A stretch of a file, in seconds: its name and ``#t=12.5,200``, as media fragments have it.

@@ -89,7 +89,9 @@ def posterior_of(drawn: Ints) -> Posterior:
 def agreement(expected: Posterior) -> Energy:
     """What orderings can be expected to agree with the true one, as an energy of positions and neighbours."""
     return Energy(
-        position_agreement(expected), neighbour_agreement(expected), of_count=lambda m: position_agreement(expected, m)
+        position_agreement(expected),
+        neighbour_agreement(expected),
+        of_count=lambda m, items: position_agreement(expected, m)[..., items, :],
     )
 
 

@@ -38,6 +38,7 @@ _LOOK = 0.05  # seconds between two looks at whether to give up
 _START = 60.0  # seconds in which one must have started, or taken what is sent
 _SLOW = 12  # times its limit of computing that a child may take on a busy machine
 _TOGETHER, _SOON = 16, 0.1  # answers for small files that go into one message; seconds after which one goes
+_AGAIN = 2.0  # seconds of computing when it is looked for which file was too much: those before it took less than that
 _ANSWER = 1 << 30  # bytes of one answer
 _BLOCK, _BLOCKS = 1 << 16, 1 << 22  # bytes that are received at a time: where few are due, and where many
 _ENVIRONMENT = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -169,18 +170,22 @@ def call_all(
     function: Callable[..., Any], paths: Sequence[str], *more: Any, limits: Limits = LIMITS
 ) -> Iterator[Any | FileError]:
     """What a function gives for each of many files in their order, or the FileError of one; asked for at once."""
-    left, place, together = list(paths), place_of(function), _TOGETHER
+    left, place, why = list(paths), place_of(function), ""
+    brief = Limits(min(_AGAIN, limits.seconds), limits.memory)
     while left:
+        given = (place or function, left[: _TOGETHER if why else None], more, 1 if why else _TOGETHER)
         try:
-            for found in _stream(_each, (place or function, left[:], more, together), limits, lambda: left[0]):
+            for found in _stream(_each, given, brief if why else limits, lambda: left[0]):
                 for one in found:
                     left.pop(0)
                     yield FileError(one["error"]) if "error" in one else one["value"]
-        except FileError as error:  # the child is gone that was at it
-            if together == 1:
+            why = ""
+        except FileError as error:  # the child is gone that was at one of them: one by one it shows at which
+            name = shown(left[0])
+            if why:
                 left.pop(0)
-                yield error
-            together = _TOGETHER if together == 1 else 1  # one by one it shows at which
+                yield FileError(f"{name}: {why}")
+            why = "" if why else str(error).removeprefix(f"{name}: ")
 
 
 def _each(

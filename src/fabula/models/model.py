@@ -15,7 +15,7 @@ from fabula.core.arcs import Arcs
 from fabula.core.arrays import Alike, Floats, Ints, normalise_many
 from fabula.core.collection import Collection, Evidence, Item
 from fabula.core.collections import Collections
-from fabula.core.energy import Energy
+from fabula.core.energy import MOST_ORDERED, Energy
 from fabula.core.files import write_whole
 from fabula.core.fit import Fit
 from fabula.errors import FabulaError, FileError, InputError, ModelError, check_kind
@@ -368,6 +368,9 @@ class Model:
 
     def _read(self, one: Collection, evidence: Evidence | None, scorer: str | None) -> tuple[Encoded, Energy]:
         """What it makes of one collection, and says of its orderings."""
+        if len(one) > MOST_ORDERED:
+            told = f"a model orders {MOST_ORDERED:,} items at most, and here are {len(one):,}"
+            raise InputError(f"{told}: take some of them, or order by a column (--by)")
         many = self._many([one], None)
         _, x = next(self.encoder.encode(many, None if evidence is None else [evidence]))
         return x, self.energy_of(x, scorer)[0]

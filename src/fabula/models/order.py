@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from fabula.core.arrays import Alike, Floats, Ints, as_ordering, normalise, positions
 from fabula.core.collection import Collection, Evidence
 from fabula.core.collections import Collections
-from fabula.core.energy import Energy, distance_basis, position_basis
+from fabula.core.energy import Energy, distance_basis, position_basis, split_items
 from fabula.core.fit import Fit, as_fixed, lay
 from fabula.core.posterior import agreement, posterior
 from fabula.core.solver import Arrangement, Constraints, Goal, arrange
@@ -41,7 +41,7 @@ Score = Callable[[Floats], Floats]
 
 def likeliest(energy: Energy, constraints: Constraints | None = None, *, seconds: float = _SECONDS) -> Arrangement:
     """The likeliest ordering under constraints, by positions and neighbours: exact up to 18 items, a gap beyond."""
-    goal = Goal(energy.n) if energy.positions is None else Goal.table(n=energy.n, whole=lambda m: -energy.at(m))
+    goal = Goal.table(n=energy.n, whole=lambda m: -energy.at(m)) if energy.placed else Goal(energy.n)
     flow = np.zeros((energy.n, energy.n)) if energy.flow is None else -energy.flow
     return arrange(goal, constraints=constraints, flow=flow, seconds=seconds)
 
@@ -53,7 +53,8 @@ def solvable(energy: Energy) -> Energy:
 
 def lean(energy: Energy) -> Floats:
     """Where each item leans to, the beginning (high) or the end (low): shape (n,), z-scored."""
-    return normalise(energy.at(energy.n) @ (0.5 - positions(energy.n)))
+    n = energy.n
+    return normalise(np.concatenate([energy.at(n, some) @ (0.5 - positions(n)) for some in split_items(n)], -1))
 
 
 def propose(
@@ -293,7 +294,7 @@ def _leave_out(
         part = Collections.of([collection.only(items)], model.feature_names)
         _, inputs = next(encoder.inputs(part))
         within, mine = (np.searchsorted(items, order[some]) for some in (seen, np.sort(rows)))
-        for cells, block in _blocks(inputs, [*([group] for group in groups), columns], mine):
+        for cells, block in _blocks(inputs, [*([group] for group in groups), columns], mine, n):
             # (3, 1 + cells, seen), all known first
             stand = _stand(model.energy_of(encoder.encode_inputs(block)), within, seen, n)
             group, one = np.divmod(cells, len(mine))
@@ -317,9 +318,10 @@ def _look_at(n: int, wanted: range) -> Iterator[tuple[Ints, Ints]]:
         yield np.arange(start, min(start + _ROWS, n)), np.sort(np.concatenate([near, far]))
 
 
-def _blocks(inputs: SetInputs, left_out: list[list[int]], mine: Ints) -> Iterator[tuple[Ints, SetInputs]]:
+def _blocks(inputs: SetInputs, left_out: list[list[int]], mine: Ints, n: int) -> Iterator[tuple[Ints, SetInputs]]:
     """The inputs as they are, then with a group not known of one of ``mine``, some cells (group, item) at a time."""
-    together, count = max(1, _TOGETHER // inputs.values.shape[1] ** 2), len(left_out) * len(mine)
+    m, count = inputs.values.shape[1], len(left_out) * len(mine)
+    together = max(1, _TOGETHER // (m * max(m, n // 20)))  # each has a table of its items by all positions
     for start in range(0, count, together):
         cells = np.arange(start, min(start + together, count))
         shared: dict[str, Any] = {

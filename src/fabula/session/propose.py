@@ -324,7 +324,7 @@ def _arrange_leaning(task: OrderTask, likelihood: Likelihood, lean: Template | N
     tables, n = likelihood.tables, len(task.essence)
     # from the size of a side to what leaning costs, (n, size)
     leaning = None if lean is None else lambda m: _LEANING * _squares(task.essence, lean, m)
-    if n <= MOST_WHOLE or tables.positions is None or tables.flow is None:
+    if n <= MOST_WHOLE or not tables.placed or tables.flow is None:
         return _arrange(task, _goal(tables, leaning), likelihood.flow, seconds)
 
     def scores(sizes: Sequence[int]) -> Floats:
@@ -336,9 +336,9 @@ def _arrange_leaning(task: OrderTask, likelihood: Likelihood, lean: Template | N
 
 def _goal(energy: Energy, leaning: Callable[[int], Floats] | None = None) -> Goal:
     """What positions cost by an energy, and by what leaning towards a template costs."""
-    if leaning is None and energy.positions is None:
+    if leaning is None and not energy.placed:
         return Goal(energy.n)
-    return Goal.table(leaning, energy.n, whole=None if energy.positions is None else lambda m: -energy.at(m))
+    return Goal.table(leaning, energy.n, whole=(lambda m: -energy.at(m)) if energy.placed else None)
 
 
 def _arrange(task: OrderTask, goal: Goal, flow: Floats, seconds: float) -> Arrangement:

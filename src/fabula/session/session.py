@@ -22,26 +22,12 @@ from fabula.media.medium import Medium, Steps, Threads
 from fabula.media.registry import ITEMS, media, medium_for
 from fabula.models.config import TITLES
 from fabula.models.model import Model, load_model
-from fabula.session import propose
+from fabula.session import propose, request as asking
 from fabula.session.explain import MOST_ITEMS
 from fabula.session.measure import Essence, embed, find_essence, usable_columns, with_embedding
 from fabula.session.ordered import Ordered
 from fabula.session.propose import Likelihood, OrderTask, Proposal
-from fabula.session.request import (
-    Request,
-    backward_steps,
-    constraints_of,
-    crossings,
-    explain_conflicts,
-    fill_up,
-    find_template,
-    find_title_wishes,
-    insist,
-    labels,
-    strands_apart,
-    with_matter,
-    with_spreads,
-)
+from fabula.session.request import Request
 from fabula.sources.registry import Opening, SeveralCollectionsError, Source, as_paths, open_source
 
 if TYPE_CHECKING:
@@ -152,7 +138,7 @@ class Session:
         """The templates to try where none is named: the arcs of the model, or one for a column."""
         if self.model is None:
             default = "steady-rise" if self.column in _RUNNING else DEFAULT_TEMPLATE
-            return [find_template(default)] if self.likelihood is None else list(map(_on_knots, _SHAPES))
+            return [asking.find_template(default)] if self.likelihood is None else list(map(_on_knots, _SHAPES))
         if self.model.arcs is None:
             return [proposal.template for proposal in self.model.order(self.collection)]
         return [arc.normalised() for arc in self.model.arcs.templates]
@@ -198,16 +184,16 @@ class Session:
             return self._count_sides(asked)
         if asked.spreads:
             plain = self.order(replace(asked, spreads="", alternatives=1, choose=1)).ordering
-            spread = with_spreads(asked, self.collection, self.medium, plain)
+            spread = asking.with_spreads(asked, self.collection, self.medium, plain)
             return replace(self.order(spread), request=asked)
         if asked.never_worse and asked.smoothness > 0:
             return self._no_worse(asked)
-        wished = with_matter(asked, self.collection, self.medium)
-        constraints = constraints_of(wished, self.collection, self.medium)
+        wished = asking.with_matter(asked, self.collection, self.medium)
+        constraints = asking.constraints_of(wished, self.collection, self.medium)
         steps = self._steps(asked) if asked.smoothness or asked.step_limits else None
         flow = asked.smoothness * steps.table if steps and asked.smoothness and len(self.collection) > 1 else None
         for column, weight in asked.soft.items():
-            back = (abs(weight) * _SOFT) * backward_steps(self.collection, column, self.medium)
+            back = (abs(weight) * _SOFT) * asking.backward_steps(self.collection, column, self.medium)
             flow = (back if weight > 0 else back.T) + (0.0 if flow is None else flow)
         judged = self.likelihood if asked.template is None and asked.like is None and not asked.flip else None
         task = OrderTask(self.essence, constraints, flow, self.model, judged, asked.likeliest, asked.seconds)
@@ -219,14 +205,14 @@ class Session:
     def _fill(self, asked: Request) -> Ordered:
         """Items that are together as long as asked for, those that fit best before others, in order."""
         plain = replace(asked, fill=None, limit=asked.fill, alternatives=1, choose=1)
-        bound = constraints_of(plain, self.collection, self.medium)
+        bound = asking.constraints_of(plain, self.collection, self.medium)
         target, total = float(bound.limit or 0.0), float(bound.weights.sum())
         if total <= target:
             told = f"all {len(self.collection)} {self.medium.words.items} are shorter together than {asked.fill}"
             raise InputError(told, field="fill")
         few = len(self.collection) <= MOST_ITEMS
         preferred = self.order(plain).ordering.tolist() if few else []
-        only = fill_up(bound.weights, target, preferred, bound.must_keep)
+        only = asking.fill_up(bound.weights, target, preferred, bound.must_keep)
         found = self.order(replace(asked, fill=None, only=only))
         off = float(bound.weights[only].sum()) - target
         near = "to the second"
@@ -237,7 +223,7 @@ class Session:
 
     def _count_sides(self, asked: Request) -> Ordered:
         """The order on as few sides as a limit of each takes."""
-        bound = constraints_of(replace(asked, sides=2), self.collection, self.medium)
+        bound = asking.constraints_of(replace(asked, sides=2), self.collection, self.medium)
         kept = bound.weights if not asked.only else bound.weights[list(asked.only)]
         limit = float(bound.side_limit or np.inf)
         fewest = max(1, int(np.ceil(kept.sum() / limit - 1e-9)))
@@ -288,7 +274,7 @@ class Session:
             return self._by_rules(task, asked, steps) if ruled else self._proposals(task, asked)
 
         reads = self.likelihood is not None and TITLES in self.likelihood.model.reads
-        wishes = find_title_wishes(self.collection.texts("title"), asked) if reads else None
+        wishes = asking.find_title_wishes(self.collection.texts("title"), asked) if reads else None
         if wishes is not None and task.likelihood is None:
             wishes = wishes.strict
         if wishes is not None:
@@ -297,7 +283,7 @@ class Session:
                 return counted, solve(counted)
             except (ConflictError, ConstraintError):
                 task = replace(task, against_titles=True)
-        with explain_conflicts(self.collection, self.medium, asked):
+        with asking.explain_conflicts(self.collection, self.medium, asked):
             return task, solve(task)
 
     def preset(self, name: str, request: Request, measuring: Measuring | None = None) -> tuple[Session, Request]:
@@ -366,7 +352,7 @@ class Session:
         """Proposals with one run of what shares a column, and no step beyond its limit; gaps of exact ones alone."""
         n = len(self.collection)
         by, beyond = asked.together_by, np.zeros((n, n)) if steps is None else steps.beyond(asked.step_limits)
-        strands = [None] * n if by is None else labels(self.collection, by, self.medium, "together_by")
+        strands = [None] * n if by is None else asking.labels(self.collection, by, self.medium, "together_by")
         flow = np.zeros((n, n)) if task.flow is None else task.flow
         worth = 4.0 + 4.0 * float(np.ptp(flow if task.likelihood is None else flow - task.likelihood.flow))
 
@@ -380,9 +366,9 @@ class Session:
 
         def kept(found: list[Proposal]) -> bool:
             one = found[asked.choose - 1 if asked.choose <= len(found) else 0]
-            return not strands_apart(one.fit.ordering, strands) and not broken(one)
+            return not asking.strands_apart(one.fit.ordering, strands) and not broken(one)
 
-        found = insist(beyond + (0.0 if by is None else crossings(strands)), worth, solve, kept)
+        found = asking.insist(beyond + (0.0 if by is None else asking.crossings(strands)), worth, solve, kept)
         good = [one for one in found if not broken(one)]
         if not good:
             self._refuse_steps(asked, steps, beyond, min(map(broken, found)))
@@ -425,7 +411,7 @@ class Session:
 @lru_cache(maxsize=32)
 def _on_knots(name: str) -> Template:
     """A built-in template on the paper's knots, so that a person can bend it there."""
-    named = find_template(name)
+    named = asking.find_template(name)
     return Template(PAPER_KNOTS, named.at(PAPER_KNOTS), named.name, named.description)
 
 
@@ -447,7 +433,7 @@ def _call_by_name(proposal: Proposal) -> Proposal:
 def template_by_name(text: str, known: Sequence[Template]) -> Template:
     """A template by what a person types; known ones may be meant by their names."""
     try:
-        return find_template(text, known)
+        return asking.find_template(text, known)
     except InputError as error:
         raise InputError(error.message, field="template") from None
 

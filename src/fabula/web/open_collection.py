@@ -16,7 +16,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from fabula.core.collection import Item
 from fabula.core.display import name_some
-from fabula.core.files import guard_files
+from fabula.core.files import guard_files, split_stretch
 from fabula.errors import FabulaError, FileError, InputError, shown
 from fabula.media.extraction import Measuring
 from fabula.media.registry import item_endings, medium_of_file
@@ -390,21 +390,31 @@ def _open_list(listed: Received, files: Sequence[Received], opening: Opening) ->
         if not files or opening.collection is not None:
             raise
         return "a list of several" if isinstance(error, SeveralCollectionsError) else "a list that cannot be read"
-    named = {item.path.replace("\\", "/").rpartition("/")[2].casefold() for item in source.collection.items}
+    named = set(_names_in(source))
     unnamed = [Path(file.name).name for file in files if Path(file.name).name.casefold() not in named]
     if files and 2 * len(unnamed) > len(files):
         return f"a list that names {len(files) - len(unnamed) or 'none'} of the {len(files)} files here"
     return _with_files(source, files, listed), tuple((name, f"is not on {Path(listed.name).name}") for name in unnamed)
 
 
+def _names_in(source: Source) -> list[str]:
+    """The name of the file of each item of a list, wherever it lies."""
+    items = source.collection.items
+    given = source.playlist.entries if source.playlist is not None else ()
+    paths = [given[row].location for row in source.rows] if given else [item.path for item in items]
+    return [split_stretch(path)[0].replace("\\", "/").rpartition("/")[2].casefold() for path in paths]
+
+
 def _with_files(source: Source, files: Sequence[Received], listed: Received) -> Source:
     """An uploaded table or playlist, its items at the uploaded files of the same name."""
     by_name = {Path(file.name).name.casefold(): file for file in files}
     items = []
-    for item in source.collection.items:
-        own = by_name.get(item.path.replace("\\", "/").rpartition("/")[2].casefold())
+    for item, name in zip(source.collection.items, _names_in(source), strict=True):
+        own = by_name.get(name)
         title = item.title or ("" if own is None else Path(own.name).stem)
         items.append(item if own is None else replace(item, path=str(own.path), title=title))
+    if files and not source.files and source.playlist is not None:  # which were not where the list says
+        source = replace(source, files=True, notes=())
     return _with_items(source, items, source.collection.title or Path(listed.name).stem)
 
 

@@ -23,6 +23,35 @@ def test_postscript_is_no_picture_whatever_it_is_called(tmp_path: Path) -> None:
         open_picture(path, 64)
 
 
+@pytest.mark.parametrize(
+    "shape",
+    [
+        '<image href="{}" width="9" height="9"/>',
+        "<image href='{}' width='9' height='9'/>",
+        '<filter id="a"><feImage href="{}"/></filter><rect width="9" height="9" filter="url(#a)"/>',
+    ],
+)
+def test_a_drawing_shows_no_other_file(tmp_path: Path, shape: str) -> None:
+    pytest.importorskip("resvg_py")
+    (tmp_path / 'a"').mkdir()
+    Image.new("RGB", (9, 9), (255, 0, 0)).save(tmp_path / "secret.png")
+    for number, place in enumerate(("secret.png", f"{tmp_path}/secret.png", f'{tmp_path}/a"/../secret.png')):
+        path = tmp_path / f"{number}.svg"
+        if '"{}"' in shape:
+            place = place.replace('"', "&quot;")
+        drawn = f"<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'>{shape.format(place)}</svg>"
+        path.write_text(drawn)
+        assert np.asarray(open_picture(path, 64)).min() == 255, place  # white: nothing is drawn
+
+
+def test_a_drawing_has_no_entities_of_its_own(tmp_path: Path) -> None:
+    pytest.importorskip("resvg_py")
+    path = tmp_path / "a.svg"
+    path.write_text('<!DOCTYPE svg [<!ENTITY a "b">]><svg xmlns="http://www.w3.org/2000/svg">&a;</svg>')
+    with pytest.raises(FileError, match="entities"):
+        open_picture(path, 64)
+
+
 def test_no_format_is_read_that_another_program_opens() -> None:
     assert not {"EPS", "WMF", "PSD", "FITS", "HDF5", "GRIB", "BUFR"} & set(FORMATS)
 

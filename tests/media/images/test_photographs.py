@@ -227,7 +227,7 @@ def test_photoshop_jpeg_xl_and_drawings(tmp_path: Path) -> None:
     )
     assert open_picture(tmp_path / "d.svg", 64).getpixel((30, 10)) == (255, 0, 0)
     (tmp_path / "e.svg").write_text("no drawing")
-    with pytest.raises(FileError, match="no drawing that can be read"):
+    with pytest.raises(FileError, match=r"e\.svg: is broken"):
         open_picture(tmp_path / "e.svg", 64)
     plugin = pytest.importorskip("pillow_jxl")
     assert plugin is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import math
 import time
@@ -75,7 +76,12 @@ OTHER = [
 def test_other_kinds_are_read_in_time(ending: str, piece: str, tmp_path: Path) -> None:
     path = tmp_path / f"a{ending}"
     path.write_text("{\\rtf1 " * (ending == ".rtf") + piece * (BYTES // len(piece)))
-    assert seconds(parse, str(path)) < SECONDS
+
+    def read(name: str) -> None:
+        with contextlib.suppress(FileError):  # one that includes too many others is refused
+            parse(name)
+
+    assert seconds(read, str(path)) < SECONDS
 
 
 SHAPES = [

@@ -13,10 +13,13 @@ from contextlib import closing
 import pytest
 
 from fabula.cli import run
+from fabula.core.files import guard_files
 from fabula.errors import FileError, InputError
 from fabula.session.open import demo_folder
 from fabula.session.session import open_session
+from fabula.sources.libraries import databases
 from fabula.sources.registry import Opening
+from tests.hostile.make import exports
 from tests.sources.libraries.make_databases import dump, make_engine, make_mixxx
 
 FILES = sorted(demo_folder().glob("*.ogg"))
@@ -179,3 +182,35 @@ def test_mixxx_itself_opens_what_was_written(tmp_path, files):
     after = start()
     assert before["Playlists"] == after["Playlists"][:-1]
     assert before["PlaylistTracks"] == after["PlaylistTracks"]
+
+
+def test_a_database_made_to_go_on_for_ever_is_given_up(tmp_path, monkeypatch):
+    monkeypatch.setattr(databases, "_LONGEST", 0.2)
+    path = tmp_path / "endless.sqlite"
+    path.write_bytes(exports()["endless.sqlite"])
+    start = time.process_time()
+    with pytest.raises(FileError, match="interrupted"):
+        databases.list_playlists(str(path))
+    assert time.process_time() - start < 5
+
+
+def test_where_files_are_guarded_a_database_is_read_by_the_handle_that_the_guard_gives(tmp_path, files):
+    path = make_mixxx(tmp_path, files)
+    asked = []
+
+    def guard(name):
+        asked.append(name)
+        return open(path, "rb")  # noqa: PTH123
+
+    with guard_files(guard):
+        found = databases.list_playlists(str(path))
+    assert [row[2] for row in found] == ["Night", "Day", "crate Day"]
+    assert asked == [str(path)]
+    path.rename(tmp_path / "elsewhere")
+    (tmp_path / "mixxxdb.sqlite").symlink_to(tmp_path / "elsewhere")
+    with guard_files(_refuse), pytest.raises(FileError, match="cannot be read"):
+        databases.list_playlists(str(path))
+
+
+def _refuse(name):
+    raise PermissionError(13, "may not be read")

@@ -441,9 +441,10 @@ def test_ten_thousand_songs_by_the_command(kind, tmp_path, monkeypatch):
     place.stop()
 
 
-def test_no_secret_in_the_list_of_processes(tmp_path):
-    """Who looks at the processes of the machine while one writes sees an address and no password."""
-    double = Double("jellyfin", 3)
+@pytest.mark.parametrize("kind", SERVERS)
+def test_no_secret_in_the_list_of_processes(kind, tmp_path):
+    """Who looks at the processes of the machine while one writes, or at logs, sees an address and no password."""
+    double = Double(kind, 3)
     double.add(NAME, list(double.songs))
     seen = []
     carry_out = double.change
@@ -453,7 +454,7 @@ def test_no_secret_in_the_list_of_processes(tmp_path):
         return carry_out(do, halve)
 
     double.change = look
-    address = f"jellyfin://ann@127.0.0.1:{double.port}/playlist/{NAME}"
+    address = f"{kind}://{'' if kind == 'plex' else 'ann@'}127.0.0.1:{double.port}/playlist/{NAME}"
     command = [sys.executable, "-m", "fabula", "order", address, "--by", "duration", "-o", address]
     secret = {**os.environ, IN_ENVIRONMENT: SECRET, "FABULA_CACHE_DIR": str(tmp_path)}
     done = subprocess.run(command, env=secret, capture_output=True, text=True, timeout=120, check=False)

@@ -144,6 +144,22 @@ def test_files_are_measured_below_the_folder_named(player):
         open_session(player.address("queue", "?music=/nowhere"))
 
 
+@pytest.mark.parametrize("ending", [".xspf", ".m3u8", ".pls"])
+def test_the_player_finds_the_entries_of_what_is_written_beside_its_music(player, ending, monkeypatch):
+    """From the folder of the music, so that files are named relative to it."""
+    folder = player.folder / "music" / "Ein Album"
+    (folder / "01 Embers.ogg").rename(folder / "01 Ä & b [c].ogg")
+    player.client.update()
+    while "updating_db" in player.client.status():
+        time.sleep(0.05)
+    monkeypatch.chdir(player.folder / "music")
+    ordered = open_session("Ein Album").order(template="icarus")
+    ordered.save(f"Ein Album/list{ending}")
+    player.client.clear()
+    player.client.load(f"Ein Album/list{ending}")
+    assert [song["file"] for song in player.queue()] == [row.item.path for row in ordered.rows]
+
+
 def test_a_song_that_is_gone_meanwhile_leaves_the_old_order(player):
     ordered = open_session(player.address("queue"), by="duration").order(template="steady-rise")
     player.client.delete(0)

@@ -1,4 +1,4 @@
-"""120 files made to hurt, sent to the page and opened there: each ends, and others are answered meanwhile."""
+"""165 files made to hurt, sent to the page and opened there: each ends, and others are answered meanwhile."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from tests.hostile import make
 
 SECONDS, MEGABYTES = 120.0, 1000  # of one file, also beside other work
-COMPUTED = 45.0  # seconds of the processor, of all files together
+COMPUTED = 70.0  # seconds of the processor, of all files together
 
 
 def send(client: httpx.Client, path: Path, way: str) -> tuple[str, float]:
@@ -88,4 +88,5 @@ def check_all(start, tmp_path: Path, paths: list[Path], way: str) -> None:
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell the most memory")
 @pytest.mark.parametrize("way", ["upload", "open"])
 def test_each_is_sent_and_others_are_answered_meanwhile(start, tmp_path, way):
-    check_all(start, tmp_path, make.write(tmp_path), way)
+    paths = make.write(tmp_path)  # a folder is not sent as one file
+    check_all(start, tmp_path, [path for path in paths if way == "open" or path.is_file()], way)

@@ -35,6 +35,7 @@ MOST_JUDGING = 0.9  # of the work, to judge all layouts
 JUDGED = 1  # paths for each layout, from the prices of the nearest
 WARM = 0.3  # noise at the start, in deviations of the links
 FEW_ITEMS, MORE = 100, 1.5  # of more items, how much more work
+ANNEALED = 0.15  # of the work, to anneal what prices led to
 LATE = 1.0  # seconds' worth of work after which no ordering is looked for
 ROUTED = 0.65  # of the work, for the route where neighbours count alone; the rest is the bound's
 TIE = 1e-7  # weight of squares beside the sum, to decide between orderings that tie
@@ -213,7 +214,7 @@ def _by_worst(problem: Problem, every: tables.Layouts, seed: int, budget: Budget
 
 
 def _by_sum(problem: Problem, every: tables.Layouts, seed: int, budget: Budget) -> Found | None:
-    """The smallest sum over all layouts: laid by the prices that bound it."""
+    """The smallest sum over all layouts: laid by the prices that bound it, and annealed."""
     waiting, rng = list(every.candidates), np.random.default_rng(seed)
     late, ordering = budget.extend(LATE * UNITS_PER_SECOND), None
     while waiting and ordering is None and not late.over:
@@ -225,7 +226,9 @@ def _by_sum(problem: Problem, every: tables.Layouts, seed: int, budget: Budget) 
     if len(every.candidates) == 1 and budget.left < 2 * SETTLED * floors.sweep_cost(len(laid)):  # no bound is asked for
         return _found(problem, first.instance, anneal(first.instance, laid, rng, budget, hot=WARM))
     searches, instance, laid = _judge_layouts([first, *waiting], laid, budget)
-    instance, laid = _lay_by_prices(searches, instance, laid, budget)
+    instance, laid = _lay_by_prices(searches, instance, laid, budget.part(1 - ANNEALED))
+    if min(one.best for one in searches) < instance.value(laid) * (1 - 1e-9):
+        laid = anneal(instance, laid, rng, budget, hot=WARM)
     known = every.complete and len(searches) == len(every.candidates)
     bounds = Bounds(min(one.best for one in searches) if known else -np.inf)
     return replace(_found(problem, instance, laid), bounds=bounds)

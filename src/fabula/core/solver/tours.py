@@ -52,13 +52,13 @@ def nearest(link: Floats, count: int) -> Ints:
     """The nearest others of each item, the nearest first: shape (n, count)."""
     n = len(link)
     found = np.empty((n, count), dtype=np.intp)
-    for start in range(0, n, 512):
-        rows = link[start : start + 512].copy()
+    for start in range(0, n, 128):
+        rows = link[start : start + 128].copy()
         own = np.arange(len(rows))
         rows[own, own + start] = np.inf
         some = np.argpartition(rows, count - 1, axis=1)[:, :count]
         costs = np.take_along_axis(rows, some, axis=1)
-        found[start : start + 512] = np.take_along_axis(some, np.argsort(costs, axis=1, kind="stable"), axis=1)
+        found[start : start + 128] = np.take_along_axis(some, np.argsort(costs, axis=1, kind="stable"), axis=1)
     return found
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.collection import Item
-from fabula.core.files import open_file, write_whole
+from fabula.core.files import open_file, parse_xml, write_whole
 from fabula.errors import FileError, import_extra, shown
 from fabula.media.children import call
 from fabula.media.facts import side_name
@@ -105,19 +105,23 @@ def _draw_svg(name: str) -> bytes:
     """A drawing as a PNG; what it names in other files is left out of it."""
     resvg = import_extra("resvg_py", extra="svg", purpose="reading SVG drawings")
     with open_file(name) as file:
-        text = file.read(_MOST_DRAWN + 1).decode("utf-8", "replace")
-    if len(text) > _MOST_DRAWN:
-        raise FileError(f"{shown(name)}: has more than {_MOST_DRAWN:,} characters")
-    inside = re.sub(
-        r"""(?i)\b((?:xlink:)?href|src)\s*=\s*(["'])(?!\s*(?:#|data:image/(?:png|jpeg|gif|webp)))[^"']*\2""", "", text
-    )
+        data = file.read(_MOST_DRAWN + 1)
+    if len(data) > _MOST_DRAWN:
+        raise FileError(f"{shown(name)}: has more than {_MOST_DRAWN:,} bytes")
+    root = parse_xml(data, name)
+    for element in root.iter():
+        for key in [key for key in element.attrib if key.rpartition("}")[2].lower() in ("href", "src")]:
+            if not _WITHIN.match(element.attrib[key]):
+                del element.attrib[key]
     try:
+        inside = ET.tostring(root, encoding="unicode")
         return bytes(resvg.svg_to_bytes(svg_string=inside, width=_PAGE, skip_system_fonts=True))
     except ValueError as error:
         raise FileError(f"{shown(name)}: is no drawing that can be read ({shown(str(error))})") from error
 
 
-_MOST_DRAWN = 8 << 20  # characters of a drawing
+_MOST_DRAWN = 8 << 20  # bytes of a drawing
+_WITHIN = re.compile(r"\s*(?:#|data:image/(?:png|jpeg|gif|webp)\b)", re.IGNORECASE)  # what a drawing may refer to
 
 
 def _formats() -> tuple[str, ...]:
@@ -244,11 +248,9 @@ def read_packet(packet: bytes | str) -> dict[str, Any]:
     {'rating': 4}
     """
     text = packet.decode("utf-8", "replace") if isinstance(packet, bytes) else packet
-    if len(text) > _MOST or re.search(r"<!(DOCTYPE|ENTITY)", text):  # nothing honest needs them here
-        return {}
     try:
-        root = ET.fromstring(text.strip().strip("\0\ufeff"))
-    except (ET.ParseError, ValueError):
+        root = parse_xml(text[: _MOST + 1].strip().strip("\0\ufeff"), "")
+    except FileError:
         return {}
     found: dict[str, Any] = {}
     for name, tag in (("title", f"{_DC}title"), ("artist", f"{_DC}creator"), ("keywords", f"{_DC}subject")):
@@ -308,12 +310,12 @@ def _prefixes(text: str) -> list[tuple[str, str]]:
 def _parse_packet(text: str) -> tuple[str, ET.Element, str]:
     """What stands before the one element of a packet, it, and what stands behind it; a ValueError for anything else."""
     first = re.search(r"<[^?!]", text)
-    if first is None or len(text) > _MOST or re.search(r"<!(DOCTYPE|ENTITY)", text):
+    if first is None or len(text) > _MOST or "<!DOCTYPE" in text:
         raise ValueError("it is no sidecar of a photo program")
     end = text.find(">", text.rfind("</")) + 1 or len(text)
     try:
-        root = ET.fromstring(text[first.start() : end])
-    except ET.ParseError as error:
+        root = parse_xml(text[first.start() : end], "it")
+    except FileError as error:
         raise ValueError(str(error)) from error
     if root.find(f".//{_RDF}Description") is None:
         raise ValueError("it describes nothing")

@@ -7,8 +7,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from xml.etree import ElementTree as ET
+from xml.etree.ElementTree import Element
 
+from fabula.core.files import parse_xml
 from fabula.errors import FileError, shown
 from fabula.media.text.documents import (
     MOST,
@@ -22,7 +23,7 @@ from fabula.media.text.documents import (
     read_bytes,
 )
 from fabula.media.text.manuscripts import Body, cut_archive, cut_elements
-from fabula.media.text.packed import Archive, find_inside, heading_level, local_name, parse_xml, read_packed, untitle
+from fabula.media.text.packed import Archive, find_inside, heading_level, local_name, read_packed, untitle
 
 
 def read_other(path: str) -> Document:
@@ -59,22 +60,38 @@ def _read_slides(archive: Archive) -> Document | None:
     return Document(tuple(blocks), paged=True)
 
 
-def _slide_blocks(slide: ET.Element | None, at: int) -> list[TextBlock]:
+def _slide_blocks(slide: Element | None, at: int) -> list[TextBlock]:
     """What a slide says; of a title slide, and of one that says nothing, headings alone."""
     said: dict[str, list[str]] = {}
-    for shape in () if slide is None else find_inside(slide, "cSld", "spTree").iter():
-        if local_name(shape) in ("sp", "graphicFrame"):
-            kind = next((one.get("type", "") for one in shape.iter() if local_name(one) == "ph"), "")
-            for line in shape.iter():
-                text = "".join(one.text or "" for one in line.iter() if local_name(one) == "t").strip()
-                if local_name(line) == "p" and text:
-                    said.setdefault(kind, []).append(text)
+    for kinds, lines in () if slide is None else _shapes(find_inside(slide, "cSld", "spTree")):
+        texts = filter(None, ("".join(line).strip() for line in lines))
+        said.setdefault(kinds[0] if kinds else "", []).extend(texts)
     first = said.pop("ctrTitle", [])
     title = " ".join(first or said.pop("title", []))
     rest = [text for texts in said.values() for text in texts]
     if first or not (title or rest):
         return [TextBlock(1, title or f"Slide {at}"), *(TextBlock(2, text) for text in rest)]
     return [TextBlock(1, title or rest[0]), *(TextBlock(PARAGRAPH, text) for text in rest or [title])]
+
+
+def _shapes(tree: Element) -> list[tuple[list[str], list[list[str]]]]:
+    """What kinds each shape says that it is of, and its lines in pieces; all in one pass."""
+    found, todo = [(list[str](), list[list[str]]())], [(tree, 0, list[str]())]  # the first is outside of all shapes
+    while todo:
+        element, shape, line = todo.pop()
+        tag = local_name(element)
+        if tag in ("sp", "graphicFrame"):
+            shape, line = len(found), []
+            found.append(([], []))
+        elif tag == "ph":
+            found[shape][0].append(element.get("type", ""))
+        elif tag == "p":
+            line = []
+            found[shape][1].append(line)
+        elif tag == "t":
+            line.append(element.text or "")
+        todo += [(child, shape, line) for child in reversed(element)]
+    return found[1:]
 
 
 def _cut_slides(archive: Archive) -> Body:
@@ -103,6 +120,7 @@ _OF_PARAGRAPHS = re.compile(
     "s|q[lrcj]|li|ri|fi|lin|rin|sb|sa|sl|slmult|keep|keepn|tx|intbl|ilvl|ls|outlinelevel|rtlpar|ltrpar|pagebb|"
     "widctlpar|pardirnatural|partightenfactor"
 )
+_MOST_SET = 100  # of these that hold on: programs have 64 tabs at most
 _RESET = re.compile(rb"\s*(?:\\pard\s*\\plain|\})")
 _STYLE = re.compile(r"\{(?:\\\*)?\\s(\d{1,4})\b[^{}]{0,400}?([^\\{};]{1,80});\}")
 _ABOUT = re.compile(r"\{\\(title|author) ([^\\{}]{1,300})\}")
@@ -192,7 +210,7 @@ class _Rtf:
             self.level = self.levels.get(f"s{number}")
         kinds = {"letters": _OF_LETTERS, "paragraphs": _OF_PARAGRAPHS}
         kind = next((kind for kind, words in kinds.items() if words.fullmatch(word)), "")
-        if kind and self.depth == 1:
+        if kind and self.depth == 1 and len(self.state[kind]) < _MOST_SET:
             self.state[kind][token[0] if word == "tx" else word] = token[0].strip()
 
     def _say(self, text: str, at: int) -> None:
@@ -360,6 +378,7 @@ _TEX_SILENT = re.compile(
     r"\\(?:documentclass|usepackage|begin|end|label|ref|pageref|cite\w*|includegraphics|input|include|bibliographystyle|vspace|hspace|index)\*?"
     r"(?:\[[^\]]{0,300}\])?(?:\{[^{}]{0,300}\})?"
 )
+_MOST_PARTS = 1000  # files that one includes
 _TEX_SIGNS = (("``", "“"), ("''", "”"), ("---", "—"), ("--", "–"), ("~", " "))
 
 
@@ -412,11 +431,13 @@ def _tex_blocks(lines: list[str], at: int) -> Iterator[TextBlock]:
 def _included_blocks(lines: list[str], start: int, path: str) -> list[TextBlock]:
     """What the files say that a LaTeX file includes, each in the line that includes it."""
     blocks: list[TextBlock] = []
+    named = [(at, found[1]) for at, line in enumerate(lines[start:], start=start) if (found := _TEX_PART.match(line))]
+    if len(named) > _MOST_PARTS:
+        raise FileError(f"{shown(path)}: includes {len(named):,} files, too many for one text")
     left = MOST
-    for at, line in enumerate(lines[start:], start=start):
-        found = _TEX_PART.match(line)
-        name = posixpath.normpath(found[1].strip()) if found and path else ""
-        if not name or name.startswith(("/", "..")):
+    for at, told in named if path else ():
+        name = posixpath.normpath(told.strip())
+        if name.startswith(("/", "..")):
             continue
         file = Path(path).parent / (name if name.endswith(".tex") else f"{name}.tex")
         try:
@@ -436,7 +457,7 @@ def _included_blocks(lines: list[str], start: int, path: str) -> list[TextBlock]
 # Scrivener: a folder whose binder, in one XML file, says which texts there are, and in which order.
 
 
-def _read_binder(path: str) -> tuple[Path, bytes, ET.Element, ET.Element]:
+def _read_binder(path: str) -> tuple[Path, bytes, Element, Element]:
     """The file of the binder, its content, and the element whose children are the parts of the draft."""
     found = sorted(Path(path).glob("*.scrivx"))
     if not found:
@@ -455,14 +476,21 @@ def _read_binder(path: str) -> tuple[Path, bytes, ET.Element, ET.Element]:
 def _read_scrivener(path: str) -> Document:
     _, _, _, inner = _read_binder(path)
     blocks: list[TextBlock] = []
+    left, seen = MOST, set[tuple[str | None, str | None]]()
     for at, item in enumerate(inner, start=1):
         blocks.append(TextBlock(1, item.findtext("Title") or f"Part {at}", at=at))
         for one in item.iter("BinderItem") if item.findtext("MetaData/IncludeInCompile") != "No" else ():
-            blocks += [replace(block, level=min(block.level, PARAGRAPH), at=at) for block in _scrivener_text(path, one)]
+            called = (one.get("UUID"), one.get("ID"))
+            said = [] if called in seen else _scrivener_text(path, one)  # a text has one place
+            seen.add(called)
+            left -= sum(len(block.text) for block in said)
+            if left < 0:
+                raise FileError(f"{shown(path)}: holds more than {MOST // 10**6} MB, too long for one text")
+            blocks += [replace(block, level=min(block.level, PARAGRAPH), at=at) for block in said]
     return Document(tuple(blocks), name=Path(path).stem, paged=True)
 
 
-def _scrivener_text(path: str, item: ET.Element) -> list[TextBlock]:
+def _scrivener_text(path: str, item: Element) -> list[TextBlock]:
     """What one text of a project says, in either of the places where versions keep it."""
     names = (f"Data/{item.get('UUID')}/content", f"Docs/{item.get('ID')}")
     for name in names:

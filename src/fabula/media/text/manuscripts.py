@@ -20,12 +20,11 @@ from functools import partial
 from itertools import accumulate, pairwise
 from pathlib import Path
 from urllib.parse import quote, unquote
-from xml.etree import ElementTree as ET
 from xml.parsers import expat
 
 from fabula.core.collection import Collection
 from fabula.core.display import name_some
-from fabula.core.files import find_mark, guess_encoding, open_file, try_decode, write_whole
+from fabula.core.files import find_mark, guess_encoding, open_file, parse_xml, try_decode, write_whole
 from fabula.errors import FileError, InputError, shown
 from fabula.media.children import Limits, call, load
 from fabula.media.text.books import ANEW, Joined, write_markdown
@@ -284,7 +283,7 @@ def _cut_epub(archive: Archive) -> Body:
 
 def _sort_lists(lists: Mapping[str, bytes], folder: str, book: bytes) -> dict[str, bytes]:
     """The tables of contents of a book in the order of its pages; one that cannot be read stays as it is."""
-    page = {name: at for at, name in enumerate(spine_of(ET.fromstring(book), folder))}
+    page = {name: at for at, name in enumerate(spine_of(parse_xml(book, "the book"), folder))}
     found = {}
     for name, data in lists.items():
         with contextlib.suppress(expat.ExpatError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import posixpath
 import re
 import zipfile
@@ -12,10 +11,9 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
-from xml.etree import ElementTree as ET
-from xml.parsers import expat
+from xml.etree.ElementTree import Element
 
-from fabula.core.files import open_file
+from fabula.core.files import open_file, parse_xml
 from fabula.errors import FileError, shown
 from fabula.media.text.documents import (
     MOST,
@@ -56,38 +54,13 @@ class Archive:
             raise FileError(f"{shown(self.where)}: unpacks to more than {MOST // 10**6} MB, too long for one text")
         return data
 
-    def xml(self, name: str) -> ET.Element | None:
+    def xml(self, name: str) -> Element | None:
         """One of the files as XML; None where there is none."""
         return self.parse(self.read(name), name)
 
-    def parse(self, data: bytes, name: str) -> ET.Element | None:
+    def parse(self, data: bytes, name: str) -> Element | None:
         """XML that is the content of one of the files; None where there is none."""
         return parse_xml(data, self.where, name) if data else None
-
-
-def parse_xml(data: bytes, where: str, name: str = "") -> ET.Element:
-    """XML that is the content of a file, or of one packed in it; a FileError where it is broken."""
-    if _declares(data):  # what an entity may become has no bound
-        raise FileError(f"{shown(where)}: defines entities of its own, which are not read")
-    try:
-        return ET.fromstring(data)
-    except (ET.ParseError, LookupError) as error:
-        raise FileError(f"{shown(where)}: is broken ({f'{name}: ' * bool(name)}{error})") from error
-
-
-def _declares(data: bytes) -> bool:
-    """Whether XML declares anything of its own, entities for example, before its first element."""
-    parser, found = expat.ParserCreate(), []
-
-    def stop(*_: object) -> None:
-        raise StopIteration
-
-    parser.StartDoctypeDeclHandler = lambda _name, _system, _public, inner: found.append(bool(inner))
-    parser.EntityDeclHandler = lambda *_: found.append(True)
-    parser.StartElementHandler = stop
-    with contextlib.suppress(StopIteration, expat.ExpatError, LookupError):
-        parser.Parse(data, True)  # noqa: FBT003 - all of it
-    return any(found)
 
 
 def read_packed(path: str, read: Callable[[Archive], Document | None] | None = None) -> Document:
@@ -125,7 +98,7 @@ def untitle(blocks: tuple[TextBlock, ...]) -> tuple[TextBlock, ...]:
     return tuple(replace(block, level=at) if block.level == TITLE else block for block in blocks)
 
 
-def find_inside(root: ET.Element, *names: str) -> ET.Element:
+def find_inside(root: Element, *names: str) -> Element:
     """The element that names lead to, one within the other, or the last of them that is there."""
     for name in names:
         root = next((child for child in root if local_name(child) == name), root)
@@ -155,7 +128,7 @@ _Within = tuple[_Paragraph, int]  # where one is while reading, and how what is 
 
 
 def _paragraphs(
-    root: ET.Element, read: Callable[[ET.Element, str, _Paragraph, int], _Within], *, tails: bool = False
+    root: Element, read: Callable[[Element, str, _Paragraph, int], _Within], *, tails: bool = False
 ) -> Iterator[TextBlock]:
     """The paragraphs that say something, in one pass; ``read`` gives the one that an element begins, or the same."""
     found, within = list[_Paragraph](), [(_Paragraph(), 0)]
@@ -186,12 +159,12 @@ def _paragraphs(
             yield TextBlock(level, text, "" if marked == text else marked, one.at)
 
 
-def _value(element: ET.Element, name: str) -> str:
+def _value(element: Element, name: str) -> str:
     """An attribute, whatever its namespace; "" where it is not there."""
     return next((value for key, value in element.attrib.items() if key.rpartition("}")[2] == name), "")
 
 
-def _word_piece(element: ET.Element, tag: str, within: _Paragraph, look: int) -> _Within:
+def _word_piece(element: Element, tag: str, within: _Paragraph, look: int) -> _Within:
     """What an element of a .docx file says."""
     if tag == "p":
         return _Paragraph(), 0
@@ -210,7 +183,7 @@ def _word_piece(element: ET.Element, tag: str, within: _Paragraph, look: int) ->
 _OFF = ("0", "false", "off", "none")
 
 
-def _open_look(style: ET.Element) -> int:
+def _open_look(style: Element) -> int:
     """How a style of an .odt file looks: italic (1), bold (2), both (3) or neither."""
     said = [(_value(one, "font-style"), _value(one, "font-weight")) for one in style]
     return any(a in ("italic", "oblique") for a, _ in said) + 2 * any(
@@ -218,7 +191,7 @@ def _open_look(style: ET.Element) -> int:
     )
 
 
-def _open_piece(looks: Mapping[str, int], element: ET.Element, tag: str, within: _Paragraph, look: int) -> _Within:
+def _open_piece(looks: Mapping[str, int], element: Element, tag: str, within: _Paragraph, look: int) -> _Within:
     """What an element of an .odt file says; notes are no part of the paragraph they are in."""
     if tag in ("p", "h"):
         said = _value(element, "outline-level")
@@ -256,7 +229,7 @@ def _epub(archive: Archive) -> Document | None:
     return replace(found, title=found.name)
 
 
-def spine_of(book: ET.Element, folder: str) -> Iterator[str]:
+def spine_of(book: Element, folder: str) -> Iterator[str]:
     """The names of a book's pages in their order, "" for what is none; a name that leads out of it leads nowhere."""
     pages = {e.get("id"): e.get("href", "") for e in book.iter() if local_name(e) == "item"}
     for element in find_inside(book, "spine"):
@@ -265,7 +238,7 @@ def spine_of(book: ET.Element, folder: str) -> Iterator[str]:
         yield "" if name.startswith(("/", "..")) else name
 
 
-def _name(document: Document, about: ET.Element | None) -> Document:
+def _name(document: Document, about: Element | None) -> Document:
     """A document with the title and the author that its file tells."""
     said = {e.tag: (e.text or "").strip() for e in about.iter()} if about is not None else {}
     return replace(document, name=said.get(_TITLE, ""), author=said.get(_CREATOR, ""))
@@ -279,7 +252,7 @@ def heading_level(style: str) -> int:
     return min(max(int(found[1] or 1), 1), 6) if found else PARAGRAPH
 
 
-def local_name(element: ET.Element) -> str:
+def local_name(element: Element) -> str:
     """The name of an element without its namespace."""
     return str(element.tag).rpartition("}")[2]
 

@@ -6,9 +6,10 @@ row and column. A table of precedence is antisymmetric: above zero where the fir
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
+from itertools import combinations_with_replacement
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ from fabula.models.encoders.measures import closeness, stand_out
 
 # Products of texts with texts over their words: dense for words of many texts, sparse for all others.
 
+_ROWS = 100  # texts whose products are made at a time: of very many each table is large
 _OFTEN = 1 / 32  # share of the texts from which on a word is one of many texts
 
 Table = NDArray[np.floating]
@@ -38,12 +40,15 @@ class WordTable:
     often: NDArray[np.float32]
     seldom: sparse.csr_array
 
-    def times(self, other: "WordTable") -> Table:
-        """The product of each row with each row of another table: shape (n, n)."""
-        found: Table = self.often @ other.often.T
-        rest = self.seldom @ other.seldom.T
-        if rest.nnz:
-            found += rest.toarray()
+    def times(self, other: "WordTable", *, root: bool = False) -> Table:
+        """The product of each row with each row of another table, or its root: shape (n, n)."""
+        n = len(self.often)
+        found = np.empty((n, len(other.often)), dtype=np.float16 if root and n > MANY else np.float32)
+        for start in range(0, n, _ROWS):
+            some = slice(start, start + _ROWS)
+            product, rest = self.often[some] @ other.often.T, self.seldom[some] @ other.seldom.T
+            product = product + rest.toarray() if rest.nnz else product
+            found[some] = np.sqrt(np.maximum(product, 1e-9)) if root else product
         return found
 
 
@@ -132,25 +137,27 @@ def count(texts: Sequence[str]) -> Counted:
     >>> found.counts.toarray()[:, stranger].tolist(), float(found.facts["indefinite"][stranger])
     ([2.0, 1.0], 1.0)
     """
-    tokens = [_tokens(text) for text in texts]
-    low = [[word.casefold() for word in words] for words, _, _ in tokens]
-    spoken = [language_of(words) for words in low]
+    held = [_tokens(text) for text in texts] if len(texts) <= MANY else None  # of very many each is read twice
+    spoken = [language_of([word.casefold() for word in words]) for words, _, _ in held or map(_tokens, texts)]
     language = max(sorted(set(spoken)), key=spoken.count)
     known: dict[str, int] = {}
     found = []
-    for text, (words, starts, ends), small in zip(texts, tokens, low, strict=True):
+    for text, (words, starts, ends) in zip(texts, held or map(_tokens, texts), strict=True):
+        small = [word.casefold() for word in words]
         numbers = np.array([known.setdefault(word, len(known)) for word in small], dtype=np.int64)
         capitals = np.array([word[:1].isupper() for word in words], dtype=bool)
         comma = np.array([text[end : end + 1] == "," for end in ends], dtype=bool)
         joined = np.zeros(len(words), dtype=bool)  # with the word before it, by one character
         joined[1:] = starts[1:] - ends[:-1] <= 1
-        found.append(_count_text(numbers, small, capitals, joined, comma, language))
+        found.append(
+            {"words": np.array([len(words)]), **_count_text(numbers, small, capitals, joined, comma, language)}
+        )
     columns = np.concatenate([one["column"] for one in found])
     indptr = np.cumsum([0, *(len(one["column"]) for one in found)])
     counts = np.concatenate([one["count"] for one in found]).astype(np.float64)
     table = sparse.csr_array((counts, columns, indptr), shape=(len(texts), len(known)))
     facts = {name: np.concatenate([one[name] for one in found]).astype(np.float32) for name in _FACTS}
-    totals, forms = np.array([len(words) for words in low]), np.stack([form_of(text) for text in texts])
+    totals, forms = np.concatenate([one["words"] for one in found]), np.stack([form_of(text) for text in texts])
     return Counted(tuple(known), table, facts, totals, language, _stems(known), forms)
 
 
@@ -274,14 +281,19 @@ def _likeness(found: Counted, weights: _Weights) -> dict[str, Maker]:
     def company() -> Table:
         wording = _cosines(layout, found, words["wording"])
         np.fill_diagonal(wording, wording.sum(axis=1) / n)
-        return closeness(-_correlations(wording))
+        return _nearer(_correlations(wording))
 
     tables: dict[str, Maker] = {name: partial(_alike, layout, found, values) for name, values in words.items()}
-    return tables | {"company": company, "stems": lambda: closeness(-_stem_cosines(found))}
+    return tables | {"company": company, "stems": lambda: _nearer(_stem_cosines(found))}
 
 
 def _alike(layout: WordLayout, found: Counted, one: Table, other: Table | None = None) -> Table:
-    return closeness(-_cosines(layout, found, one, other))
+    return _nearer(_cosines(layout, found, one, other))
+
+
+def _nearer(likeness: Table) -> Table:
+    """The closeness of texts that are so alike; the table is overwritten."""
+    return closeness(np.negative(likeness, out=likeness), own=True)
 
 
 def _styles(found: Counted, manner: Floats | None) -> dict[str, Maker]:
@@ -289,7 +301,7 @@ def _styles(found: Counted, manner: Floats | None) -> dict[str, Maker]:
     n = len(found.totals)
     forms = stand_out(found.forms, np.zeros(found.forms.shape[1], dtype=bool))
     told = np.zeros((n, 1)) if manner is None else manner
-    return {"form": lambda: closeness(_distances(forms)), "manner": lambda: closeness(_distances(told))}
+    return {"form": partial(_by_distance, forms), "manner": partial(_by_distance, told)}
 
 
 def _joins(found: Counted, weights: _Weights) -> dict[str, Maker]:
@@ -326,13 +338,15 @@ def _precedence(found: Counted, weights: _Weights) -> dict[str, Maker]:
         "cast_start": (weights.cast, start),
     }
 
-    @lru_cache(maxsize=3 if n <= MANY else 1)
-    def base(kept: bytes) -> _Base:
-        weight = np.maximum(weights.rarity, 0.1) * np.frombuffer(kept, dtype=bool)
-        return _base(weights.layout, weight[found.counts.indices])
+    bases: dict[bytes, _Base] = {}
 
     def more(kept: bytes, value: Table) -> Table:
-        return _before(weights.layout, base(kept), value)
+        if kept not in bases:
+            if n > MANY:
+                bases.clear()  # of very many texts one is held, and none while the next is made
+            weight = np.maximum(weights.rarity, 0.1) * np.frombuffer(kept, dtype=bool)
+            bases[kept] = _base(weights.layout, weight[found.counts.indices])
+        return _before(weights.layout, bases[kept], value)
 
     return {name: partial(more, kept.tobytes(), value) for name, (kept, value) in seen.items()}
 
@@ -348,20 +362,27 @@ class _Base:
 
 def _base(layout: WordLayout, weight: Floats) -> _Base:
     shared = layout.parts((weight > 0).astype(np.float32))
-    both = layout.parts(weight).times(shared)
-    return _Base(weight, shared, np.sqrt(np.maximum(both, 1e-9)))
+    return _Base(weight, shared, layout.parts(weight).times(shared, root=True))
 
 
 def _before(layout: WordLayout, base: _Base, value: Table) -> Table:
     """How much more of something the words that two texts share have in the first: antisymmetric, in deviations."""
     n = len(base.both)
-    amount = layout.parts(value * base.weight).times(base.shared)
-    more = (amount - amount.T) / base.both  # 0 where they share none
+    more = layout.parts(value * base.weight).times(base.shared)
+    for rows, columns in _tiles(n):  # in place: the table is large
+        less = (more[rows, columns] - more[columns, rows].T) / base.both[rows, columns]  # 0 where they share none
+        more[rows, columns], more[columns, rows] = less, -less.T
     spread = float(np.linalg.norm(more)) / np.sqrt(max(1, n * (n - 1)))
     if spread <= 1e-9:
         return np.zeros((n, n), dtype=np.float32)
     more /= spread
     return np.clip(more, -_FAR, _FAR, out=more)
+
+
+def _tiles(n: int) -> Iterator[tuple[slice, slice]]:
+    """A table (n, n) in squares: those on its diagonal, and above it."""
+    parts = [slice(start, start + MANY) for start in range(0, n, MANY)]
+    return combinations_with_replacement(parts, 2)
 
 
 def _cosines(layout: WordLayout, found: Counted, one: Table, other: Table | None = None) -> Table:
@@ -385,10 +406,13 @@ def _stem_cosines(found: Counted) -> Table:
     return parts.times(parts)
 
 
-def _distances(rows: Floats) -> Table:
-    """Euclidean distances of rows (n, f): shape (n, n)."""
-    size = (rows**2).sum(axis=1)
-    return np.asarray(np.sqrt(np.maximum(size[:, np.newaxis] + size - 2 * rows @ rows.T, 0.0)), dtype=np.float32)
+def _by_distance(rows: Floats) -> Table:
+    """The closeness of rows (n, f) by Euclidean distances: shape (n, n)."""
+    size, table = (rows**2).sum(axis=1), np.empty((len(rows), len(rows)), dtype=np.float32)
+    for start in range(0, len(rows), _ROWS):
+        some = slice(start, start + _ROWS)
+        table[some] = np.sqrt(np.maximum(size[some, np.newaxis] + size - 2 * rows[some] @ rows.T, 0.0))
+    return closeness(table, own=True)
 
 
 def _of_length_one(found: Counted, values: Table) -> Table:
@@ -397,11 +421,15 @@ def _of_length_one(found: Counted, values: Table) -> Table:
 
 
 def _correlations(profile: Table) -> Table:
-    """How alike two texts are in what else they are like: shape (n, n)."""
-    centred = profile - profile.mean(axis=0)
-    length = np.linalg.norm(centred, axis=1, keepdims=True)
-    rows = centred / np.where(length > 0, length, 1.0)
-    return np.asarray(rows @ rows.T)
+    """How alike two texts are in what else they are like: shape (n, n); the profile is overwritten."""
+    profile -= profile.mean(axis=0)
+    length = np.sqrt(np.einsum("ij,ij->i", profile, profile))[:, np.newaxis]
+    profile /= np.where(length > 0, length, 1.0)
+    for start in range(0, len(profile), _ROWS):  # rows above are not looked at again
+        profile[start : start + _ROWS, start:] = profile[start : start + _ROWS] @ profile[start:].T
+    for rows, columns in _tiles(len(profile)):
+        profile[columns, rows] = profile[rows, columns].T
+    return profile
 
 
 # How far it is from one text to the next: by their words, by the names in them, and from an end to a beginning.

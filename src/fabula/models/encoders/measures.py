@@ -194,9 +194,7 @@ def closeness(distance: NDArray[np.floating], *, own: bool = False) -> NDArray[n
     near -= (((n - 1) * columns + rows) / (n * (n - 2))).astype(near.dtype)
     np.fill_diagonal(near, 0.0)
     spread = float(np.linalg.norm(near)) / np.sqrt(n * (n - 1))
-    if spread <= 1e-6 * size:
-        return np.zeros_like(near)
-    near /= near.dtype.type(spread)
+    near /= near.dtype.type(np.inf if spread <= 1e-6 * size else spread)  # what is noise becomes zero
     return np.asarray(near)
 
 

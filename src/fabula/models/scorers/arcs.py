@@ -19,7 +19,7 @@ import numpy as np
 
 from fabula.core.arcs import Arcs
 from fabula.core.arrays import Floats
-from fabula.core.energy import FUNCTIONS, Energy, position_basis, table_type
+from fabula.core.energy import FUNCTIONS, MOST_WHOLE, Energy, position_basis
 from fabula.core.template import TemplateSet, name_templates
 from fabula.errors import InputError, ModelError
 from fabula.models.config import Array, Encoded, ScorerKind, Settings, Shape, Tensors, as_whole
@@ -39,11 +39,13 @@ class PositionArcs:
         if not self.template.any():
             return Energy(shape=x.essence.shape[:2])
 
-        def of_count(m: int) -> Floats:
-            table = x.essence @ (self.template.T @ position_basis(m))
-            return np.asarray(table, dtype=table_type(n) if m == n else np.float64)
+        def of_count(m: int, items: slice) -> Floats:
+            essence, basis = x.essence[:, items], self.template.T @ position_basis(m)
+            if n > MOST_WHOLE:
+                return np.asarray(essence.astype(np.float32) @ basis.astype(np.float32))
+            return np.asarray(essence @ basis, dtype=np.float64)
 
-        return Energy(of_count(n), of_count=of_count)
+        return Energy(of_count(n, slice(n)) if n <= MOST_WHOLE else None, of_count=of_count, shape=x.essence.shape[:2])
 
 
 def _shapes(settings: Settings, d: int) -> dict[str, Shape]:

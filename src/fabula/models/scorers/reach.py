@@ -11,7 +11,7 @@ import numpy as np
 
 from fabula.core.arrays import Floats
 from fabula.core.collection import Evidence
-from fabula.core.energy import KERNELS, Energy, distance_basis
+from fabula.core.energy import KERNELS, MOST_WHOLE, Energy, distance_basis, table_type
 from fabula.errors import ModelError
 from fabula.models.config import Array, Encoded, ScorerKind, Settings, Shape
 
@@ -39,10 +39,12 @@ class Reach:
         if not self.far:
             return Energy(flow=flow[np.newaxis])
 
-        def of_count(m: int) -> Floats:
-            return np.outer(lead, (m - 1) / 2 - np.arange(m))[np.newaxis]
+        kind = table_type(n)
 
-        return Energy(of_count(n), flow[np.newaxis], of_count=of_count)
+        def of_count(m: int, items: slice) -> Floats:
+            return np.outer(lead[items].astype(kind), ((m - 1) / 2 - np.arange(m)).astype(kind))[np.newaxis]
+
+        return Energy(of_count(n, slice(n)) if n <= MOST_WHOLE else None, flow[np.newaxis], of_count=of_count)
 
     def tables(self, evidence: Evidence, n: int) -> Floats:
         """What each function of the distance is multiplied with, for each two of n items: shape (7, n, n)."""
@@ -63,6 +65,7 @@ class Reach:
                 for row, own in zip(total, part, strict=True):  # row by row: tables of very many items are large
                     row += float(weight) * own
                 lead += mean * (part.sum(axis=1, dtype=np.float64) - part.sum(axis=0, dtype=np.float64)) / n
+                del part  # before the next one is made
         return np.zeros((n, n)) if total is None else np.asarray(total), lead
 
 

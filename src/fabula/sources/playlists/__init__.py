@@ -1,1 +1,1 @@
-"""Playlists: M3U, M3U8, PLS, XSPF, JSPF."""
+"""Playlists of players, decks and people, one format a module; ``playlist.py`` lists them."""

@@ -121,7 +121,9 @@ def _scan(text: str, deck: _Deck) -> tuple[dict[str, dict[str, str]], list[_List
         elif section == "playlists":
             told = attributes_of(match[3])
             if name in ("node", "subnodes") and not ended:
-                count = next((span for one, _, span in reversed(opened) if one == deck.counter), None)
+                count = None
+                if opened:
+                    count = opened[-1][2] if opened[-1][0] == deck.counter else opened[-1][1].count
                 opened.append((name, _ListNode(told.get("name", ""), match.start(), count), match.span()))
                 lists += [opened[-1][1]] if told.get("type", "").upper() in ("1", "PLAYLIST") else []
             elif name == deck.key[0] and opened:

@@ -179,7 +179,7 @@ def skip_space(text: str, at: int = 0) -> int:
 
 _NAME = r"[A-Za-z][\w:.-]*"
 TAG = re.compile(rf"<(/?)({_NAME})((?:\s+{_NAME}\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'))*)\s*(/?)>")
-_ATTRIBUTE = re.compile(rf"({_NAME})\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+_ATTRIBUTE = re.compile(rf"(?<![\w:.-])({_NAME})\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _REFUSED = re.compile(r"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 
 

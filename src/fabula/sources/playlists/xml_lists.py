@@ -164,7 +164,7 @@ def read_asx(path: str | os.PathLike[str]) -> Playlist:
             elif name == "duration":
                 said[name] = given.get("value", "")
             else:
-                said[name] = html.unescape(text[match.end() :].partition("<")[0]).strip()
+                said[name] = html.unescape(text[match.end() : text.find("<", match.end())]).strip()
         seconds = read_clock(said.get("duration", ""))
         details = {"annotation": said["abstract"]} if said.get("abstract") else {}
         made = Entry(
@@ -194,7 +194,7 @@ def write_asx(playlist: Playlist, comments: Comments | None = None) -> str:
 
 # Libraries of iTunes and Apple Music: tracks by number, and playlists that name numbers.
 
-_ITEMS = re.compile(r"<key>Playlist Items</key>\s*<array>(.*?)</array>", re.DOTALL)
+_ITEMS = re.compile(r"<key>Playlist Items</key>\s*<array>(.*?)</array", re.DOTALL)
 _ITEM = re.compile(r"\s*<dict>\s*<key>Track ID</key>\s*<integer>(\d+)</integer>\s*</dict>")
 _MOST_LIBRARY = 256 << 20
 _APPLE = ("Name", "Artist", "Album", "Genre", "Total Time", "BPM", "Location", "Comments")

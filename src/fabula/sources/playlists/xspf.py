@@ -23,7 +23,7 @@ from fabula.sources.playlists.text_lines import TAG, comment_text, is_break, mas
 
 _TAG = re.compile(rb"<[^>\"']*(?:\"[^\"]*\"[^>\"']*|'[^']*'[^>\"']*)*>")
 _DECLARED = re.compile(rb"<\?xml[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)")
-_COMMENT = re.compile(r"\s*<!--(.*?)-->", re.DOTALL)
+_COMMENT = re.compile(r"(?<!\s)\s*<!--(.*?)-->", re.DOTALL)
 _VLC_ID = re.compile(r"<vlc:id>\s*(\d+)\s*</vlc:id>")
 _VLC_ITEM = re.compile(r"(<vlc:item\s+tid=[\"'])(\d+)")
 _VLC_GROUP = re.compile(r"(</?(?:vlc:node|extension)\b[^>]*>)")
@@ -127,6 +127,7 @@ def _without_breaks(before: str) -> str:
     """What stands before a location without the comments before its element that start a side."""
     tag = TAG.search(mask_comments(before + ">"))  # of a tag that ends behind the location
     at = before.rfind("<") if tag is None else tag.start()
+    at = before.rfind("-->", 0, at) + 3  # what nothing closes is no comment
     return _COMMENT.sub(lambda match: "" if is_break(match[1].strip()) else match[0], before[:at]) + before[at:]
 
 

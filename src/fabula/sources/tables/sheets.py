@@ -21,10 +21,10 @@ from fabula.sources.playlists.text_lines import writable_text
 from fabula.sources.tables.source_table import SourceTable, column_of, table_of, text_of
 
 SHEET_ENDING = ".xlsx"
-_MOST_ROWS, _MOST_COLUMNS = 200_000, 1_000
+_MOST_ROWS, _MOST_COLUMNS, _MOST_CELLS = 200_000, 1_000, 1_000_000
 _MOST_UNPACKED = 256 << 20  # bytes
 _LOOKED = 10  # rows in which headings are looked for
-_LIMITS = Limits(60.0)
+_LIMITS = Limits(14.0)
 _CLOCKS = (time, timedelta)
 
 
@@ -56,9 +56,11 @@ def find_cells(path: str) -> dict[str, Any]:
 
 def _bounded(path: str, sheet: Any) -> Any:
     """The rows of a sheet, refused where they are too many."""
+    cells = 0
     for number, row in enumerate(sheet.iter_rows(), start=1):
-        if number > _MOST_ROWS or len(row) > _MOST_COLUMNS:
-            told = f"{_MOST_ROWS:,} rows and {_MOST_COLUMNS:,} columns"
+        cells += len(row)
+        if number > _MOST_ROWS or len(row) > _MOST_COLUMNS or cells > _MOST_CELLS:
+            told = f"{_MOST_ROWS:,} rows, {_MOST_COLUMNS:,} columns and {_MOST_CELLS:,} cells"
             raise FileError(f"{path}: has more than a sheet may have here: {told}")
         yield row
 
