@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from fabula.core.collection import fold_creator
 from fabula.errors import import_extra
-from fabula.models.titles import fold_creator
 
 TARGETS = ("energy", "acousticness", "valence", "danceability", "speechiness", "instrumentalness")
 LOGGED = ("acousticness", "speechiness", "instrumentalness")

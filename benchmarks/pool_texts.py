@@ -4,8 +4,8 @@ Each table of the folder is a kind (``novels.parquet``: one row a part in its tr
 ``position``, ``text``, ``author``, ``split``). A fifth of the training authors of each is set aside. Bits of these,
 N = 1,024, by models of one kind alone; by one model whose weights are those of all kinds and what each kind has besides
 (the kind is an input); and by one that does not know the kind. All are held by the same penalty. Nothing of the
-validation split is used, but for ``--validation``, which measures there and learns from all authors. `speeches` ships
-as ``--validation --steps 300 --batch 384 --save FOLDER`` gives it.
+validation split is used, but for ``--validation``, which measures there and learns from all authors. The recipe
+of `speeches`, which ships, is ``--validation --steps 300 --batch 384 --save FOLDER``; it was drawn by other seeds.
 """
 
 from __future__ import annotations

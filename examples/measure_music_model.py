@@ -20,7 +20,7 @@ import train_music_model as recipe
 import train_music_transformer as transformer
 
 import fabula
-from fabula.core.collection import Collection
+from fabula.core.collection import Collection, fold
 from fabula.core.energy import Energy
 from fabula.core.posterior import agreement, posterior
 from fabula.evaluation.controls import keep_only
@@ -29,7 +29,7 @@ from fabula.evaluation.intervals import compare_scores
 from fabula.evaluation.metrics import METRICS
 from fabula.models.model import Model
 from fabula.models.order import likeliest
-from fabula.models.titles import TITLE_PAIRS, fold, read_titles, title_pairs, words_of
+from fabula.models.titles import TITLE_PAIRS, read_titles, title_pairs, words_of
 
 FOLDER = recipe.FOLDER
 HEARD = (*FOLDER, *recipe.hearing.HEARD)

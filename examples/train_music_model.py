@@ -29,11 +29,11 @@ import simulate_heard as hearing
 import torch
 from learn_from_teachers import Errors, StudentLearner
 
-from fabula.core.collection import Collection, Item
+from fabula.core.collection import Collection, Item, fold_creator
 from fabula.errors import import_extra
 from fabula.models.encoders.set import SetSpec
 from fabula.models.model import save_model
-from fabula.models.titles import Vocabulary, fold_creator
+from fabula.models.titles import Vocabulary
 from fabula.training.data import ItemPool
 from fabula.training.loop import optimise
 from fabula.training.nets.set_net import Dropout, SetNet, artist_of, as_inputs, as_model, learn_inputs

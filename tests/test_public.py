@@ -5,9 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from importlib import import_module
-from pkgutil import resolve_name
 
-import click
 import pytest
 
 import fabula
@@ -50,40 +48,6 @@ MOVED = {
     "register": "fabula.models.own",
     "save_model": "fabula.models.model",
 }
-TWINS = {  # command: what does the same from Python
-    "arcs": "fabula.session.inner_arcs.inner_arcs",
-    "audit": "fabula.audit",
-    "bench-order": "fabula.research.bench.make_card",
-    "cache clear": "fabula.media.extraction.clear_cache",
-    "cache info": "fabula.media.extraction.cache_info",
-    "compare": "fabula.compare",
-    "copy": "fabula.session.ordered.Ordered.copy",
-    "demo": "fabula.session.open.order_demo",
-    "encode": "fabula.session.catalogue.encode_catalogue",
-    "evaluate": "fabula.research.evaluate.evaluate_table",
-    "extract": "fabula.session.catalogue.extract_table",
-    "fetch fma": "fabula.sources.fma.archive.fetch_fma",
-    "info": "fabula.load_model",
-    "job gather": "fabula.jobs.job.gather",
-    "job plan": "fabula.jobs.job.plan_job",
-    "job status": "fabula.jobs.status.Watch",
-    "job work": "fabula.jobs.worker.work",
-    "order": "fabula.order",
-    "reproduce": "fabula.research.reproduce.reproduce",
-    "restore": "fabula.session.export.restore",
-    "review": "fabula.review",
-    "serve": "fabula.web.app.create_app",
-    "sources": "fabula.sources.registry.readers",
-    "templates compare": "fabula.research.corpus.compare_files",
-    "templates cost": "fabula.research.corpus.follow",
-    "templates count": "fabula.research.corpus.count_templates",
-    "templates genealogy": "fabula.research.corpus.descend",
-    "templates learn": "fabula.learn_templates",
-    "templates list": "fabula.template_names",
-    "templates show": "fabula.template",
-    "templates table": "fabula.research.corpus.cost_table",
-    "train": "fabula.train",
-}
 HEAVY = ["torch", "scipy.optimize", "librosa", "pandas", "pyarrow", "matplotlib", "click", "rich", "fastapi"]
 
 
@@ -118,21 +82,6 @@ def test_what_packages_offer_is_there(package):
     assert all(getattr(found, name).__doc__ for name in found.__all__)
     with pytest.raises(AttributeError, match=f"module '{package}' has no attribute 'nonsense'"):
         _ = found.nonsense
-
-
-def test_every_command_has_a_twin_in_python():
-    from fabula.cli import cli
-
-    def leaves(command: click.Command, path: tuple[str, ...] = ()) -> list[str]:
-        if not isinstance(command, click.Group):
-            return [" ".join(path)]
-        context = click.Context(command)
-        names = command.list_commands(context)
-        return [leaf for name in names for leaf in leaves(command.get_command(context, name), (*path, name))]
-
-    assert sorted(leaves(cli)) == sorted(TWINS)
-    for twin in TWINS.values():
-        assert callable(resolve_name(twin)), twin
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from fabula.core.fit import fit
     from fabula.core.template import Template, TemplateSet, template, template_names
     from fabula.errors import FabulaError
-    from fabula.evaluation.information import mutual_information
     from fabula.evaluation.metrics import evaluate
     from fabula.models.model import Model, load_model
+    from fabula.research.recovery import mutual_information
     from fabula.research.train import audit, compare, train
     from fabula.session.open import open, order, review  # noqa: A004 - the verb of the design
     from fabula.sources.tables.read_table import read_table
@@ -40,7 +40,7 @@ _HOMES = {
     "fit": "core.fit",
     "learn_templates": "templates.learn",
     "load_model": "models.model",
-    "mutual_information": "evaluation.information",
+    "mutual_information": "research.recovery",
     "normalise": "core.arrays",
     "open": "session.open",
     "order": "session.open",

@@ -96,6 +96,17 @@ def test_a_database_that_is_removed_while_it_is_open_is_made_anew() -> None:
     assert cache_file().exists()
 
 
+def test_clearing_takes_what_early_versions_kept_one_file_each() -> None:
+    old = cache_folder() / "features" / "audio-1" / KEY[:2] / f"{KEY[2:]}.json"
+    old.parent.mkdir(parents=True)
+    old.write_text("{}")
+    assert recall(KEY, SPEC) is None
+    clear_cache("audio")
+    assert old.exists()
+    clear_cache()
+    assert not (cache_folder() / "features").exists()
+
+
 def test_a_folder_that_cannot_be_written_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("not a folder")
     monkeypatch.setenv("FABULA_CACHE_DIR", str(tmp_path / "file"))

@@ -1,11 +1,11 @@
 import pytest
 
+from fabula.core.collection import fold_creator
 from fabula.models.titles import (
     MARKS,
     clean_titles,
     find_closers,
     find_series,
-    fold_creator,
     grams_of,
     numbers,
     read_titles,

@@ -190,6 +190,8 @@ def test_gaps_and_crossfades_count_everywhere_alike(image, tmp_path, gap):
     assert f"3 tracks, 0:{whole:02.0f}" in str(ordered)
     with pytest.raises(InputError, match=rf"by 0:01: the shortest side limit that works is 0:{9 + gap:02.0f}"):
         fabula.open(image / "image.cue").order(sides=2, side_limit=9 + gap - 1, gap_s=gap)
+    fewest = fabula.open(image / "image.cue").order(side_limit=9 + gap, gap_s=gap)
+    assert f"2 sides: as many as 0:{9 + gap:02.0f} a side at most take" in fewest.notes
 
 
 @pytest.mark.skipif(not shutil.which("cuebreakpoints"), reason="needs cuetools")

@@ -21,15 +21,16 @@ if TYPE_CHECKING:
     from fabula.session.ordered import Ordered
     from fabula.training.loop import Progress
 
-_FEW = 20  # groups below which intervals hold the truth in 88 to 96 of 100 cases, not in 95
+_ENDLESS = 1000  # characters of a line that nobody looks at
+_FEW = 20  # groups below which an interval is called a hint
 
 
-def console(*, err: bool = False) -> Console:
-    """A terminal to print on; plain text of full width where it is not one."""
+def console(*, err: bool = False, whole: bool = False) -> Console:
+    """A terminal to print on; where it is none, lines of 100 characters, or ``whole``: no digit is cut off."""
     from rich.console import Console
 
     out = Console(stderr=err, highlight=False, soft_wrap=False)
-    return out if out.is_terminal else Console(stderr=err, highlight=False, width=100)
+    return out if out.is_terminal else Console(stderr=err, highlight=False, width=_ENDLESS if whole else 100)
 
 
 def hint(groups: int) -> str:

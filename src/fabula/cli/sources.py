@@ -30,6 +30,10 @@ class SourceKind:
         return not self.package or find_spec(self.package) is not None
 
 
+_ROWS = json.loads(files("fabula.cli").joinpath("sources.json").read_text(encoding="utf-8"))
+PLACES = tuple(SourceKind(**{**row, "known_by": tuple(row["known_by"])}) for row in _ROWS)
+
+
 @click.command("sources")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON list instead.")
 def command(*, as_json: bool) -> None:
@@ -39,9 +43,7 @@ def command(*, as_json: bool) -> None:
     Example:
       fabula sources
     """
-    rows = json.loads(files("fabula.cli").joinpath("sources.json").read_text(encoding="utf-8"))
-    own = [SourceKind(**{**row, "known_by": tuple(row["known_by"])}) for row in rows]
-    places = [*own, *_others(own)]
+    places = [*PLACES, *_others()]
     if as_json:
         click.echo(json_text([{**asdict(one), "installed": one.installed} for one in places], indent=1))
         return
@@ -52,12 +54,12 @@ def command(*, as_json: bool) -> None:
         print_lines(f"{one.name}{known}: {'in and out' if one.writes else 'in'}{state}", f"    {one.example}")
 
 
-def _others(places: list[SourceKind]) -> list[SourceKind]:
+def _others() -> list[SourceKind]:
     """What other packages bring."""
     from fabula.media.registry import added
     from fabula.sources.registry import readers
 
-    known = {name for place in places for name in place.known_by}
+    known = {name for place in PLACES for name in place.known_by}
     found = []
     for medium in added():
         written = f"NAME{next(iter(medium.outputs), '.m3u8')}"

@@ -1,7 +1,10 @@
 """Collections: items with an id, their features, and what else is known of them as evidence."""
 
+import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +22,35 @@ if TYPE_CHECKING:
 
 _HEAD = 8  # items that a collection shows of itself
 _COLUMNS = 8  # features
+
+_AND, _FEATURED = frozenset(("and", "y", "und", "et")), frozenset(("feat", "ft", "featuring"))
+
+
+@lru_cache(maxsize=1 << 14)
+def fold(text: str) -> str:
+    """A text in lower case, without accents, in plain forms of its characters: "Canción  Ⅳ" -> "cancion iv"."""
+    if text.isascii():
+        return " ".join(text.lower().split())
+    decomposed = unicodedata.normalize("NFKD", text)
+    return " ".join("".join(c for c in decomposed if not unicodedata.combining(c)).lower().split())
+
+
+def fold_creator(name: str) -> str:
+    """A name such that spellings of one artist are one: no case, accents, marks or spaces, no "The" before it.
+
+    "and" is "&", and who is featured is left out.
+
+    >>> fold_creator("The Jay-Z Band"), fold_creator("JAY Z band"), fold_creator("The The"), fold_creator("!!!")
+    ('jayzband', 'jayzband', 'the', '!!!')
+    >>> fold_creator("Simon and Garfunkel") == fold_creator("Simon & Garfunkel (feat. A Choir)")
+    True
+    """
+    folded = fold(name)
+    words = re.findall(r"[^\W_]+", folded)
+    words = words[1:] if len(words) > 1 and words[0] == "the" else words
+    words = words[: next((k for k, word in enumerate(words) if k and word in _FEATURED), None)]
+    ends = (0, len(words) - 1)  # "And One" is a name, "Generation Y" too
+    return "".join(word for k, word in enumerate(words) if k in ends or word not in _AND) or folded
 
 
 @dataclass(frozen=True)
@@ -164,6 +196,11 @@ class Collection:
     def creators(self) -> list[str]:
         """Who made each item; "" where that is not known."""
         return self.texts("artist")
+
+    @property
+    def maker(self) -> str:
+        """Who made it, one spelling for all: the first name that an item says; "" where none does."""
+        return next((fold_creator(name) for name in self.creators if name), "")
 
     @property
     def detail_names(self) -> tuple[str, ...]:

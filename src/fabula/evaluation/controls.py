@@ -117,9 +117,8 @@ def divide(collections: Sequence[Collection], share: float) -> tuple[list[Collec
     """
     if not 0 < share < 1:
         raise InputError(f"the share to hold out must lie between 0 and 1; got {share}")
-    makers = [c.creators[0] for c in collections]
-    by_maker = all(makers) and len(set(makers)) >= _MAKERS
-    names = [maker if by_maker else c.id for maker, c in zip(makers, collections, strict=True)]
+    spelt = spell_makers(collections)
+    names = spelt if len(set(spelt)) >= _MAKERS else [c.id for c in collections]
     wanted = max(round(share * len(names)), min(5, len(names) // 2), 1)
     apart: set[str] = set()
     times, taken = Counter(names), 0
@@ -130,6 +129,13 @@ def divide(collections: Sequence[Collection], share: float) -> tuple[list[Collec
         taken += times[name]
     sides = [(c, name in apart) for c, name in zip(collections, names, strict=True)]
     return [c for c, out in sides if not out], [c for c, out in sides if out]
+
+
+def spell_makers(collections: Sequence[Collection]) -> list[str]:
+    """Who made each collection, as first spelt among them; empty where one does not say."""
+    first: dict[str, str] = {}
+    names = [first.setdefault(c.maker, next(filter(None, c.creators))) if c.maker else "" for c in collections]
+    return names if all(names) else []
 
 
 def share_of(text: str) -> float:

@@ -9,8 +9,8 @@ import math
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from typing import Protocol, runtime_checkable
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection
 from fabula.core.display import table_html
+from fabula.core.energy import Energy
 from fabula.core.fingerprints import fingerprints_of
 from fabula.errors import InputError, SeenWarning, brief, check_count, check_kind
 from fabula.evaluation.intervals import Interval, mean_interval
@@ -27,33 +28,6 @@ Score = Callable[[Floats], ArrayLike]
 
 _SEQUENCES = 4096  # scored at a time
 _ORDERINGS = 65_536  # gathered at a time
-
-
-@runtime_checkable
-class Scoring(Protocol):
-    """What a model must offer to be measured."""
-
-    @property
-    def most_detailed(self) -> str | None:
-        """The kind of its scorers that sees most of a sequence."""
-        ...
-
-    def encode_all(self, collections: Sequence[Collection]) -> list[Floats]:
-        """Essence of each collection, (n, d)."""
-        ...
-
-    def score(self, sequence: ArrayLike, scorer: str | None = None) -> float | Floats:
-        """Scores (m,) of sequences (m, n, d)."""
-        ...
-
-
-@runtime_checkable
-class Tabled(Protocol):
-    """What a model whose scores are sums over tables must offer to be measured."""
-
-    def tables_all(self, collections: Sequence[Collection]) -> list[TablePair]:
-        """Of each collection the scores of items at positions, and of items after items, (n, n) each."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -84,6 +58,10 @@ class Information:
     # how many of them the model was trained on, as far as it knows; None where that was not recorded
     seen: int | None = None
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON, without those by number of items."""
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.name != "per_length"}
+
     def _repr_html_(self) -> str:
         rows = [
             [str(n), str(each.count), f"{each.bits:.3f}", f"{each.ceiling:.2f}"] for n, each in self.per_length.items()
@@ -94,36 +72,22 @@ class Information:
 
 
 def mutual_information(
-    model: Scoring | Tabled,
+    model: Any,
     collections: Sequence[Collection],
     negatives: int = 31,
     draws: int = 4,
     seed: int = 0,
     scorer: str | None = None,
 ) -> Information:
-    """How much a model's essence tells about the order of collections.
+    """How much a model tells about the order of collections, in bits each.
 
-    Parameters
-    ----------
-    model
-        With ``encode_all``, ``score`` and ``most_detailed``; or, as a set model, with ``tables_all``.
-    collections
-        In their true order, none of them trained on: where the model's own record says otherwise, a
-        :class:`fabula.errors.SeenWarning` is given. The interval is over those who made them, where the items name
-        them.
-    negatives
-        Permutations against each true order.
-    draws
-        How often they are drawn; the results are averaged.
-    seed
-        Of the permutations.
-    scorer
-        The kind that scores; by default the most detailed one, a bilstm before arcs. Of a set model ``"arcs"``
-        leaves flow out, and ``"flow"`` leaves arcs out.
+    It has ``energies(collections)``, what it says of every ordering of each (:class:`fabula.core.energy.Energy`); or
+    ``tables_all(collections)``, scores of items at positions and after items, (n, n) each; or ``encode_all``, ``score``
+    and ``most_detailed``. :func:`fabula.mutual_information` says what the others are.
     """
     for name, count, least in (("negatives", negatives, 1), ("draws", draws, 1), ("seed", seed, 0)):
         check_count(count, name, least=least)
-    if not isinstance(model, Tabled | Scoring):
+    if not any(hasattr(model, name) for name in ("energies", "tables_all", "encode_all")):
         raise InputError(f"must be a model, as fabula.load_model gives one; got {brief(model)}", field="model")
     if not isinstance(collections, Sequence):
         raise InputError(f"must be a list of collections; got {brief(collections)}", field="collections")
@@ -131,25 +95,25 @@ def mutual_information(
         check_kind(collection, Collection, "a list of collections", "collections")
         if not collection.ordered:
             raise InputError(f"collection {collection.id!r} is not ordered: its true order must be known")
+    if not collections:
+        raise InputError("information needs at least one collection; got none")
     seen = count_seen(model, collections)
     if seen:
         message = (
             f"{seen:,} of {len(collections):,} collections were trained on: what is measured on them is no finding"
         )
         warnings.warn(message, SeenWarning, stacklevel=2)
-    if isinstance(model, Tabled) and not (isinstance(model, Scoring) and getattr(model, "by_item", False)):
-        found = _of_tables(model, collections, negatives=negatives, draws=draws, seed=seed, scorer=scorer)
+    how: dict[str, Any] = {"negatives": negatives, "draws": draws}
+    by, lengths, rng = makers(collections), np.array([len(c) for c in collections]), np.random.default_rng(seed)
+    if hasattr(model, "energies"):
+        bits = _energy_bits(model.energies(collections), lengths, rng=rng, **how)
+    elif hasattr(model, "tables_all") and not (hasattr(model, "encode_all") and getattr(model, "by_item", False)):
+        bits = table_bits(_tables(model, collections, scorer), rng=rng, **how)
+    else:
+        chosen, essences = scorer or model.most_detailed, model.encode_all(collections)
+        found = information_of(lambda rows: model.score(rows, chosen), essences, seed=seed, groups=by, **how)
         return replace(found, seen=seen)
-    chosen = scorer or model.most_detailed
-    found = information_of(
-        lambda sequences: model.score(sequences, chosen),
-        model.encode_all(collections),
-        negatives=negatives,
-        draws=draws,
-        seed=seed,
-        groups=makers(collections),
-    )
-    return replace(found, seen=seen)
+    return replace(summarise_bits(bits, lengths, by, negatives), seen=seen)
 
 
 @contextmanager
@@ -241,7 +205,10 @@ def information_of(
     >>> 4 < info.bits < info.ceiling
     True
     """
-    _check(negatives, draws, len(essences))
+    if negatives < 1 or draws < 1:
+        raise InputError(f"negatives and draws must be at least 1; got {negatives} and {draws}")
+    if not essences:
+        raise InputError("information needs at least one collection; got none")
     rng = np.random.default_rng(seed)
     sequences = [np.asarray(essence, dtype=np.float64).reshape(len(essence), -1) for essence in essences]
     lengths = np.array([len(sequence) for sequence in sequences])
@@ -254,31 +221,27 @@ def information_of(
     return summarise_bits(bits, lengths, groups, negatives)
 
 
-def _of_tables(
-    model: Tabled, collections: Sequence[Collection], *, negatives: int, draws: int, seed: int, scorer: str | None
-) -> Information:
-    """Information of a model whose scores are sums over tables."""
-    _check(negatives, draws, len(collections))
+def _tables(model: Any, collections: Sequence[Collection], scorer: str | None) -> list[TablePair]:
+    """The tables of a model whose scores are sums over them, of all its scorers or of one."""
     if scorer not in (None, "arcs", "flow"):
         raise InputError(f"this model has no scorer {scorer!r}; it has: arcs, flow")
     stands, follows = float(scorer != "flow"), float(scorer != "arcs")
-    tables = [(positions * stands, flow * follows) for positions, flow in model.tables_all(collections)]
-    rng = np.random.default_rng(seed)
-    bits = table_bits(tables, negatives=negatives, draws=draws, rng=rng)
-    lengths = np.array([len(c) for c in collections])
-    return summarise_bits(bits, lengths, makers(collections), negatives)
+    return [(positions * stands, flow * follows) for positions, flow in model.tables_all(collections)]
+
+
+def _energy_bits(energies: Sequence[Energy], lengths: Ints, **how: Any) -> Floats:
+    """Bits (c, draws) of collections from what a model says of every ordering of each."""
+
+    def scores(part: Ints, orders: Ints) -> tuple[Floats, Floats]:
+        truths = [energies[i].score(np.arange(lengths[i])) for i in part]
+        return np.asarray(truths), np.stack([energies[i].score(own) for i, own in zip(part, orders, strict=True)])
+
+    return _bits(scores, lengths, 1, **how)
 
 
 def makers(collections: Sequence[Collection]) -> list[str]:
-    """Who made each collection, by the first item that says so; one of its own for each that does not."""
-    return [next((who.casefold() for who in c.creators if who), f"\0{c.id}") for c in collections]
-
-
-def _check(negatives: int, draws: int, collections: int) -> None:
-    if negatives < 1 or draws < 1:
-        raise InputError(f"negatives and draws must be at least 1; got {negatives} and {draws}")
-    if not collections:
-        raise InputError("information needs at least one collection; got none")
+    """Who made each collection, however spelt; one of its own for each that does not say so."""
+    return [c.maker or f"\0{c.id}" for c in collections]
 
 
 def summarise_bits(drawn: Floats, lengths: Ints, groups: Sequence[Hashable] | None, negatives: int) -> Information:
@@ -320,7 +283,7 @@ def _score(score: Score, sequences: Floats) -> Floats:
     return scores
 
 
-def information_gain(new: Tabled, old: Tabled, collections: Sequence[Collection]) -> Interval:
+def information_gain(new: Any, old: Any, collections: Sequence[Collection]) -> Interval:
     """Bits of one model with tables less those of another, with the 95 % interval of the difference.
 
     Both are asked about the same permutations of collections in true order, so that chance falls on both alike.

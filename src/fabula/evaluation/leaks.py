@@ -9,7 +9,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
@@ -146,10 +146,8 @@ class _ItemRows:
         lengths = np.array([len(c) for c in collections])
         owner = np.repeat(np.arange(len(lengths)), lengths)
         starts = np.cumsum(lengths) - lengths
-        makers = {
-            name: number for number, name in enumerate(dict.fromkeys(c.creators[0].casefold() for c in collections))
-        }
-        of = [makers[c.creators[0].casefold()] if len(makers) > 3 else i for i, c in enumerate(collections)]
+        makers = {name: number for number, name in enumerate(dict.fromkeys(c.maker for c in collections))}
+        of = [makers[c.maker] if len(makers) > 3 else i for i, c in enumerate(collections)]
         return cls(owner, np.arange(len(owner)) - starts[owner], lengths[owner], np.array(of)[owner] % 2)
 
 
@@ -248,7 +246,7 @@ def _invisible(title: str) -> str:
 
 
 def _tokens(title: str) -> set[str]:
-    """What of a title may come up in others: words, those at its ends, brackets, letters at its ends, the unseen."""
+    """What of a title may come up in others: words, those at its ends, brackets, end letters, case, the unseen."""
     folded = title.casefold().strip()
     words = _WORD.findall(folded)
     ends = {f"^{words[0]}", f"{words[-1]}$"} if words else set()
@@ -259,6 +257,7 @@ def _tokens(title: str) -> set[str]:
         *_GROUP.findall(folded),
         f"{folded[-4:]}$",
         f"^{folded[:4]}",
+        "".join("A" if c.isupper() else "a" for c in title[:8]),
         *([f"\0{unseen}"] if unseen else []),
     }
 
@@ -429,21 +428,8 @@ def _explain_by_others(columns: Columns, rows: _ItemRows, order: slice | Ints) -
     """Shares of columns' variance that own values before explain (k,), others around beyond these (k, k), or both."""
     centred = np.stack([_within(values, rows.owner)[order] for values in columns.values()], axis=1)
     centred /= np.maximum(centred.std(axis=0), 1e-12)
-    k, grams = len(columns), []
-    whole = np.concatenate([centred, *_look_around(centred, rows)], axis=1)
-    for side in (0, 1):
-        part = whole[rows.side == side]
-        grams.append(part.T @ part)
-
-    def rest(target: int, by: Sequence[int]) -> float:
-        """What is left of a column's variance, as a share."""
-        at, left, total = list(by), 0.0, 0.0
-        for fit, held in (grams, grams[::-1]):
-            gram = fit[np.ix_(at, at)] + 1e-6 * len(whole) * np.eye(len(at))
-            weights = np.linalg.solve(gram, fit[at, target])
-            left += held[target, target] - 2 * weights @ held[at, target] + weights @ held[np.ix_(at, at)] @ weights
-            total += held[target, target]
-        return float(left / total) if total > 1e-9 * len(whole) else 1.0
+    k, whole = len(columns), np.concatenate([centred, *_look_around(centred, rows)], axis=1)
+    rest = _fit_across(whole, rows)
 
     before, others, both = np.zeros(k), np.zeros((k, k)), np.zeros((k, k))
     for a in range(k):
@@ -505,20 +491,39 @@ def _steps_by(x: Floats, y: Floats, steps: Ints) -> float:
     return best / len(steps)
 
 
+def _fit_across(table: Floats, rows: _ItemRows) -> Callable[[int, Sequence[int]], float]:
+    """What is left of a column's variance by a ridge over others, as a share: each half by the weights of the other."""
+    grams = [part.T @ part for part in (table[rows.side == side] for side in (0, 1))]
+
+    def rest(target: int, by: Sequence[int]) -> float:
+        at, left, total = list(by), 0.0, 0.0
+        for fit, held in (grams, grams[::-1]):
+            gram = fit[np.ix_(at, at)] + 1e-6 * len(table) * np.eye(len(at))
+            weights = np.linalg.solve(gram, fit[at, target])
+            left += held[target, target] - 2 * weights @ held[at, target] + weights @ held[np.ix_(at, at)] @ weights
+            total += held[target, target]
+        return float(left / total) if total > 1e-9 * len(table) else 1.0
+
+    return rest
+
+
 def _find_sum(columns: Columns, rows: _ItemRows) -> tuple[str, ...]:
     """The columns whose weighted sum, or product, tells the position in collections that did not fit the weights."""
     if len(columns) < 2:
         return ()
     names, table = _candidates(columns, rows)
-    places = rows.position.astype(np.float64), rows.position / np.maximum(rows.length - 1, 1)
-    targets = [_within(where, rows.owner) for where in places]
-    if len(table) < 10 * table.shape[1] or len(np.unique(rows.owner)) < 4:
+    k, places = len(names), (rows.position.astype(np.float64), rows.position / np.maximum(rows.length - 1, 1))
+    if len(table) < 10 * k or len(np.unique(rows.owner)) < 4:
         return ()
-    best = max(targets, key=lambda y: _cross_fit(table, y, rows))
-    whole = _cross_fit(table, best, rows)
-    if whole < _EXPLAINED:
-        return ()
-    return _fewest(names, table, best, rows, whole)
+    rest = _fit_across(np.column_stack([table, *(_within(where, rows.owner) for where in places)]), rows)
+    target = min((k, k + 1), key=lambda one: rest(one, range(k)))
+    whole = 1 - rest(target, range(k))
+    chosen: list[int] = []  # the few, added one by one, that explain nearly what all do
+    while whole >= _EXPLAINED and len(chosen) < min(k, _MOST_TOGETHER):
+        chosen.append(min((i for i in range(k) if i not in chosen), key=lambda i: rest(target, [*chosen, i])))
+        if 1 - rest(target, chosen) > 0.9 * whole:
+            break
+    return tuple(dict.fromkeys(names[i] for i in chosen))
 
 
 def _candidates(columns: Columns, rows: _ItemRows) -> tuple[list[str], Floats]:
@@ -536,33 +541,6 @@ def _candidates(columns: Columns, rows: _ItemRows) -> tuple[list[str], Floats]:
                 names.append(name)
                 table.append(centred / spread)
     return names, np.stack(table, axis=1) if table else np.zeros((len(rows.owner), 0))
-
-
-def _cross_fit(table: Floats, target: Floats, rows: _ItemRows) -> float:
-    """R squared of a ridge regression on the half of the collections that it was not fitted on, both ways."""
-    rest = 0.0
-    for side in (0, 1):
-        fit, held = rows.side == side, rows.side != side
-        gram = table[fit].T @ table[fit] + 1e-6 * len(table) * np.eye(table.shape[1])
-        weights = np.linalg.solve(gram, table[fit].T @ target[fit])
-        rest += float(((target[held] - table[held] @ weights) ** 2).sum())
-    total = float((target**2).sum())
-    return 1.0 - rest / total if total else 0.0
-
-
-def _fewest(names: list[str], table: Floats, target: Floats, rows: _ItemRows, whole: float) -> tuple[str, ...]:
-    """The few columns, added one by one, that explain nearly what all do."""
-    chosen: list[int] = []
-    while len(chosen) < _MOST_TOGETHER:
-        left = [i for i in range(len(names)) if i not in chosen]
-        if not left:
-            break
-        fits = {i: _cross_fit(table[:, [*chosen, i]], target, rows) for i in left}
-        best = max(fits, key=lambda i: fits[i])
-        chosen.append(best)
-        if fits[best] > 0.9 * whole:
-            break
-    return tuple(dict.fromkeys(names[i] for i in chosen))
 
 
 def _follows(values: Floats, rows: _ItemRows) -> bool:

@@ -115,9 +115,10 @@ def kendall(orders: Ints) -> Floats:
     """Kendall's tau of item and position; NaN for one item."""
     n = orders.shape[-1]
     if n > _SMALL:
-        turned = _each(_inversions, orders)
-    else:
-        turned = np.triu(orders[..., :, np.newaxis] > orders[..., np.newaxis, :], 1).sum(axis=(-2, -1))
+        from scipy.stats import kendalltau
+
+        return _each(lambda order: float(kendalltau(order, range(n)).statistic), orders)
+    turned = np.triu(orders[..., :, np.newaxis] > orders[..., np.newaxis, :], 1).sum(axis=(-2, -1))
     return np.asarray(1.0 - 4.0 * turned / (n * (n - 1)) if n > 1 else np.full(turned.shape, np.nan))
 
 
@@ -183,16 +184,6 @@ def score_all(orderings: Sequence[Ints | None]) -> dict[str, Floats]:
 def _each(metric: Callable[[Ints], float], orders: Ints) -> Floats:
     """A number of each ordering by itself: (n,) -> (), (m, n) -> (m,)."""
     return np.asarray(np.apply_along_axis(metric, -1, orders), dtype=np.float64)
-
-
-def _inversions(items: Ints) -> int:
-    """Pairs that stand the wrong way round, by merging halves."""
-    if len(items) <= _SMALL:
-        return int(np.triu(items[:, np.newaxis] > items[np.newaxis], 1).sum())
-    half = len(items) // 2
-    left, right = items[:half], items[half:]
-    across = half - np.searchsorted(np.sort(left), right)
-    return _inversions(left) + _inversions(right) + int(across.sum())
 
 
 # Baselines: orderings that any method must beat, and the paper's score of a set of proposals.

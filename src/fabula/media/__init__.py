@@ -12,35 +12,10 @@ if TYPE_CHECKING:
     from fabula.errors import FileError, InputError, import_extra
     from fabula.media.children import run_program
     from fabula.media.conformance import check
-    from fabula.media.facts import (
-        COUNT,
-        SECONDS,
-        Axis,
-        Ends,
-        Fact,
-        Levelling,
-        Preset,
-        Telling,
-        Unit,
-        as_number,
-        as_numbers,
-    )  # fmt: skip
-    from fabula.media.medium import (
-        Choosing,
-        Cover,
-        Cutting,
-        Facing,
-        Layout,
-        Medium,
-        Preview,
-        Spec,
-        Step,
-        Steps,
-        Threads,
-        Wave,
-        Words,
-        essence_steps,
-    )  # fmt: skip
+    from fabula.media.facts import COUNT, SECONDS, Axis, Ends, Fact, Levelling, Preset, Telling  # isort: skip
+    from fabula.media.facts import Unit, as_number, as_numbers  # isort: skip
+    from fabula.media.medium import Choosing, Cover, Cutting, Facing, Layout, Medium, Preview, Spec  # isort: skip
+    from fabula.media.medium import Step, Steps, Threads, Wave, Words, essence_steps  # isort: skip
     from fabula.media.registry import find_medium
 
 _HOMES = {

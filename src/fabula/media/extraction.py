@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -285,6 +286,8 @@ def cache_info() -> CacheInfo:
 
 def clear_cache(spec: str | None = None) -> int:
     """Forget what is kept, of one spec or of all; returns how many entries there were."""
+    if spec is None:
+        shutil.rmtree(cache_folder() / "features", ignore_errors=True)  # where versions before 0.3 kept theirs
     return _ask(lambda cache: cache.clear(spec), 0) if cache_file().exists() else 0
 
 

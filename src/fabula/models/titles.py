@@ -2,7 +2,6 @@
 
 import json
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.arrays import Ints
+from fabula.core.collection import fold
 from fabula.errors import ModelError
 
 _WORDS = json.loads(files("fabula.models").joinpath("title_words.json").read_text(encoding="utf-8"))
@@ -30,8 +30,8 @@ _KEPT = 1 << 14  # texts whose reading is remembered: each title is asked for se
 _ROMAN = re.compile(r"x{0,3}(ix|iv|v?i{0,3})")
 _VALUES = {"i": 1, "v": 5, "x": 10}
 _SPELT = _count_words(_WORDS["spelt"])
-_KINDS_OF_WORDS = ("part", "part of a name", "and", "featured", "closing")
-_PART_WORDS, _PART_NAMES, _AND, _FEATURED, _CLOSING_WORDS = (frozenset(_WORDS[key].split()) for key in _KINDS_OF_WORDS)
+_KINDS_OF_WORDS = ("part", "part of a name", "closing")
+_PART_WORDS, _PART_NAMES, _CLOSING_WORDS = (frozenset(_WORDS[key].split()) for key in _KINDS_OF_WORDS)
 _TOKEN = re.compile(r"\d+|[^\W\d_]+")
 _DIGIT = re.compile(r"\d")
 
@@ -44,33 +44,6 @@ class Number:
     start: int
     end: int
     part: bool
-
-
-@lru_cache(maxsize=_KEPT)
-def fold(text: str) -> str:
-    """A text in lower case, without accents, in plain forms of its characters: "Canción  Ⅳ" -> "cancion iv"."""
-    if text.isascii():
-        return " ".join(text.lower().split())
-    decomposed = unicodedata.normalize("NFKD", text)
-    return " ".join("".join(c for c in decomposed if not unicodedata.combining(c)).lower().split())
-
-
-def fold_creator(name: str) -> str:
-    """A name such that spellings of one artist are one: no case, accents, marks or spaces, no "The" before it.
-
-    "and" is "&", and who is featured is left out.
-
-    >>> fold_creator("The Jay-Z Band"), fold_creator("JAY Z band"), fold_creator("The The"), fold_creator("!!!")
-    ('jayzband', 'jayzband', 'the', '!!!')
-    >>> fold_creator("Simon and Garfunkel") == fold_creator("Simon & Garfunkel (feat. A Choir)")
-    True
-    """
-    folded = fold(name)
-    words = re.findall(r"[^\W_]+", folded)
-    words = words[1:] if len(words) > 1 and words[0] == "the" else words
-    words = words[: next((k for k, word in enumerate(words) if k and word in _FEATURED), None)]
-    ends = (0, len(words) - 1)  # "And One" is a name, "Generation Y" too
-    return "".join(word for k, word in enumerate(words) if k in ends or word not in _AND) or folded
 
 
 def roman(word: str) -> int:

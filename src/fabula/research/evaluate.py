@@ -4,16 +4,15 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fabula.core.arrays import Floats
-from fabula.core.collection import Collection
 from fabula.core.fingerprints import Fingerprints, fingerprints_of
 from fabula.core.template import TemplateSet
 from fabula.errors import InputError, import_extra
-from fabula.evaluation.information import Information, makers, mutual_information, suppress_seen_warning
+from fabula.evaluation.information import Information, makers, suppress_seen_warning
 from fabula.evaluation.intervals import Comparison, Interval, compare_scores, mean_interval
 from fabula.evaluation.metrics import RANGES, score_all
 from fabula.media.registry import medium_of_columns
@@ -21,9 +20,6 @@ from fabula.models.config import PAIRS, TITLES
 from fabula.models.model import Model, load_model
 from fabula.research import recovery
 from fabula.research.splits import Side, Split, leak_notes, read_split
-
-if TYPE_CHECKING:
-    pass
 
 TESTED = ("spearman", "edit", "last")  # metrics the methods are tested by, as one family
 _DRAWS = 16  # random orderings of each collection that make up chance
@@ -70,7 +66,7 @@ class Evaluated:
             for r in self.rows
         ]
         tests = [{"metric": t.metric, **asdict(t.comparison)} for t in self.tests]
-        bits = {name: {k: v for k, v in asdict(i).items() if k != "per_length"} for name, i in self.bits.items()}
+        bits = {name: info.to_dict() for name, info in self.bits.items()}
         about = {"collections": self.collections, "rule": self.rule, "notes": list(self.notes), "bits": bits}
         return {**about, "rows": rows, "tests": tests}
 
@@ -117,7 +113,14 @@ def evaluate_table(request: EvaluationRequest, *, progress: recovery.Report | No
     found = tabulate(orderings, lengths, rule=split.rule, seed=request.seed, groups=groups)
     leaks = leak_notes(split.held_out, names, titles=model is not None and TITLES in model.reads)
     notes = (*split.notes, *_notes_on_seen(request, split, model, templates), *leaks)
-    return replace(found, notes=notes, bits=_bits(model, split.held_out, request.seed, progress))
+    if model is None:
+        return replace(found, notes=notes)
+    if progress is not None:
+        progress("bits")
+    with suppress_seen_warning():
+        bits = recovery.bits_by_scorer(model, split.held_out, request.seed)
+        doubts = recovery.doubt_bits(model, split.held_out, bits)
+    return replace(found, notes=(*notes, *doubts), bits=bits)
 
 
 def _notes_on_seen(
@@ -125,8 +128,10 @@ def _notes_on_seen(
 ) -> Iterator[str]:
     """What a model, templates, or the methods that learn here, have seen of what is measured."""
     held_out = split.held_out
-    if split.training is held_out:
+    if split.training is held_out and request.split in (None, "train"):
         yield "these are the collections to train on: what is learned from them is not measured on them"
+    elif split.training is held_out:
+        yield f"there is nothing to train on beside {request.split}: methods that learn here are left out"
     known: dict[str, Fingerprints | None] = {}
     if model is not None:
         known[f"the model {request.model}"] = fingerprints_of(model.training)
@@ -137,20 +142,6 @@ def _notes_on_seen(
             yield f"{name}: what it was learned from is not recorded, so that nobody can tell whether it has seen these"
         elif count := sum(seen.among(held_out)):
             yield f"LEAK: {name}: was learned from {count:,} of these {len(held_out):,} collections"
-
-
-def _bits(
-    model: Model | None, collections: Sequence[Collection], seed: int, progress: recovery.Report | None
-) -> Mapping[str, Information]:
-    """What a model tells about the order, by each of its scorers."""
-    if model is None:
-        return {}
-    if progress is not None:
-        progress("bits")
-    with suppress_seen_warning():
-        if not model.by_item:
-            return (recovery.step_bits if PAIRS in model.reads else recovery.set_bits)(model, collections, seed)
-        return {kind: mutual_information(model, collections, seed=seed, scorer=kind) for kind in model.scorers}
 
 
 def _features(model: Model | None, split: Split, by: str) -> Sequence[str]:
@@ -212,7 +203,7 @@ def _tests(scores: Mapping[str, Mapping[str, Floats]], groups: Sequence[Hashable
     pairs += list(combinations([name for name in recovery.METHODS if name in scores], 2))
     flat = {f"{metric}\0{name}": of[metric] for name, of in scores.items() for metric in TESTED}
     family = [(f"{metric}\0{a}", f"{metric}\0{b}") for metric in TESTED for a, b in pairs]
-    if not family:
+    if not family or len(next(iter(flat.values()))) < 2:
         return []
     found = []
     for each in compare_scores(flat, family, groups=groups):

@@ -36,6 +36,8 @@ T = TypeVar("T")
 FEWEST = 6  # items of a collection of texts
 FEWEST_NEIGHBOURS = 4  # items of a collection whose neighbours are learned from
 LEAST = 3  # such collections
+FEW = 500  # collections to train on, below which a net learns them by heart, or has too few steps to learn anything
+SMALL: dict[str, Any] = {"widths": (), "batch": 16, "learning_rate": 0.02}  # of an essence then, where not said
 _SIZES = ("dimensions", "width", "layers", "heads", "inner", "rank", "pair_width", "token_size", "gram_size")
 
 
@@ -92,6 +94,9 @@ def _check_logged(logged: Sequence[str], collections: Sequence[Collection]) -> N
 def _prepare_essence(recipe: Recipe, least: int) -> Prepared:
     config = preset(recipe.preset, **(recipe.changes or {}))
     split = read_everywhere(recipe, lambda: split_of(recipe, least=least))
+    if len(split.training) < FEW and recipe.preset != "paper":
+        usual = preset(recipe.preset)
+        config = replace(config, **{k: v for k, v in SMALL.items() if getattr(config, k) == getattr(usual, k)})
     if config.logged != preset(recipe.preset).logged:
         _check_logged(config.logged, split.training)
     if config.features:
@@ -250,7 +255,7 @@ def _look(
             look = medium.look(collection)
             whole = look(range(len(collection)))
             if whole.pairs:
-                found.append(_Look(maker_of(collection), collection.columns(list(names)), look, whole))
+                found.append(_Look(collection.maker or collection.id, collection.columns(list(names)), look, whole))
         if measuring is not None and measuring.progress is not None:
             measuring.progress(number, len(collections), collection.id)
     return found
@@ -290,7 +295,7 @@ def _prepare_neighbours(recipe: Recipe, measuring: Measuring | None) -> Prepared
         raise InputError(f"{recipe.table}: {least} are needed; got {len(known)}")
     own, steps = [c for c, _ in known], tuple(n for n in known[0][1] if all(n in near for _, near in known))
     examples = [
-        step_models.Example(np.zeros((len(c), 0)), np.stack([near[name] for name in steps]), maker_of(c))
+        step_models.Example(np.zeros((len(c), 0)), np.stack([near[name] for name in steps]), c.maker or c.id)
         for c, near in known
     ]
     near = None if medium.proposer is None else neighbour_weights(load_model(medium.proposer), steps)
@@ -331,11 +336,6 @@ def _collect_neighbours(
         return found, medium, notes
     split = split_of(recipe)
     return split.training, medium_of_columns(split.training[0].feature_names), split.notes
-
-
-def maker_of(collection: Collection) -> str:
-    """Who made a collection: what belongs together when some are set aside."""
-    return collection.items[0].creator or collection.id
 
 
 def _measure_closeness(collection: Collection, medium: Medium) -> dict[str, NDArray[np.floating]]:

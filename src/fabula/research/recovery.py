@@ -4,24 +4,27 @@ Equal items keep the order in which they come, and here they come in the true or
 before it is shown to any method, and what comes back is mapped to the true numbering.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fabula.core.arrays import Floats, Ints, normalise
 from fabula.core.collection import Collection, Evidence
+from fabula.core.energy import Energy
 from fabula.core.fit import fit
 from fabula.core.template import Template, TemplateSet
 from fabula.errors import InputError
-from fabula.evaluation.information import Information, info_nce_bits, makers, mutual_information, summarise_bits
+from fabula.evaluation import information
+from fabula.evaluation.controls import keep_only
+from fabula.evaluation.information import Information
 from fabula.evaluation.metrics import random_orderings, score_all, single_features
 from fabula.media.medium import find_evidence
 from fabula.media.registry import measure_if_held
-from fabula.models.config import PAIRS
+from fabula.models.config import PAIRS, TITLES
 from fabula.models.encoders.measures import as_measures
 from fabula.models.model import Model
 from fabula.models.order import Rule, likeliest, search_orderings, solvable
@@ -46,7 +49,7 @@ METHODS = (SORTED, PAPER, ARCS, *SEARCHES.values(), PROPOSED, LIKELIEST, DIRECT)
 _MOST = 4000  # collections templates are learned from, at most
 _RULES: dict[str, Rule] = {PROPOSED: "agreeing", LIKELIEST: "likeliest"}
 _SECONDS = 0.5  # to search in, where a collection has too many items to be solved
-_NEGATIVES, _DRAWS = 31, 4  # of the bits of a step model
+_DOUBTED = 160  # collections by which inputs are doubted; an eighth of that where items are looked into
 
 Orderings = list[Ints | None]  # None where a method was not asked
 Report = Callable[[str], None]
@@ -236,9 +239,7 @@ def sort_features(
     collections: Sequence[Collection], names: Sequence[str], rng: np.random.Generator
 ) -> dict[str, Orderings]:
     """Each feature alone, sorted up and down; none where no names are given."""
-    if not names:
-        return {}
-    narrow = [Collection(c.id, c.items, c.columns(list(names)), list(names), ordered=c.ordered) for c in collections]
+    narrow = [replace(c, features=c.columns(list(names)), feature_names=tuple(names)) for c in collections if names]
     return {name: list(found) for name, found in single_features(narrow, rng).items()}
 
 
@@ -276,12 +277,6 @@ def set_orderings(model: Model, collections: Sequence[Collection], rng: np.rando
         ordered = model.order_many(shown, rule=rule, seconds=_SECONDS)
         found[name] = [order[ordering] for order, ordering in zip(mixed, ordered, strict=True)]
     return found
-
-
-def set_bits(model: Model, collections: Sequence[Collection], seed: int) -> dict[str, Information]:
-    """What a set model tells about the order of collections, by both scorers and by each alone."""
-    scorers = {" + ".join(model.scorers): None, **{kind: kind for kind in model.scorers}}
-    return {name: mutual_information(model, collections, seed=seed, scorer=kind) for name, kind in scorers.items()}
 
 
 # By a step model, which looks into the items themselves: what it proposes, and its bits.
@@ -323,17 +318,101 @@ def step_orderings(model: Model, collections: Sequence[Collection], rng: np.rand
     return {PROPOSED: [mixed[propose_steps(model, shown)] for mixed, shown in shuffled]}
 
 
-def step_bits(model: Model, collections: Sequence[Collection], seed: int) -> dict[str, Information]:
-    """What a step model tells about the order of collections of up to 90 items."""
-    some = [c for c in collections if len(c) <= MOST_DRAWN]
-    if not some:
-        return {}
-    rng, bits = np.random.default_rng(seed), []
-    for collection in some:
-        n, energy = len(collection), model.energy(collection, evidence=look_at(model, collection))
-        others = np.asarray(energy.score(np.argsort(rng.random((_DRAWS * _NEGATIVES, n)), axis=1)))
-        truth = np.asarray(energy.score(np.arange(n)[np.newaxis]))  # (1,)
-        bits.append(info_nce_bits(truth, others.reshape(1, _DRAWS, _NEGATIVES))[0])
-    lengths = np.array([len(c) for c in some])
-    name = " + ".join(model.scorers) if model.reaches else "flow"
-    return {name: summarise_bits(np.stack(bits), lengths, makers(some), _NEGATIVES)}
+# What a model tells about the order, and which of its inputs tells it.
+
+
+@dataclass(frozen=True, eq=False)
+class _Looker:
+    """A step model with what it sees in the items of collections, all of it or without one table of pairs."""
+
+    model: Model
+    blind: str = ""
+
+    @property
+    def training(self) -> Mapping[str, Any]:
+        """The record of its training."""
+        return self.model.training
+
+    def energies(self, collections: Sequence[Collection]) -> list[Energy]:
+        """What it says of every ordering of each collection."""
+        measured = [measure_if_held(c)[0] for c in collections]
+        return [self.model.energy(c, evidence=self._see(c)) for c in measured]
+
+    def _see(self, collection: Collection) -> Evidence:
+        seen = look_at(self.model, collection)
+        return replace(seen, pairs={name: pair for name, pair in seen.pairs.items() if name != self.blind})
+
+
+def mutual_information(
+    model: Model,
+    collections: Sequence[Collection],
+    negatives: int = 31,
+    draws: int = 4,
+    seed: int = 0,
+    scorer: str | None = None,
+) -> Information:
+    """How much a model tells about the order of collections, in bits each: the InfoNCE bound.
+
+    Parameters
+    ----------
+    model
+        Any, shipped or your own.
+    collections
+        In their true order, none of them trained on: where the model's own record says otherwise, a
+        :class:`fabula.errors.SeenWarning` is given. For a model of texts their items hold the text.
+    negatives
+        Permutations against each true order.
+    draws
+        How often they are drawn; the results are averaged.
+    seed
+        Of the permutations.
+    scorer
+        The kind that scores; by default the most detailed one, a bilstm before arcs. Of a set model ``"arcs"``
+        leaves flow out, and ``"flow"`` leaves arcs out; a model of pairs has but one.
+
+    Returns
+    -------
+    Information
+        ``bits`` with their 95 % interval over those who made the collections, ``low`` and ``high``, and ``ceiling``.
+    """
+    looks = isinstance(model, Model) and PAIRS in model.reads
+    if looks and scorer is not None:
+        raise InputError(f"this model scores by all it sees at once; got {scorer!r}", field="scorer")
+    return information.mutual_information(
+        _Looker(model) if looks else model, collections, negatives, draws, seed, scorer
+    )
+
+
+def bits_by_scorer(model: Model, collections: Sequence[Collection], seed: int) -> dict[str, Information]:
+    """What a model tells about the order of collections: by each scorer, and by all at once where it has that."""
+    if PAIRS in model.reads:
+        some = [c for c in collections if len(c) <= MOST_DRAWN]
+        name = " + ".join(model.scorers) if model.reaches else "flow"
+        return {name: mutual_information(model, some, seed=seed)} if some else {}
+    scorers: dict[str, str | None] = {kind: kind for kind in model.scorers}
+    if not model.by_item:
+        scorers = {" + ".join(model.scorers): None, **scorers}
+    return {name: mutual_information(model, collections, seed=seed, scorer=kind) for name, kind in scorers.items()}
+
+
+def doubt_bits(model: Model, collections: Sequence[Collection], found: Mapping[str, Information]) -> tuple[str, ...]:
+    """A note where bits are more than half of what could be told: what is left without each input of the model."""
+    most = max(found.values(), key=lambda info: info.bits / info.ceiling, default=None)
+    if most is None or most.bits <= most.ceiling / 2:
+        return ()
+    some = [collections[i] for i in evenly_spaced(len(collections), _DOUBTED)]
+    left: dict[str, float] = {}
+    if PAIRS in model.reads:
+        lookers = {name: _Looker(model, name) for name in as_measures(model.encoder).pair_names}
+        some = [c for c in some if len(c) <= MOST_DRAWN][: _DOUBTED // 8]
+        left = {name: information.mutual_information(one, some, draws=1).bits for name, one in lookers.items()}
+    else:
+        there = some[0].feature_names
+        used = [name for name in model.feature_names if name in there]
+        cases = {name: keep_only(some, set(there) - {name}, titles=True) for name in used}
+        if TITLES in model.reads:
+            cases["the titles"] = keep_only(some, there, titles=False)
+        left = {name: mutual_information(model, without, draws=1).bits for name, without in cases.items()}
+    told = ", ".join(f"{bits:.2f} without {name}" for name, bits in sorted(left.items(), key=lambda one: one[1])[:3])
+    share = f"{most.bits:.2f} bits are more than half of the {most.ceiling:.2f} that could be told"
+    return (f"SUSPICIOUS until explained: {share}{f'; {told}' if told else ''}",)

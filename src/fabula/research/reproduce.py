@@ -171,8 +171,7 @@ def _train_stage(
         done = train(parts, config, device=workspace.plan.device, progress=workspace.epochs_of(name))
         save_model(path, done.model)
         history = [{"epoch": each.epoch, "loss": each.loss, "bits": each.bits} for each in done.history]
-        bits = {scorer: {k: v for k, v in asdict(info).items() if k != "per_length"}
-                for scorer, info in done.information.items()}  # fmt: skip
+        bits = {scorer: info.to_dict() for scorer, info in done.information.items()}
         return {"bits": bits, "best_epoch": done.best_epoch, "history": history}
 
     result = workspace.stage(name, {"config": config.to_dict(), "collections": len(training)}, work, files=[path])
@@ -225,11 +224,6 @@ def sequencer(workspace: Workspace) -> dict[str, Any]:
         return {"bits": information_bits(made, study.evaluation), "history": list(made.history), "orderings": orderings}
 
     return dict(workspace.stage("sequencer", settings, work, files=[path]))
-
-
-def as_orderings(kept: list[list[int] | None]) -> list[Ints | None]:
-    """Orderings as they are kept in JSON, back as arrays."""
-    return [None if each is None else np.array(each, dtype=np.intp) for each in kept]
 
 
 def fingerprint(model: Model) -> str:
@@ -579,7 +573,7 @@ def recovery(workspace: Workspace, model: Model, templates: TemplateSet, direct:
         kind = recovering.searchable(search_model(workspace))
         if searched and kind is not None:
             found[recovering.SEARCHES[kind]] = [searched.get(i) for i in range(len(study.evaluation))]
-        found[recovering.DIRECT] = as_orderings(direct["orderings"])
+        found[recovering.DIRECT] = [None if o is None else np.array(o, dtype=np.intp) for o in direct["orderings"]]
         report("tests")
         lengths = [len(c) for c in study.evaluation]
         return tabulate(found, lengths, rule=study.rule, groups=makers(study.evaluation)).to_dict()

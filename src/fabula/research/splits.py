@@ -16,11 +16,10 @@ from fabula.core.collection import Collection
 from fabula.core.files import write_whole
 from fabula.core.fingerprints import find_shared
 from fabula.errors import FileError, InputError, import_extra, shown
-from fabula.evaluation.controls import Parts, divide, share_of
+from fabula.evaluation.controls import Parts, divide, share_of, spell_makers
 from fabula.evaluation.leaks import find_leaks
 from fabula.media.extraction import Extraction, Measuring, extract
 from fabula.media.registry import item_endings
-from fabula.models.titles import fold_creator
 from fabula.sources.folders import files_of
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS
 from fabula.sources.registry import Opening, Source, open_source
@@ -289,7 +288,7 @@ def check_split(split: Split, where: str) -> Split:
     if not split.training or not split.held_out:
         raise InputError(
             f"{where}: {len(split.training)} collections to train on and {len(split.held_out)} to hold out "
-            f"({split.rule}); both sides need at least one"
+            f"({split.rule}); both sides need at least one, 20 or more to measure anything"
         )
     return replace(split, notes=(*split.notes, *overlap(split.training, split.held_out)))
 
@@ -333,20 +332,23 @@ def _by_column(sides: dict[Side, list[Collection]], held_out: float, side: Side 
     chosen = f", {side}" if side else ""
     if wanted in sides or side is not None:
         others = training if wanted != "train" else []
-        return Split(others or sides.get(wanted, []), sides.get(wanted, []), f"column 'split'{chosen}{untouched}")
+        held = sides.get(wanted, [])
+        return Split(others or held, held, f"column 'split'{chosen}{untouched}")
     inner = _by_share(training, held_out, least) if training else Split([], [], "")
     return Split(inner.training, inner.held_out, f"column 'split', of train {inner.rule}{untouched}")
 
 
 def _by_share(collections: Sequence[Collection], held_out: float, least: int) -> Split:
+    """A share of collections held out, by who made them where all say so; of few at least five, or half of them."""
     share = max(held_out, min(_LARGEST_SHARE, least / len(collections)))
-    creators = [c.creators[0] for c in collections]
-    names = creators if all(creators) else [c.id for c in collections]
-    rule = f"{share:.0%} held out, by {'creator' if names is creators else 'collection'}"
-    split = Split([], [], rule)
-    for collection, name in zip(collections, names, strict=True):
-        (split.held_out if share_of(name) < share else split.training).append(collection)
-    return split
+    spelt = spell_makers(collections)
+    sides: tuple[list[Collection], list[Collection]] = ([], [])
+    for collection, name in zip(collections, spelt or [c.id for c in collections], strict=True):
+        sides[share_of(name) < share].append(collection)
+    if len(sides[1]) >= min(5, len(collections) // 2):
+        return Split(*sides, f"{share:.0%} held out, by {'creator' if spelt else 'collection'}")
+    training, apart = divide(collections, share)
+    return Split(training, apart, f"{len(apart)} of {len(collections)} held out")
 
 
 def overlap(training: Sequence[Collection], held_out: Sequence[Collection]) -> tuple[str, ...]:
@@ -357,9 +359,8 @@ def overlap(training: Sequence[Collection], held_out: Sequence[Collection]) -> t
     twice = sum(find_shared(training, held_out))
     if twice:
         notes.append(f"LEAK: {twice:,} of {len(held_out):,} held-out collections are also among those trained on")
-    known = {fold_creator(c.creators[0]) for c in training} - {""}
-    makers = [fold_creator(c.creators[0]) for c in held_out]
-    both = [maker for maker in makers if maker in known]
+    known = {c.maker for c in training} - {""}
+    both = [c.maker for c in held_out if c.maker in known]
     if both:
         who = f"by {len(set(both)):,} who also made some that are trained on"
         notes.append(f"NOT INDEPENDENT: {len(both):,} of {len(held_out):,} held-out collections are {who}")

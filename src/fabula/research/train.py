@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, get_args
@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any, TextIO, get_args
 from fabula.core.collection import Collection
 from fabula.core.files import check_target
 from fabula.errors import FileError, InputError, brief, import_extra
+from fabula.evaluation.intervals import Interval
 from fabula.media.extraction import Measuring
+from fabula.models.config import PAIRS
 from fabula.models.encoders import item_encoders
 from fabula.models.model import Model, save_model
 from fabula.models.own import Encoder, Scorer, register
@@ -68,6 +70,15 @@ class TrainedModel(Model):
     def notes(self) -> tuple[str, ...]:
         """What one should know: which columns were left out, and why."""
         return self.split.notes
+
+    def to_dict(self) -> dict[str, Any]:
+        """What training told as plain values, for JSON: what it learned from, bits by scorer, what was gained."""
+        sides = {"trained_on": len(self.split.training), "held_out": len(self.split.held_out), "rule": self.split.rule}
+        more = {name: asdict(each) if isinstance(each, Interval) else each for name, each in self.more.items()}
+        gained = None if self.gained is None else asdict(self.gained)
+        bits = {name: info.to_dict() for name, info in self.information.items()}
+        told = {"bits": bits, "gained": gained, "best_epoch": self.trained.best_epoch, "more": more}
+        return {**sides, **told, "settings": dict(self.settings), "notes": list(self.notes)}
 
     def __repr__(self) -> str:
         bits = "; ".join(f"{n}: {i.bits:.3f} bits [{i.low:.3f}, {i.high:.3f}]" for n, i in self.information.items())
@@ -244,6 +255,7 @@ def train_recipe(
     checkpoint may lie on the disk of any.
     """
     import_extra("torch", extra="train", purpose="training")
+    from fabula.research.recovery import doubt_bits
     from fabula.training.distributed import is_first
     from fabula.training.item_models import export_onnx
     from fabula.training.loop import Checkpoint
@@ -262,6 +274,7 @@ def train_recipe(
         ready = replace(ready, checkpoint=Checkpoint(kept))
     done: Trained = ready.train(progress=progress)
     gained = found.finish(done)
+    doubts = () if PAIRS in done.model.reads else doubt_bits(done.model, found.split.held_out, done.information)
     if is_first() and output is not None:
         save_model(output, done.model)
     if is_first() and onnx is not None:
@@ -271,7 +284,7 @@ def train_recipe(
     settings = found.settings
     if settings is None:
         settings = {name: value for name, value in done.config.to_dict().items() if name != "preset"}
-    return TrainedModel(done, found.split, settings, gained, found.more, is_first())
+    return TrainedModel(done, found.split.note(doubts), settings, gained, found.more, is_first())
 
 
 def audit_recipe(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence, Sized
 from dataclasses import asdict, dataclass, fields
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,16 +27,6 @@ _RACE_STEPS = 20
 _START_SCALE = 0.2
 
 Features = NDArray[np.float32]
-
-
-@dataclass(frozen=True, eq=False)
-class Contrast:
-    """Arcs found by contrast, and how it went."""
-
-    values: Floats  # (k, q)
-    weights: Floats  # (k,)
-    bits: float  # InfoNCE on the collections learned from; at most log2(negatives + 1)
-    history: Floats  # those bits after each step of the winning start, less the ridge
 
 
 @dataclass(frozen=True)
@@ -75,8 +66,8 @@ def learn_arcs(
         essences = [essences[i] for i in kept]
         positions = None if positions is None else [positions[i] for i in kept]
     features = contrast_features(essences, positions, knots=how.knots, negatives=how.negatives, rng=rng)
-    found = contrast(features, k, rng=rng, settings=how, progress=progress)
-    return Arcs(TemplateSet(name_templates(how.knots, found.values)), found.weights)
+    values, weights = contrast(features, k, rng=rng, settings=how, progress=progress)
+    return Arcs(TemplateSet(name_templates(how.knots, values)), weights)
 
 
 def contrast_features(
@@ -115,20 +106,17 @@ def contrast(
     rng: np.random.Generator,
     settings: ContrastSettings | None = None,
     progress: Progress | None = None,
-) -> Contrast:
-    """Maximise InfoNCE over the knot values and weights of k arcs (L-BFGS from several starts)."""
+) -> tuple[Floats, Floats]:
+    """The knot values (k, q) and weights (k,) of k arcs with the largest InfoNCE (L-BFGS from several starts)."""
     how = settings or ContrastSettings()
     q = features.shape[2]
     begin = rng.normal(scale=_START_SCALE, size=(how.starts, k * (q + 1)))
     begin[:, k * q :] = 0.0
     few = features if len(features) <= _RACE else features[np.sort(rng.choice(len(features), _RACE, replace=False))]
     raced = [_descend(few, start, k, how.ridge, _RACE_STEPS, None) for start in begin]
-    winner = min(raced, key=lambda run: run[1][-1])[0]
-    parameters, losses = _descend(features, winner, k, how.ridge, how.steps, progress)
-    values, weights = _split(parameters, k)
-    nats = info_nce(features, values, weights)[0]
-    ceiling = np.log2(features.shape[1])
-    return Contrast(values, weights - weights.mean(), float(ceiling - nats / np.log(2)), ceiling - losses / np.log(2))
+    winner = min(raced, key=lambda run: run[1])[0]
+    values, weights = _split(_descend(features, winner, k, how.ridge, how.steps, progress)[0], k)
+    return values, weights - weights.mean()
 
 
 def info_nce(features: Features, values: Floats, weights: Floats) -> tuple[float, Floats, Floats]:
@@ -176,12 +164,11 @@ def _mixture(logits: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
 
 def _descend(
     features: Features, start: Floats, k: int, ridge: float, steps: int, progress: Progress | None
-) -> tuple[Floats, Floats]:
-    """L-BFGS from one start: the parameters, and the loss with the ridge after each step."""
+) -> tuple[Floats, float]:
+    """L-BFGS from one start: the parameters, and the loss with the ridge."""
     from scipy.optimize import minimize
 
-    weight = ridge / len(features)
-    losses: list[float] = []
+    weight, done = ridge / len(features), count(1)
 
     def objective(parameters: Floats) -> tuple[float, Floats]:
         loss, slope, push = info_nce(features, *_split(parameters, k))
@@ -189,13 +176,12 @@ def _descend(
         return loss + 0.5 * weight * float(parameters @ parameters), gradient
 
     def record(intermediate_result: "OptimizeResult") -> None:
-        losses.append(float(intermediate_result.fun))
         if progress is not None:
-            progress(len(losses), steps, losses[-1])
+            progress(next(done), steps, float(intermediate_result.fun))
 
     options: Any = {"maxiter": steps, "ftol": 1e-7, "gtol": 1e-5}
     found = minimize(objective, start, jac=True, method="L-BFGS-B", callback=record, options=options)
-    return np.asarray(found.x, dtype=np.float64), np.array([*losses, float(found.fun)])
+    return np.asarray(found.x, dtype=np.float64), float(found.fun)
 
 
 def _split(parameters: Floats, k: int) -> tuple[Floats, Floats]:

@@ -24,14 +24,10 @@ Progress = Callable[[int, int, float], None]  # steps done, steps in all (at mos
 
 @dataclass(frozen=True, eq=False)
 class Refinement:
-    """Templates found by refinement, and how it went."""
+    """Templates found by refinement."""
 
     values: Floats  # (k, q): knot values
     cost: float  # mean over collections of the smallest mean squared error
-    # Cost of the winner at its start and after each step; it never rises. Where the race was held on a sample, from the
-    # end of the race on.
-    history: Floats
-    starts: Floats  # (starts,): the cost at which each start left the race, best first
 
 
 @dataclass(frozen=True)
@@ -66,16 +62,11 @@ def refine(
     rows = sample_rows(len(costs), k, rng)
     sample = costs if rows is None else costs.take(rows)
     given = _as_initial(initial, k, len(costs.knots))
-    values, cost, trace = race(sample, k, rng, how, given, progress)
-    ranked = np.argsort(cost, kind="stable")
-    finalists = np.concatenate([values[ranked[:1]], given])
-    winner = int(np.argmin(costs.of(finalists)))
-    best, history = descend(costs, finalists[winner], how.steps)
-    if sample is costs and winner == 0:
-        history = np.concatenate([trace[ranked[0]][:-1], history])
+    finalists = np.concatenate([race(sample, k, rng, how, given, progress)[np.newaxis], given])
+    best, cost = descend(costs, finalists[int(np.argmin(costs.of(finalists)))], how.steps)
     if progress is not None:
-        progress(how.steps, how.steps, float(history[-1]))
-    return Refinement(best, float(history[-1]), history, cost[ranked])
+        progress(how.steps, how.steps, cost)
+    return Refinement(best, cost)
 
 
 def race(
@@ -85,19 +76,16 @@ def race(
     how: RefinementSettings,
     given: Floats,
     progress: Progress | None = None,
-) -> tuple[Floats, Floats, list[list[float]]]:
-    """Let many starts, and those given (s, k, q), take a few steps and the better ones go on until they stand."""
+) -> Floats:
+    """The winner (k, q) of many starts and those given (s, k, q): all take a few steps, the better ones go on."""
     values = np.concatenate([given, _scatter(costs, k, how.starts, rng)])
     steps = how.steps
     cost = np.full(len(values), np.inf)
-    trace: list[list[float]] = [[] for _ in values]
     running = np.arange(len(values))
     for step in range(steps):
         moved, now = lloyd_step(costs, values[running])
         better = now < cost[running] * (1 - 1e-6)
         cost[running] = now
-        for start, height in zip(running.tolist(), now.tolist(), strict=True):
-            trace[start].append(height)
         if step == _RACE_STEPS:
             better &= now <= np.sort(now)[len(now) // 3]
         values[running[better]] = moved[better]
@@ -106,7 +94,7 @@ def race(
             progress(step + 1, steps, float(cost.min()))
         if not len(running):
             break
-    return values, costs.of(values), trace
+    return np.asarray(values[int(np.argmin(costs.of(values)))])
 
 
 def _scatter(costs: TemplateCosts, k: int, starts: int, rng: np.random.Generator) -> Floats:
@@ -142,19 +130,18 @@ def sample_rows(collections: int, k: int, rng: np.random.Generator) -> Ints | No
     return None if collections <= size else np.sort(rng.choice(collections, size, replace=False))
 
 
-def descend(costs: TemplateCosts, values: Floats, steps: int) -> tuple[Floats, Floats]:
-    """Take one set (k, q) down until it stands: the best set seen, and its costs on the way."""
-    best, history = values, list[float]()
-    while len(history) <= steps:
+def descend(costs: TemplateCosts, values: Floats, steps: int) -> tuple[Floats, float]:
+    """Take one set (k, q) down until it stands: the best set seen, and its cost."""
+    best, least = values, np.inf
+    for _ in range(steps + 1):
         moved, [cost] = lloyd_step(costs, values[np.newaxis])
-        stands = bool(history) and cost >= history[-1] * (1 - 1e-9)
-        if not stands or cost < history[-1]:
-            best = values
-            history.append(float(cost))
+        stands = cost >= least * (1 - 1e-9)
+        if cost < least:
+            best, least = values, float(cost)
         if stands:
             break
         values = moved[0]
-    return best, np.array(history)
+    return best, least
 
 
 def _solve_knots(quadratic: Floats, linear: Floats, members: Floats, values: Floats) -> Floats:

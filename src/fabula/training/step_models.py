@@ -54,10 +54,6 @@ class Example:
     def __len__(self) -> int:
         return len(self.standing)
 
-    def reorder(self, ordering: Ints) -> "Example":
-        """The same items in another order, taken for the true one."""
-        return Example(self.standing[ordering], self.pairs[:, ordering][:, :, ordering], self.group)
-
 
 def spans(n: int, rng: np.random.Generator) -> list[range]:
     """Which rows of a collection of n items make examples: all of them, and windows."""
@@ -70,7 +66,8 @@ def spans(n: int, rng: np.random.Generator) -> list[range]:
 
 def shuffle(examples: Sequence[Example], rng: np.random.Generator) -> list[Example]:
     """The same with their items in a random order: a control, of which nothing may be known."""
-    return [one.reorder(rng.permutation(len(one))) for one in examples]
+    drawn = ((one, rng.permutation(len(one))) for one in examples)
+    return [Example(one.standing[order], one.pairs[:, order][:, :, order], one.group) for one, order in drawn]
 
 
 def noise(examples: Sequence[Example], rng: np.random.Generator) -> list[Example]:

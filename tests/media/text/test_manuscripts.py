@@ -177,7 +177,7 @@ def test_bold_and_italic_go_into_what_is_made_anew_and_what_does_not_is_told(nam
     source, ordered, _ = written(name)
     target = tmp_path / ("new.epub" if source.suffix == ".md" else "new.md")
     said = ordered.losses(target)
-    assert said == (f"{target.name} is made anew: {lost} of the sources are not in it" if lost else "")
+    assert said == (f"{target.name} is made anew, without the {lost} of the sources" if lost else "")
     assert ordered.losses(tmp_path / f"same{source.suffix}") == ""
     if source.suffix in (".docx", ".odt", ".epub"):
         anew = ordered.save(target).read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from fabula.cli import run
-from fabula.errors import FileError
+from fabula.errors import FabulaError, FileError
 from fabula.session.open import demo_folder
 from fabula.session.session import open_session
 from fabula.sources.libraries import library
@@ -125,6 +125,17 @@ def test_a_server_that_says_something_else_or_nothing_is_one_line(double):
     double.stop()
     with pytest.raises(FileError, match="cannot be reached"):
         home.write(range(9))
+
+
+@pytest.mark.parametrize("odd", [[], 7, "x", {"x": 1}, {"MediaContainer": {"Metadata": [{"title": 1}]}},
+                                 {"AccessToken": "t", "User": {"Id": "u"}, "Items": [{"Id": "1", "ChildCount": "x"}]},
+                                 {"subsonic-response": {"status": "ok", "playlists": {"playlist": [7]}}}])  # fmt: skip
+def test_a_server_that_answers_oddly_is_one_line(double, odd):
+    setattr(double, double.kind, lambda *_: (200, odd))
+    with pytest.raises(FabulaError) as caught:
+        open_session(address(double))
+    assert "\n" not in str(caught.value)
+    assert SECRET not in str(caught.value)
 
 
 def test_a_password_comes_from_the_environment_the_keyring_or_a_question_asked_once(monkeypatch):

@@ -97,3 +97,13 @@ def test_what_comes_through_a_child_is_what_arrow_reads(tmp_path, table):
     found = storage._read_parquet(str(tmp_path / "a.parquet"), None)
     assert found.schema.equals(pq.read_table(tmp_path / "a.parquet").schema, check_metadata=True)
     assert found.to_pylist() == table.to_pylist()
+
+
+def test_rows_of_long_texts_are_unpacked_few_at_a_time(tmp_path):
+    texts = [f"{k} " * 500_000 for k in range(24)]
+    pq.write_table(pa.table({"text": texts}), tmp_path / "long.parquet", compression="none", use_dictionary=False)
+    parts = [
+        pa.ipc.open_stream(part).read_all() for part in storage.unpack_parquet(str(tmp_path / "long.parquet"), 1 << 30)
+    ]
+    assert max(part.nbytes for part in parts) <= 10 << 20
+    assert [cell for part in parts for cell in part["text"].to_pylist()] == texts

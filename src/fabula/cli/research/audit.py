@@ -71,7 +71,7 @@ def _show(report: "AuditReport") -> None:
         bits, low, high = (f"{round(value, 3) + 0.0:.3f}" for value in (row.bits, row.low, row.high))  # no "-0.000"
         said = _SAID[report.verdict(row)] if row in report.controls else ""
         table.add_row(row.data, row.scorer, bits, f"{low} to {high}", f"{row.collections:,}", said)
-    console().print(table)
+    console(whole=True).print(table)
     print_lines(*_conclusion(report))
 
 

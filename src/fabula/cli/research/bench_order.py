@@ -87,7 +87,7 @@ def _list_tasks() -> None:
     lines = {name: family.about for name, family in FAMILIES.items()}
     lines |= {"fma": "the Free Music Archive dataset, with --fma FOLDER", "TABLE": "any table of ordered collections"}
     for name, about in lines.items():
-        console().print(f"{name:14} {about}", markup=False, soft_wrap=True)
+        console(whole=True).print(f"{name:14} {about}", markup=False, soft_wrap=True)
 
 
 def _task(task: str, folder: Path | None, *, where: dict[str, str], titles: bool, texts: bool, side: Any) -> BenchTask:
@@ -110,7 +110,7 @@ def _write_questions(task: BenchTask, path: str) -> None:
     from fabula.research.bench_programs import ask_all, write_questions
 
     for written in write_questions(path, task, ask_all(task, np.random.default_rng())):
-        console().print(f"written: {written}", markup=False, soft_wrap=True)
+        console(whole=True).print(f"written: {written}", markup=False, soft_wrap=True)
 
 
 def _orderings(task: BenchTask, options: dict[str, Any]) -> tuple[Orderings | None, str]:
@@ -155,13 +155,13 @@ def _finish(task: BenchTask, given: Orderings | None, name: str, options: dict[s
     _show(card)
     for path in (options["card"], options["page"]):
         if path is not None:
-            console().print(f"written: {path}", markup=False, soft_wrap=True)
+            console(whole=True).print(f"written: {path}", markup=False, soft_wrap=True)
 
 
 def _show(card: BenchCard) -> None:
     from fabula.report.boards import WHOSE
 
-    out, task = console(), card.task
+    out, task = console(whole=True), card.task
     columns = ("method", "", "spearman", "95 % interval", *_SHOWN)
     table = make_table(*columns, left=("method", ""), wrap=("method",))
     for row in card.rows:

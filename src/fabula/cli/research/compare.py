@@ -106,10 +106,11 @@ def _show(rows: "list[Compared]", output: Path | None) -> None:
 
     table = make_table("feature", "d", "bits", "95 % interval", "seeds", "correlation", left=("feature",))
     for row in rows:
-        spread = f"{min(row.seeds):.3f} to {max(row.seeds):.3f}"
+        ends = (row.bits, row.low, row.high, min(row.seeds), max(row.seeds))
+        bits, low, high, least, most = (f"{round(value, 3) + 0.0:.3f}" for value in ends)  # no "-0.000"
+        spread = f"{least} to {most}" if len(row.seeds) > 1 else ""
         correlation = "" if row.correlation is None else f"{row.correlation:+.2f}"
-        table.add_row(row.name, str(row.dimensions), f"{row.bits:.3f}", f"{row.low:.3f} to {row.high:.3f}", spread,
-                      correlation)  # fmt: skip
-    console().print(table)
+        table.add_row(row.name, str(row.dimensions), bits, f"{low} to {high}", spread, correlation)
+    console(whole=True).print(table)
     if output is not None:
         print_lines(f"written: {output}")

@@ -95,7 +95,7 @@ def show_rows(result: Mapping[str, Any]) -> None:
         rho = row["metrics"]["spearman"]
         means = [f"{row['metrics'][name]['mean']:.3f}" for name in _SHOWN]
         table.add_row(row["method"], str(row["n"]), *means, f"{rho['low']:.3f} to {rho['high']:.3f}")
-    console().print(table)
+    console(whole=True).print(table)
 
 
 def _show_tests(result: Mapping[str, Any]) -> None:
@@ -103,7 +103,7 @@ def _show_tests(result: Mapping[str, Any]) -> None:
     from fabula.cli.printing import console, make_table, print_lines
     from fabula.research.recovery import METHODS
 
-    out = console()
+    out = console(whole=True)
     for metric in dict.fromkeys(t["metric"] for t in result["tests"]):
         columns = ("method", "against", "n", "gain", "95 % interval", "effect", "p adj.")
         table = make_table(*columns, left=("method", "against"), title=f"by {metric}")

@@ -51,4 +51,4 @@ def command(*, data: Path, output: Path, features: str | None, held_out: float, 
         study = reproduce(data, output, make_plan(**plan), features=names, held_out=held_out, progress=report)
     page = write_report(study, output)
     show_rows(study.recovery)
-    console().print(f"written: {page}", markup=False, soft_wrap=True)
+    console(whole=True).print(f"written: {page}", markup=False, soft_wrap=True)

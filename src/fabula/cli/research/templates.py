@@ -16,6 +16,8 @@ from fabula.errors import InputError
 if TYPE_CHECKING:
     from fabula.research.corpus import Corpus
 
+_EACH = 20  # collections for each template, below which its shape is said to be in doubt
+
 
 @click.group("templates")
 def command() -> None:
@@ -117,11 +119,14 @@ def learn_(*, k: int, method: str, paper: bool, seed: int, output: Path | None, 
         templates = learn_and_save(corpus, output, k=k, method=method, paper=paper, seed=seed, progress=_costs(bar))
     for template in templates:
         print_template(template)
-    out = console()
+    out = console(whole=True)
     cost = templates.cost(corpus.essences, corpus.positions)
     which = f" ({corpus.rule})" if corpus.rule else ""
     count = f"{len(corpus.collections):,} collections{which}"
     out.print(f"learned from {count}; mean squared error {cost:.4f}", markup=False)
+    if len(corpus.collections) < _EACH * k:
+        few = f"{k} templates from {len(corpus.collections):,} collections may be those of chance"
+        out.print(f"note: {few}: `fabula templates count` says how many tell more than shuffled ones do", markup=False)
     _say_left_out(corpus)
     if output is not None:
         out.print(f"written: {output}", markup=False, soft_wrap=True)
@@ -146,7 +151,7 @@ def cost_(*, templates: Path, seed: int, **source: Any) -> None:
     for number, (template, count, error) in enumerate(rows, start=1):
         shown = f"{error:.4f}" if count else ""
         table.add_row(f"{number} {template.name}", spark(template.samples(16)), f"{count:,}", shown)
-    out = console()
+    out = console(whole=True)
     out.print(table)
     out.print(f"{len(corpus.collections):,} collections; mean squared error {found.cost:.4f}", markup=False)
     if found.seen:
@@ -160,7 +165,7 @@ def _costs(bar: Callable[[int, int, str], None]) -> Callable[[int, int, float], 
 
 def _say_left_out(corpus: Corpus) -> None:
     if corpus.left_out:
-        console().print(f"note: {corpus.left_out:,} collections lack a value and were left out", markup=False)
+        console(whole=True).print(f"note: {corpus.left_out:,} collections lack a value and were left out", markup=False)
 
 
 @command.command("table")
@@ -191,7 +196,7 @@ def table_(*, most: int, other: Path | None, as_json: bool, method: str, seed: i
     shown = make_table("k", source["table"].stem, *([other.stem] if other else []))
     for row in rows:
         shown.add_row(str(row.k), f"{row.cost:.4f}", *([] if row.other is None else [f"{row.other:.4f}"]))
-    out = console()
+    out = console(whole=True)
     out.print(shown)
     out.print("mean squared error of each collection under the template nearest to it, mean over collections")
     for each in (corpus, *([second] if second else [])):
@@ -216,7 +221,7 @@ def compare_(*, first: Path, second: Path) -> None:
     for (i, j), r, d in zip(found.pairs, found.correlations, found.distances, strict=True):
         table.add_row(f"{i + 1} {a[i].name}", spark(a[i].samples(16)), f"{j + 1} {b[j].name}",
                       spark(b[j].samples(16)), f"{r:+.2f}", f"{d:.2f}")  # fmt: skip
-    out = console()
+    out = console(whole=True)
     out.print(table)
     for name, rest in ((first.name, found.unmatched_first), (second.name, found.unmatched_second)):
         if rest:
@@ -252,7 +257,7 @@ def count_(*, most: int, seed: int, as_json: bool, **source: Any) -> None:
     for row in found.rows:
         table.add_row(str(row.k), f"{row.cost:.4f}", f"{row.shuffled_cost:.4f}", f"{row.bits:.3f}",
                       f"{row.bits_error:.3f}", f"{row.shuffled_bits:.3f}", f"{row.refined_bits:.3f}")  # fmt: skip
-    out = console()
+    out = console(whole=True)
     out.print(table)
     best = found.suggestion
     out.print(f"suggested: {best}" if best else "no number of templates tells more about the order than chance")
@@ -285,4 +290,4 @@ def genealogy_(*, most: int, method: str, seed: int, output: Path, **source: Any
     write_whole(picture, genealogy_figure(document))
     write_whole(numbers, json.dumps(document, ensure_ascii=False) + "\n")
     for path in (picture, numbers):
-        console().print(f"written: {path}", markup=False, soft_wrap=True)
+        console(whole=True).print(f"written: {path}", markup=False, soft_wrap=True)

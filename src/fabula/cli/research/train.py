@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fabula.research.train import TrainedModel
 
 
-_OUT = ("output", "checkpoint", "onnx", "history", "tensorboard", "write_recipe", "show_recipe")
+_OUT = ("output", "as_json", "checkpoint", "onnx", "history", "tensorboard", "write_recipe", "show_recipe")
 _SECTIONS = {"What comes out": _OUT, **RECIPE, "Training": (*RECIPE["Training"], "start", "jobs")}
 
 
@@ -39,7 +39,8 @@ _SECTIONS = {"What comes out": _OUT, **RECIPE, "Training": (*RECIPE["Training"],
 @click.option(
     "--show-recipe", is_flag=True, help="Print the recipe, every setting of the preset included; train nothing."
 )
-def command(*, output: Path | None, show_recipe: bool, jobs: int, **options: Any) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the lines.")
+def command(*, output: Path | None, show_recipe: bool, jobs: int, as_json: bool, **options: Any) -> None:
     """Train an essence on ordered collections: a table, or a folder of numbered folders and playlists.
 
     \b
@@ -59,7 +60,7 @@ def command(*, output: Path | None, show_recipe: bool, jobs: int, **options: Any
       fabula train novels.parquet --kind steps --jobs 4 -o mine.safetensors
       fabula train exhibitions/ --kind neighbours -o mine.safetensors
     """
-    from fabula.cli.printing import counting_bar, print_lines, training_bar
+    from fabula.cli.printing import counting_bar, print_json, print_lines, training_bar
     from fabula.media.extraction import Measuring
     from fabula.research import splits as recipes
     from fabula.research.train import logging, train_recipe
@@ -85,9 +86,12 @@ def command(*, output: Path | None, show_recipe: bool, jobs: int, **options: Any
         found = train_recipe(recipe, output, **beside, measuring=measuring, jobs=jobs, progress=report)
     if not found.first:
         return
-    _show(found, recipe)
     if written is not None:
         recipes.write_recipe(written, replace(recipe, changes=found.settings))
+    if as_json:
+        print_json({"output": str(output), **found.to_dict()})
+        return
+    _show(found, recipe)
     print_lines(*(f"written: {path}" for path in (output, written, history, tensorboard) if path is not None))
 
 
@@ -95,7 +99,7 @@ def _show(found: "TrainedModel", recipe: "Recipe") -> None:
     """Say what it was trained on, what it knows, and what it gained."""
     from fabula.cli.printing import console
 
-    out, split = console(), found.split
+    out, split = console(whole=True), found.split
     if recipe.kind == "neighbours":
         out.print(f"trained on {found.more['collections']:,} collections by {found.more['makers']:,} makers")
     else:

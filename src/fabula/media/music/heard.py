@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
 from math import gcd
@@ -86,21 +85,17 @@ def _products(factor: int, taps: int, cut: float) -> tuple[Samples, Samples]:
     return whole[taps - 1 :].astype(np.float32), whole[: taps - 1].astype(np.float32)
 
 
-@dataclass
 class Width:
     """How much of the sound is in the difference of left and right."""
 
-    frames: int = 0
-    sums: Floats = field(default_factory=lambda: np.zeros(2))
-    products: Floats = field(default_factory=lambda: np.zeros((2, 2)))
+    def __init__(self) -> None:
+        self._products = np.zeros((3, 3))  # of left, right and 1 with each other, summed over frames
 
     def push(self, chunk: Samples) -> None:
         """Take a chunk into account; only the first two channels count, and every eleventh frame is enough."""
         if chunk.shape[1] > 1:
-            left, right = (np.ascontiguousarray(chunk[::_EVERY, channel]) for channel in (0, 1))
-            self.frames += len(left)
-            self.sums += left.sum(), right.sum()
-            self.products += np.array([[left @ left, left @ right], [left @ right, right @ right]])
+            rows = np.stack([chunk[::_EVERY, 0], chunk[::_EVERY, 1], np.ones(-(-len(chunk) // _EVERY), np.float32)])
+            self._products += rows @ rows.T
 
     def share(self) -> float:
         """Energy of (L - R) / 2 as a part of that and of (L + R) / 2: 0 for mono, 0.5 for unrelated channels.
@@ -110,11 +105,10 @@ class Width:
         >>> width.share()
         1.0
         """
-        if not self.frames:
-            return 0.0
-        spread = self.products - np.outer(self.sums, self.sums) / self.frames
+        sums, frames = self._products[2, :2], max(1.0, self._products[2, 2])
+        spread = self._products[:2, :2] - np.outer(sums, sums) / frames
         total = spread[0, 0] + spread[1, 1]
-        return float(np.clip((total - 2 * spread[0, 1]) / (2 * total), 0.0, 1.0)) if total > 1e-9 * self.frames else 0.0
+        return float(np.clip((total - 2 * spread[0, 1]) / (2 * total), 0.0, 1.0)) if total > 1e-9 * frames else 0.0
 
 
 # Short spectra of a stream: what starts when, how bright it is, how much of it is bass.
@@ -224,11 +218,7 @@ def bass_share(spans: Floats) -> float:
 def _bands(rate: float) -> tuple[Samples, Samples]:
     """Triangles even in mel, (bins, bands); and which group each belongs to, (bands, groups)."""
     bins = np.fft.rfftfreq(WINDOW, 1 / rate)
-    mel = np.linspace(_mel(_LOWEST), _mel(min(_HIGHEST, 0.48 * rate)), _BANDS + 2)
-    edges = 700 * (np.exp(mel / 1127) - 1)
-    low, mid, high = (edges[k : k + _BANDS] for k in range(3))
-    rising, falling = (bins[:, None] - low) / (mid - low), (high - bins[:, None]) / (high - mid)
-    shape = np.maximum(0, np.minimum(rising, falling))
+    shape, mid = _triangles(bins, _LOWEST, min(_HIGHEST, 0.48 * rate), _BANDS)
     nearest = np.abs(bins[:, None] - mid).argmin(axis=0)
     shape[nearest, np.arange(_BANDS)] = np.maximum(shape[nearest, np.arange(_BANDS)], 0.5)  # none stays empty
     member = np.digitize(mid, _EDGES)
@@ -242,8 +232,12 @@ def _colours(rate: float) -> Samples:
     return np.stack([counted, counted * bins, counted * (bins < _BASS)], axis=1).astype(np.float32)
 
 
-def _mel(frequency: float) -> float:
-    return float(1127 * np.log(1 + frequency / 700))
+def _triangles(bins: NDArray[np.floating[Any]], lowest: float, highest: float, count: int) -> tuple[Floats, Floats]:
+    """Triangles even in mel over frequencies (n,), shape (n, count), and their middles."""
+    edges = 700 * np.expm1(np.linspace(np.log1p(lowest / 700), np.log1p(highest / 700), count + 2))
+    low, mid, high = (edges[k : k + count] for k in range(3))
+    rising, falling = (bins[:, None] - low) / (mid - low), (high - bins[:, None]) / (high - mid)
+    return np.maximum(0, np.minimum(rising, falling)), mid
 
 
 RATE = 22050  # Hz, at which the descriptors are defined
@@ -400,7 +394,8 @@ class _Bins:
     def __init__(self) -> None:
         self.window = np.hanning(_WINDOW).astype(np.float32)
         frequency = np.arange(_WINDOW // 2 + 1) * RATE / _WINDOW
-        self.mel = _mel_bands(frequency).T.astype(np.float32)  # (bins, 40)
+        mel, _ = _triangles(frequency, 30.0, 11025.0, 40)
+        self.mel = (mel / np.maximum(mel.sum(axis=0), 1e-12)).astype(np.float32)  # (bins, 40), each with a sum of 1
         self.bands = [slice(*np.searchsorted(frequency, edges)) for edges in ((250, 500), (500, 1000))]
         self.voice = slice(*np.searchsorted(frequency, (300, 3400), side="right"))
         self.pitched = slice(*np.searchsorted(frequency, (55, 5000), side="right"))
@@ -411,16 +406,6 @@ class _Bins:
 @lru_cache(maxsize=1)
 def _bins() -> _Bins:
     return _Bins()
-
-
-def _mel_bands(frequency: Floats, count: int = 40, low: float = 30.0, high: float = 11025.0) -> Floats:
-    """Triangles along the mel scale, each with a sum of 1: shape (count, bins)."""
-    first, last = 2595 * np.log10(1 + np.array([low, high]) / 700)
-    mel = np.linspace(first, last, count + 2)
-    left, middle, right = (700 * (10 ** (mel[i : count + i, np.newaxis] / 2595) - 1) for i in range(3))
-    bands = np.maximum(0, np.minimum((frequency - left) / (middle - left), (right - frequency) / (right - middle)))
-    total = bands.sum(axis=1, keepdims=True)
-    return np.asarray(bands / np.where(total > 0, total, 1))
 
 
 def _loudness(powers: Floats) -> dict[str, float]:

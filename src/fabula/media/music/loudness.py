@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -310,8 +310,7 @@ _GROUP = 12  # rows, then groups, summed at once
 _PRODUCT = 2**18  # multiplications up to which BLAS stays on one thread; more threads only get in each other's way
 
 
-@dataclass(frozen=True, eq=False)
-class _Group:
+class _Group(NamedTuple):
     """One level of the sum over rows: how the states within a group follow from its inputs and its first state."""
 
     whole: AnyFloats  # (group * states, states): what the inputs of a group add to the state after it
@@ -319,8 +318,7 @@ class _Group:
     onward: AnyFloats  # (states, group * states): what the first state becomes before each member
 
 
-@dataclass(frozen=True, eq=False)
-class _Weighting:
+class _Weighting(NamedTuple):
     """The K-weighting filter at one rate, as matrices over rows of samples."""
 
     entering: Samples  # (row, states): what a row adds to the state after it

@@ -124,22 +124,19 @@ def _run(words: str, look: str, right_to_left: bool) -> str:  # noqa: FBT001
 
 
 def _types() -> str:
-    parts = {"word/document.xml": "document.main", "word/styles.xml": "styles"}
-    rows = "".join(f'<Override PartName="/{name}" ContentType="{_MIME}.{kind}+xml"/>' for name, kind in parts.items())
     core = "application/vnd.openxmlformats-package.core-properties+xml"
+    parts = {"word/document": f"{_MIME}.document.main+xml", "word/styles": f"{_MIME}.styles+xml", "docProps/core": core}
+    rows = "".join(f'<Override PartName="/{name}.xml" ContentType="{kind}"/>' for name, kind in parts.items())
     return (
         f'<Types xmlns="{_PACKAGE}/content-types"><Default Extension="rels" '
         'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-        f'<Default Extension="xml" ContentType="application/xml"/>{rows}'
-        f'<Override PartName="/docProps/core.xml" ContentType="{core}"/></Types>'
+        f'<Default Extension="xml" ContentType="application/xml"/>{rows}</Types>'
     )
 
 
 def _relations(*pairs: tuple[str, str]) -> str:
-    rows = "".join(
-        f'<Relationship Id="r{number}" Type="{kind}" Target="{target}"/>'
-        for number, (kind, target) in enumerate(pairs, start=1)
-    )
+    row = '<Relationship Id="r{}" Type="{}" Target="{}"/>'
+    rows = "".join(row.format(number, *pair) for number, pair in enumerate(pairs, start=1))
     return f'<Relationships xmlns="{_PACKAGE}/relationships">{rows}</Relationships>'
 
 
@@ -159,15 +156,10 @@ def _styles() -> str:
 
 
 def _core(title: str, author: str) -> str:
-    said = "".join(
-        f"<dc:{name}>{escape(_CONTROLS.sub('', text))}</dc:{name}>"
-        for name, text in (("title", title), ("creator", author))
-        if text
-    )
-    return (
-        f'<cp:coreProperties xmlns:cp="{_PACKAGE}/metadata/core-properties" '
-        f'xmlns:dc="http://purl.org/dc/elements/1.1/">{said}</cp:coreProperties>'
-    )
+    named = (("title", title), ("creator", author))
+    said = "".join(f"<dc:{name}>{escape(_CONTROLS.sub('', text))}</dc:{name}>" for name, text in named if text)
+    spaces = f'xmlns:cp="{_PACKAGE}/metadata/core-properties" xmlns:dc="http://purl.org/dc/elements/1.1/"'
+    return f"<cp:coreProperties {spaces}>{said}</cp:coreProperties>"
 
 
 _CONTAINER = "urn:oasis:names:tc:opendocument:xmlns:container"

@@ -162,7 +162,7 @@ def date_of(text: str) -> str:
     >>> date_of("20240517 rain"), date_of("Friday, May 17th, 2024"), date_of("17 mai 2024"), date_of("99 red 2024")
     ('2024-05-17', '2024-05-17', '2024-05-17', '')
     """
-    from fabula.models.titles import fold
+    from fabula.core.collection import fold
 
     for pattern in _DATES:
         for found in pattern.finditer(fold(text)):

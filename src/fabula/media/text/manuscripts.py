@@ -257,14 +257,6 @@ def _cut_xml(archive: Archive, member: str, *names: str) -> Body:
     return Body(cut_elements(data, names[-1], same.index(within)), idle=frozenset(idle), member=member)
 
 
-def _cut_docx(archive: Archive) -> Body:
-    return _cut_xml(archive, "word/document.xml", "body")
-
-
-def _cut_odt(archive: Archive) -> Body:
-    return _cut_xml(archive, "content.xml", "body", "text")
-
-
 def _cut_epub(archive: Archive) -> Body:
     where = find_book(archive)
     book = archive.xml(where)
@@ -300,8 +292,8 @@ def _sort_lists(lists: Mapping[str, bytes], folder: str, book: bytes) -> dict[st
 
 
 _BODIES: dict[str, Callable[[str], Body]] = {
-    ".docx": cut_archive(_cut_docx),
-    ".odt": cut_archive(_cut_odt),
+    ".docx": cut_archive(lambda archive: _cut_xml(archive, "word/document.xml", "body")),
+    ".odt": cut_archive(lambda archive: _cut_xml(archive, "content.xml", "body", "text")),
     ".epub": cut_archive(_cut_epub),
 }
 _SIDES = {
@@ -356,7 +348,7 @@ def tell_losses(collection: Collection, target: Path) -> str:
             document = read_document(file)
             lost.update(document.lost, ["front matter"] * bool(document.fields))
         lost.update(["bold and italic"] * (kind not in (*_CARRIED, ".txt", ".text", ".srt")))
-    return f"{target.name} is made anew: {name_some(sorted(lost))} of the sources are not in it" if lost else ""
+    return f"{target.name} is made anew, without the {name_some(sorted(lost))} of the sources" if lost else ""
 
 
 def _place(path: str, content: bytes, target: Path) -> Path:

@@ -305,7 +305,7 @@ def matter_of(collection: Collection) -> tuple[list[int], list[int]]:
     >>> matter_of(Collection("c", [Item(str(k), title) for k, title in enumerate(titles)]))
     ([3, 2], [1, 5])
     """
-    from fabula.models.titles import fold
+    from fabula.core.collection import fold
 
     found: dict[tuple[int, int], list[int]] = {}
     for number, item in enumerate(collection.items):

@@ -349,12 +349,9 @@ def is_verse(text: str) -> bool:
     return wordy >= _WORDY and (mean <= _SHORT or (mean <= _LINE and capitals >= 0.5))
 
 
-_PARAGRAPH = 250  # words of a text in the middle, up to which texts are paragraphs of one, as of a speech
-
-
 def choose_model(collection: Collection) -> tuple[str, str]:
-    """The model for what these texts are in place of the one for all, and why, in words: of verse, of paragraphs."""
-    texts = [text_of(item) for item in collection.items]
-    if np.mean([is_verse(text) for text in texts]) >= _MOSTLY:
-        return "poems", "this looks like verse: the model poems knows what goes beside what, no more"
-    return "", ""
+    """The model for verse in place of the one for all texts, and why, in words; two times "" where they are none."""
+    verse = np.mean([is_verse(text_of(item)) for item in collection.items]) >= _MOSTLY
+    return (
+        ("poems", "this looks like verse: the model poems knows what goes beside what, no more") if verse else ("", "")
+    )

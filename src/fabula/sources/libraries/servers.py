@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
-from fabula.errors import FileError, InputError
+from fabula.errors import FabulaError, FileError, InputError
 from fabula.sources.libraries.library import (
     Address,
     backup_name,
@@ -252,12 +252,17 @@ def open_server(
     if not address.host or (server_of.by_user and not address.user):
         raise InputError(f"{paths[0]}: takes {scheme}://{'USER@' * server_of.by_user}HOST/playlist/NAME")
     server = server_of(address, find_password(address))
-    found, (key, name, size) = server.playlists(), server.keys
-    known = [(str(one[key]), str(one[name]), int(one.get(size) or 0)) for one in found]
-    told = found[_choose_playlist(address, known, opening)]
-    items = server.items(str(told[key]))
-    home = playlist_of(server, str(told[key]), str(told[name]), tuple(str(song[key]) for song in items), told)
-    playlist = Playlist(tuple(map(server.entry, items)), home.name, scheme)
+    try:
+        found, (key, name, size) = server.playlists(), server.keys
+        known = [(str(one[key]), str(one[name]), int(one.get(size) or 0)) for one in found]
+        told = found[_choose_playlist(address, known, opening)]
+        items = server.items(str(told[key]))
+        home = playlist_of(server, str(told[key]), str(told[name]), tuple(str(song[key]) for song in items), told)
+        playlist = Playlist(tuple(map(server.entry, items)), home.name, scheme)
+    except FabulaError:
+        raise
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        raise ServerError(f"{address.place}: answers what no such server says ({error!r})") from None
     return open_songs(paths[0], address, playlist, home, opening, lambda row, target: server.fetch(items[row], target))
 
 

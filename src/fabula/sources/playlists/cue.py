@@ -28,7 +28,7 @@ from fabula.sources.playlists.entries import (
     on_disk,
     resolve,
 )
-from fabula.sources.playlists.text_lines import each_line, is_break, line_end, one_line, terminate
+from fabula.sources.playlists.text_lines import each_line, is_break, line_end, one_line, terminate, without_breaks
 
 _FILE = re.compile(r"(?:\"([^\"]*)\"|(\S+))(?:\s+(\w+))?")
 _INDEX = re.compile(r"(\d{1,2})\s+(\d{1,4}):(\d{1,2}):(\d{1,2})")
@@ -166,7 +166,7 @@ def write_cue_sheet(playlist: Playlist, comments: Comments | None = None) -> str
         if not kept or entry.raw is None:
             lines.append(_block(entry, position, end))
             continue
-        block = "".join(entry.raw) if comments is None else _without_breaks("".join(entry.raw))
+        block = "".join(entry.raw) if comments is None else without_breaks("".join(entry.raw))
         if whole:
             length = _whole_length(entry, last=position + 1 == len(playlist))
             block = _shift(block, begins, entry, end)
@@ -245,10 +245,6 @@ def cue_location(location: str) -> str:
 def _frames(clock: str) -> int:
     minutes, seconds, frames = map(int, clock.split(":"))
     return (60 * minutes + seconds) * FRAMES + frames
-
-
-def _without_breaks(block: str) -> str:
-    return "".join(line for line in each_line(block) if not is_break(line))
 
 
 def _bare(text: str) -> str:

@@ -100,9 +100,7 @@ class PlaylistFormat:
     write: Callable[[Playlist, Comments | None], str]
     location: Callable[[str], str]  # a location -> how such a file spells it
     unicode_endings: tuple[str, ...] = ()  # those whose files are always UTF-8
-    several: bool = (
-        False  # whether a file may hold several playlists: ``read`` takes what chooses one by (name, size) of each
-    )
+    several: bool = False  # whether a file may hold several: ``read`` takes what chooses one by (name, size) of each
     absolute: bool = False  # whether locations must not be relative
     marker: str = ""  # what such files begin with, in their first 4,000 bytes, where others end alike
     script: Script = field(default=Script())  # how a new file puts text into bytes

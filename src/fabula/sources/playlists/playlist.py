@@ -271,11 +271,8 @@ def _has_files(playlist: Playlist, collection: Collection, opening: Opening) -> 
     named = [item.path for item in collection.items if item.path]
     if not all(item.title for item in collection.items):
         return True
-    return (
-        any(map(opening.may_read, named))
-        if playlist.format in ("itunes", "rekordbox", "traktor", "serato", "cue", "smil")
-        else bool(named)
-    )
+    elsewhere = playlist.format in ("itunes", "rekordbox", "traktor", "serato", "cue", "smil")
+    return any(map(opening.may_read, named)) if elsewhere else bool(named)
 
 
 READER = Reader("playlist", open_playlist, PLAYLIST_ENDINGS, several=True)

@@ -167,10 +167,8 @@ def read_asx(path: str | os.PathLike[str]) -> Playlist:
                 said[name] = html.unescape(text[match.end() : text.find("<", match.end())]).strip()
         seconds = read_clock(said.get("duration", ""))
         details = {"annotation": said["abstract"]} if said.get("abstract") else {}
-        made = Entry(
-            said.get("ref", ""), said.get("title", ""), said.get("author", ""), seconds, MappingProxyType(details)
-        )
-        return made, span
+        location, title, author = (said.get(name, "") for name in ("ref", "title", "author"))
+        return Entry(location, title, author, seconds, MappingProxyType(details)), span
 
     return _read_blocks(path, "an ASX playlist", "asx", "entry", entry_of)
 

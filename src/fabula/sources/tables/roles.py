@@ -43,7 +43,7 @@ ROLES = {
         artist artistname artistnames trackartist artists performer creator author albumartist kunstler kuenstler
         interpret artiste artistes nomdelartiste interprete artista artistas nombredelartista nomedoartista artisti
         nomeartista kunstlername kunstlernamen nomsdelartiste nombresdelartista nomedellartista naamvanartiest
-        nomesdoartista artistensnamn writer poet photographer
+        nomesdoartista artistensnamn writer poet photographer illustrator owner
     """,
     "path": """
         path filepath file filename location trackuri spotifyuri uri url datei dateiname pfad fichier chemin archivo

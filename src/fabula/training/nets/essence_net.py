@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from importlib.util import find_spec
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import torch
@@ -25,6 +25,7 @@ from fabula.training.recipes import TrainingConfig
 
 # What every kind of encoder and of scorer that is trained says of itself.
 
+T = TypeVar("T")
 Settings = Mapping[str, Any]  # the encoder's part of a model's configuration
 
 
@@ -443,11 +444,7 @@ ENCODERS: dict[str, TrainableEncoder] = {"mlp": MLP, "bilstm": BILSTM_ENCODER, "
 
 def trainable_encoder(kind: str) -> TrainableEncoder:
     """A kind of encoder by name; one that cannot be trained is an error that names those that can."""
-    if kind in OWN_ENCODERS:
-        return own_encoder(OWN_ENCODERS[kind])
-    if kind not in ENCODERS:
-        raise InputError(f"no encoder of kind {kind!r} can be trained; there are: {', '.join(ENCODERS)}")
-    return ENCODERS[kind]
+    return own_encoder(OWN_ENCODERS[kind]) if kind in OWN_ENCODERS else _find("encoder", kind, ENCODERS)
 
 
 # Scorers that can be trained, by kind: one line here.
@@ -457,11 +454,13 @@ SCORERS: dict[str, TrainableScorer] = {"arcs": ARCS, "bilstm": BILSTM_SCORER}
 
 def trainable_scorer(kind: str) -> TrainableScorer:
     """A kind of scorer by name; one that cannot be trained is an error that names those that can."""
-    if kind in OWN_SCORERS:
-        return own_scorer(OWN_SCORERS[kind])
-    if kind not in SCORERS:
-        raise InputError(f"no scorer of kind {kind!r} can be trained; there are: {', '.join(SCORERS)}")
-    return SCORERS[kind]
+    return own_scorer(OWN_SCORERS[kind]) if kind in OWN_SCORERS else _find("scorer", kind, SCORERS)
+
+
+def _find(what: str, kind: str, known: dict[str, T]) -> T:
+    if kind not in known:
+        raise InputError(f"no {what} of kind {kind!r} can be trained; there are: {', '.join(known)}")
+    return known[kind]
 
 
 # Items whose essence differs by less than this part of its size are alike: in single precision that is rounding.

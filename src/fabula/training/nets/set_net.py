@@ -20,7 +20,7 @@ from fabula.errors import InputError, ModelError
 from fabula.models.encoders import set as numpy_set
 from fabula.models.encoders.set import Array, SetInputs, SetSpec
 from fabula.models.model import Model
-from fabula.models.titles import Title, Vocabulary, fold_creator, learn_vocabulary, read_titles
+from fabula.models.titles import Title, Vocabulary, learn_vocabulary, read_titles
 
 
 class SetBatch(NamedTuple):
@@ -288,4 +288,4 @@ def titles_of(collection: Collection) -> list[Title]:
 
 def artist_of(collection: Collection) -> str:
     """Whom a collection is by, for splits and counts: the name of its first artist, however spelt, else its own id."""
-    return next((fold_creator(item.artist) for item in collection.items if item.artist), collection.id)
+    return collection.maker or collection.id
