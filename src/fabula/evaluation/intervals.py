@@ -140,11 +140,6 @@ def drop_missing(values: Floats) -> Floats:
     return kept
 
 
-def is_constant(values: Floats) -> bool:
-    """Whether the values are alike to rounding."""
-    return bool(np.ptp(values) <= _ALIKE * np.abs(values).max())
-
-
 # Significance: whether one way of ordering does better than another on the same collections.
 
 
@@ -220,7 +215,7 @@ def cohen_dz(differences: ArrayLike) -> float:
     0 when all differences are zero, infinite when they are another constant.
     """
     values = drop_missing(as_scores(differences, "differences"))
-    if is_constant(values):
+    if np.ptp(values) <= _ALIKE * np.abs(values).max():
         return _endless(float(values.mean()))
     scaled = values / np.abs(values).max()  # so that squares neither overflow nor vanish
     return float(scaled.mean() / scaled.std(ddof=1))

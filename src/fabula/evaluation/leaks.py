@@ -87,11 +87,9 @@ def find_leaks(
 ) -> list[Finding]:
     """What in the data tells the order of collections, given in true order, too well to be a finding about them.
 
-    Looked at are each column (or those named), which of its values are missing, its digits and how it is rounded; sums
-    of columns; columns that are the running sum, the difference or the neighbour's value of another; the numbers in
-    titles and their alphabetical order. By ranks, collection by collection, so that gaps, new beginnings and monotone
-    changes of scale hide nothing. A column may follow the order for a good reason (somebody sorted by it); that, too,
-    is told. Features that are arrays are not looked at; of more than 1,000 collections every so-manieth is.
+    Each column (or those named) by itself, by the items around and by others, sums of columns, and titles: what is
+    looked for is in ``docs/honesty.md``. A column may follow the order for a good reason (somebody sorted by it); that,
+    too, is told. Features that are arrays are not looked at; of more than 1,000 collections every so-manieth is.
 
     >>> from fabula.core.collection import Item
     >>> rows = [[[float(j), 0.5] for j in range(6)] for _ in range(5)]
@@ -389,15 +387,10 @@ def _numbers(titles: Sequence[str]) -> Floats:
 
 def _ranks(titles: Sequence[str]) -> Floats:
     """Where each title stands among them in natural order, equal ones alike; NaN for an empty one."""
-    keys: list[tuple[tuple[int, int, str], ...]] = [_natural_key(title) for title in titles]
+    parts = [re.split(r"([0-9]+)", title) for title in titles]
+    keys = [tuple((0, int(p[:15]), "") if i % 2 else (1, 0, p) for i, p in enumerate(own) if p) for own in parts]
     places = {key: float(rank) for rank, key in enumerate(sorted({key for key in keys if key}))}
     return np.array([places.get(key, np.nan) for key in keys])
-
-
-def _natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
-    """A sorting key that takes digits as numbers."""
-    parts = re.split(r"([0-9]+)", text)
-    return tuple((0, int(part[:15]), "") if i % 2 else (1, 0, part) for i, part in enumerate(parts) if part)
 
 
 def _find_relations(columns: Columns, rows: _ItemRows) -> list[Finding]:

@@ -9,11 +9,10 @@ from typing import Any
 
 from fabula.core.files import write_whole
 from fabula.core.template import Template
-from fabula.errors import FileError
 from fabula.report import charts
 from fabula.report.markup import GREY, html_page, html_table
 from fabula.research.recovery import METHODS
-from fabula.research.reproduce import NAMES, RANDOM, Reproduced, baseline_name
+from fabula.research.reproduce import NAMES, RANDOM, Reproduced, baseline_name, make_folders
 from fabula.sources.tables.text_tables import csv_text
 
 SHOWN = ("edit", "spearman", "kendall", "first", "last", "neighbours", "position", "lcs", "perfect")
@@ -29,12 +28,7 @@ _MORE = "figure>figcaption{color:var(--soft);font-size:.9rem;margin-top:.5rem}bo
 
 def write_report(results: Reproduced, folder: str | Path) -> Path:
     """Write ``report.html``, ``numbers.json``, ``tables/*.csv`` and ``figures/*.svg``; returns the page."""
-    target = Path(folder)
-    try:
-        for part in ("figures", "tables"):
-            (target / part).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"{target}: the folder cannot be made ({error.strerror or error})") from error
+    target = make_folders(Path(folder), ("figures", "tables"))
     for name, figure in figures(results).items():
         write_whole(target / "figures" / f"{name}.svg", figure + "\n")
     for name, table in tables(results).items():

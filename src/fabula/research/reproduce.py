@@ -612,11 +612,11 @@ def _about(study: StudyData) -> dict[str, Any]:
     }
 
 
-def make_folders(folder: Path) -> Path:
-    """Make the folders that a workspace has, where they are not there."""
+def make_folders(folder: Path, parts: Sequence[str] = ("stages", "models")) -> Path:
+    """Make the folders that a workspace has, or others, where they are not there."""
     try:
-        for part in (folder, folder / "stages", folder / "models"):
-            part.mkdir(parents=True, exist_ok=True)
+        for part in parts:
+            (folder / part).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"{folder}: the folder cannot be made ({error.strerror or error})") from error
     return folder
