@@ -140,10 +140,10 @@ def refuse_file(path: str) -> BinaryIO:
 
 
 def guard_below(roots: Sequence[Path]) -> Opener:
-    """A guard that opens what lies in one of the roots, links followed as long as they stay there."""
+    """A guard that opens what lies in one of the roots, or is one, links followed as long as they stay there."""
 
     def open_below(path: str) -> BinaryIO:
-        file = find_file(path, roots)
+        file = find_file(path, [root.parent if root == Path(path).resolve() else root for root in roots])
         return refuse_file(path) if file is None else file.hand_out()
 
     return open_below
