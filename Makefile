@@ -85,6 +85,9 @@ site: $(VENV)/.site
 
 docs: $(VENV)/.dev
 	$(BIN)/python docs/fill_commands.py
+
+numbers: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.check_numbers
 	$(BIN)/python release/licences.py
 
 install-check: $(VENV)/.created
