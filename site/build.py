@@ -57,6 +57,7 @@ def mend(text: str) -> str:
         ("<pre>", '<pre tabindex="0">'),
         ('<div class="table-wrapper', '<div tabindex="0" class="table-wrapper'),
         ('<th class="head"></th>', '<td class="head"></td>'),
+        ('<th class="head"><p></p></th>', '<td class="head"></td>'),
         ('<div id="search-results">', '<h1>Search</h1><div id="search-results">'),
     ):
         text = text.replace(wrong, right)
@@ -85,6 +86,7 @@ def stage(source: Path) -> None:
     )
     with (source / "formats.md").open("a", encoding="utf-8") as formats:
         formats.write("\n```{toctree}\n:hidden:\n:glob:\n\nplaces/*\n```\n")
+    list_others(source)
     from gallery import write_pages
 
     write_pages(json.loads((HERE / "gallery.json").read_text(encoding="utf-8")), source / "gallery")
@@ -93,6 +95,22 @@ def stage(source: Path) -> None:
         back = next((Path(name) for name, there in NAMES.items() if there == str(home)), Path("docs") / home)
         page.write_text(relink(page.read_text(encoding="utf-8"), back, home, source), encoding="utf-8")
     stage_static(source / "_static")
+
+
+def list_others(source: Path) -> None:
+    """A document that the first page does not name yet stands at the end of its list."""
+    index = source / "index.md"
+    text = index.read_text(encoding="utf-8")
+    named = {
+        line.rpartition("<")[2].strip("> ")
+        for block in re.findall(r"```{toctree}\n(.*?)```", text, re.DOTALL)
+        for line in block.splitlines()
+    }
+    pages = (str(page.relative_to(source).with_suffix("")) for page in source.rglob("*.md"))
+    others = sorted(page for page in pages if page not in named and page != "index" and not page.startswith("places/"))
+    if others:
+        listed = "\n".join(others)
+        index.write_text(f"{text}\n```{{toctree}}\n:hidden:\n:caption: More\n\n{listed}\n```\n", encoding="utf-8")
 
 
 def relink(text: str, back: Path, home: Path, source: Path) -> str:

@@ -29,7 +29,7 @@ SAMPLE = (
 )
 LOOKS = ((1440, 900, "light"), (1024, 768, "dark"), (390, 844, "light"))
 # What html5lib calls an error and the living standard does not.
-FINE = {"expected-doctype-but-got-unknown"}
+FINE = {"expected-doctype-but-got-unknown", "unexpected-char-in-comment"}
 WATCH = """
 window.seen = { shift: 0 };
 new PerformanceObserver((list) => list.getEntries().forEach((one) => one.hadRecentInput || (seen.shift += one.value))).observe({ type: "layout-shift", buffered: true });

@@ -61,7 +61,7 @@ def inline_figures(app: Any, doctree: nodes.document, name: str) -> None:
             continue
         label = nodes.unescape(image.get("alt", "")).replace('"', "&quot;")
         drawn = STYLE.sub("", text[text.index("<svg") :]).replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
-        image.replace_self(nodes.raw("", drawn, format="html"))
+        image.replace_self(nodes.raw("", f'<span class="fig-box" tabindex="0">{drawn}</span>', format="html"))
 
 
 def join_returns(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:

@@ -23,6 +23,7 @@ BLOCK = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 LOOSE = re.compile(r"[-+]?\d+\.\d+|\d+ %| +$", re.MULTILINE)
+PROGRESS = re.compile(r"^(?:training|auditing|comparing|measuring|reviewing)\b.*\n", re.MULTILINE)  # on a slow machine
 MARK = "--- the next block ---"
 
 
@@ -99,7 +100,7 @@ def run(blocks: list[str], folder: Path) -> tuple[list[str], str]:
     if done.returncode:
         return [], done.stdout[-2000:]
     printed = [
-        re.sub(r"[ \t]+$", "", part, flags=re.MULTILINE).replace(str(folder), "~")
+        re.sub(r"[ \t]+$", "", PROGRESS.sub("", part), flags=re.MULTILINE).replace(str(folder), "~")
         for part in done.stdout.split(f"{MARK}\n")
     ]
     return printed, ""

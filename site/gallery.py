@@ -41,13 +41,15 @@ def note(kind: str, all_of: list[Entry]) -> str:
     """What to know before reading the figures of a kind."""
     known = sorted(entry["percentile"] for entry in all_of if entry["percentile"] is not None)
     middle = (known[(len(known) - 1) // 2] + known[len(known) // 2]) // 2
-    trained = sum(entry["trained"] for entry in all_of)
-    text = f"The order that people know is better than {known[0]} to {known[-1]} of 100 random orders of the same {'tracks' if kind == 'albums' else 'chapters' if kind == 'novels' else 'pages'}, in the middle {middle}: that is what the model says, not how good the work is."
-    return text + (
-        f" {trained} of the {len(all_of)} are among those that the model learned from, and their pages say so."
-        if trained
-        else ""
+    unseen = sorted(entry["percentile"] for entry in all_of if not entry["trained"] and entry["percentile"] is not None)
+    what = {"albums": "tracks", "novels": "chapters", "books": "pages"}[kind]
+    text = (
+        f"The order that people know is better than {known[0]} to {known[-1]} of 100 random orders of the same {what}, in the middle {middle}: "
+        "that is what the model says, not how good the work is."
     )
+    if len(unseen) == len(all_of):
+        return text
+    return f"{text} {len(all_of) - len(unseen)} of the {len(all_of)} are among those that the model learned from, and their pages say so; of the {len(unseen)} others the middle is {unseen[len(unseen) // 2]}."
 
 
 def card(entry: Entry) -> str:
@@ -110,7 +112,8 @@ def page(kind: str, entry: Entry, around: tuple[Entry | None, Entry | None]) -> 
 
 
 def raw(markup: str) -> str:
-    return f"```{{raw}} html\n{markup}\n```\n"
+    box = f'<div class="fig-box" tabindex="0">{markup}</div>' if markup.startswith("<svg") else markup
+    return f"```{{raw}} html\n{box}\n```\n"
 
 
 def summary(kind: str, entry: Entry) -> str:
@@ -201,7 +204,10 @@ def colour_strip(entry: Entry) -> str:
 
 def order_table(kind: str, entry: Entry) -> str:
     """The items as they stand, and, of albums, as the model would put them."""
-    clean = [re.sub(r"[|\[\]*_<>`]", lambda m: "\\" + m.group(), item) for item in entry["items"]]
+    items = [
+        item.title().replace("’S", "’s").replace("'S", "'s") if item.isupper() else item for item in entry["items"]
+    ]
+    clean = [re.sub(r"[|\[\]*_<>`]", lambda m: "\\" + m.group(), item) for item in items]
     if kind == "novels" and all(item.startswith("Chapter ") for item in clean):
         return f"{len(clean)} chapters without titles.\n"
     if kind == "novels":

@@ -90,8 +90,23 @@ def text(found: dict[str, Any]) -> str:
     return json.dumps(shorten(found), ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
+def essentials(found: dict[str, Any]) -> Any:
+    """What must be the same: who stands where, on which side, along which templates."""
+    orders = {
+        part: {name: (one["ordering"], one["sides"]) for name, one in found[part].items()}
+        for part in ("answers", "sides")
+    }
+    return (
+        orders,
+        found["pins"],
+        [one["name"] for one in found["templates"]],
+        [item["title"] for item in found["collection"]["items"]],
+    )
+
+
 if __name__ == "__main__":
     if "--check" in sys.argv:
-        sys.exit(TARGET.read_text(encoding="utf-8") != text(compute()))
+        now = json.loads(text(compute()))
+        sys.exit(essentials(json.loads(TARGET.read_text(encoding="utf-8"))) != essentials(now))
     TARGET.write_text(text(compute()), encoding="utf-8")
     print(f"{TARGET}: {TARGET.stat().st_size / 1000:.0f} kB")

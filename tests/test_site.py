@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -50,6 +51,13 @@ def test_orders_along_a_template_are_two_sorts_as_the_first_page_does_them():
         assert sum(abs(a - b) for a, b in zip(laid, targets, strict=True)) == pytest.approx(least, abs=0.01), one[
             "name"
         ]
+
+
+def test_the_first_page_has_every_element_that_the_scripts_of_the_page_ask_for():
+    make = runpy.run_path(str(SITE / "build.py"))["bundle"]
+    asked = set(re.findall(r'\$\("([\w-]+)"\)', make("stage.js", "")))
+    there = set(re.findall(r'id="([\w-]+)"', (SITE / "pages" / "index.md").read_text(encoding="utf-8")))
+    assert asked - there <= {"one-wave"}  # of the item chosen, which is not shown here
 
 
 @pytest.mark.slow

@@ -127,7 +127,8 @@ def find_file(path: str | os.PathLike[str], roots: Sequence[Path]) -> ItemFile |
         status = real.lstat()
     except OSError:
         return None
-    return ItemFile(real, root, status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
+    folder = root.parent if root == real else root  # a root may be a file: the database of a library
+    return ItemFile(real, folder, status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
 
 
 # Guards: what `core/files.py: open_file` opens while they stand, in this process and for its children

@@ -243,7 +243,8 @@ def _back_up(path: Path) -> Path:
     sweep_folder(path.parent, start)
     handle, part = make_part(start, path.parent)
     try:
-        with _connect(str(path)) as database, contextlib.closing(sqlite3.connect(part)) as copy:
+        # as one that writes, which reads the file itself and its log, where files are guarded too
+        with _connect(str(path), write=True) as database, contextlib.closing(sqlite3.connect(part)) as copy:
             database.backup(copy)
         part.chmod(path.stat().st_mode & 0o777)
         part.replace(kept)
