@@ -140,7 +140,7 @@ def refuse_file(path: str) -> BinaryIO:
 
 
 def guard_below(roots: Sequence[Path]) -> Opener:
-    """A guard that opens what lies in one of the roots, links followed as long as they stay there."""
+    """A guard that opens what lies in one of the roots, or is one, links followed as long as they stay there."""
 
     def open_below(path: str) -> BinaryIO:
         file = find_file(path, roots)

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from fabula.core.arrays import Alike, Floats, Ints, by_length
 from fabula.core.collection import Collection, Evidence
 from fabula.core.collections import Collections
-from fabula.core.energy import FUNCTIONS, MOST_WHOLE
+from fabula.core.energy import FUNCTIONS, MOST_WHOLE, split_items
 from fabula.errors import InputError, ModelError
 from fabula.models import config, titles as reading
 from fabula.models.config import Encoded, EncoderKind, LoadedEncoder, Settings, Shape, linear
@@ -507,11 +507,14 @@ def _attention(t: Tensors, at: str, x: Array, bias: Array | None, heads: int, se
     split = linear(t, f"{at}.attention", x).reshape(count, n, 3, heads, width // heads)
     query, key, value = split.transpose(2, 0, 3, 1, 4)  # (B, heads, n, w / heads) each
     key, value = key[:, :, seen], value[:, :, seen]
-    logits = query @ key.transpose(0, 1, 3, 2) / np.float64(np.sqrt(width // heads))
-    logits = logits if bias is None else logits + bias
-    weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    weights /= weights.sum(axis=-1, keepdims=True)
-    mixed = (weights @ value).transpose(0, 2, 1, 3).reshape(count, n, width)
+    mixed = np.empty((count, heads, n, width // heads), dtype=x.dtype)
+    for some in split_items(n):
+        logits = query[:, :, some] @ key.transpose(0, 1, 3, 2) / x.dtype.type(np.sqrt(width // heads))
+        logits = logits if bias is None else logits + bias[:, :, some]
+        weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+        weights /= weights.sum(axis=-1, keepdims=True)
+        mixed[:, :, some] = weights @ value
+    mixed = mixed.transpose(0, 2, 1, 3).reshape(count, n, width)
     return linear(t, f"{at}.mixed", mixed)
 
 
