@@ -12,7 +12,7 @@ PIP_FLAGS := --quiet --disable-pip-version-check
 unexport PYTHONDONTWRITEBYTECODE  # each process would compile all of it anew
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint lint-js tests tests-base bench docs site install-check release-check clean
+.PHONY: help demo test lint lint-js tests tests-base bench docs numbers site install-check release-check clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -86,6 +86,9 @@ site: $(VENV)/.site
 docs: $(VENV)/.dev
 	$(BIN)/python docs/fill_commands.py
 	$(BIN)/python release/licences.py
+
+numbers: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.check_numbers
 
 install-check: $(VENV)/.created
 	$(BIN)/python release/check.py build base all

@@ -336,11 +336,9 @@ class _Looker:
     def energies(self, collections: Sequence[Collection]) -> list[Energy]:
         """What it says of every ordering of each collection."""
         measured = [measure_if_held(c)[0] for c in collections]
-        return [self.model.energy(c, evidence=self._see(c)) for c in measured]
-
-    def _see(self, collection: Collection) -> Evidence:
-        seen = look_at(self.model, collection)
-        return replace(seen, pairs={name: pair for name, pair in seen.pairs.items() if name != self.blind})
+        seen = [look_at(self.model, c) for c in measured]
+        seen = [replace(e, pairs={name: pair for name, pair in e.pairs.items() if name != self.blind}) for e in seen]
+        return [self.model.energy(c, evidence=e) for c, e in zip(measured, seen, strict=True)]
 
 
 def mutual_information(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
@@ -532,17 +532,13 @@ def logging(
     *callbacks: Callback | None, log: str | Path | None = None, tensorboard: str | Path | None = None
 ) -> Iterator[Callback]:
     """One callback that calls them all, those that are not None, and the logs that are asked for."""
-    logs: list[EpochLog | TensorBoardLog] = []
-    try:
-        logs += [EpochLog(log)] if log is not None else []
-        logs += [TensorBoardLog(tensorboard)] if tensorboard is not None else []
-        called = [*(callback for callback in callbacks if callback is not None), *logs]
+    with ExitStack() as stack:
+        called = [callback for callback in callbacks if callback is not None]
+        for kind, target in ((EpochLog, log), (TensorBoardLog, tensorboard)):
+            called += [stack.enter_context(closing(kind(target)))] if target is not None else []
 
         def report(epoch: Any) -> None:
             for callback in called:
                 callback(epoch)
 
         yield report
-    finally:
-        for each in logs:
-            each.close()

@@ -143,7 +143,7 @@ def guard_below(roots: Sequence[Path]) -> Opener:
     """A guard that opens what lies in one of the roots, or is one, links followed as long as they stay there."""
 
     def open_below(path: str) -> BinaryIO:
-        file = find_file(path, [root.parent if root == Path(path).resolve() else root for root in roots])
+        file = find_file(path, roots)
         return refuse_file(path) if file is None else file.hand_out()
 
     return open_below
