@@ -100,7 +100,7 @@ def test_essence_is_that_of_its_model(rng):
 @pytest.mark.slow
 def test_cross_validation_is_by_collections_or_refused(rng):
     X, groups = falling(rng, 36)
-    encoder = EssenceEncoder(settings={"epochs": 15, "learning_rate": 0.03})
+    encoder = EssenceEncoder(settings={"epochs": 40, "learning_rate": 0.03})
     cv = GroupKFold(3)
     scores = cross_val_score(encoder, X, groups, groups=groups, cv=cv)
     by_hand = [

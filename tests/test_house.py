@@ -37,8 +37,8 @@ NO_PARTICIPLES = {"embed", "exceed", "feed", "need", "proceed", "red", "seed", "
 
 # No count grows past its limit; a limit falls with its count, and rises only with a reason.
 LIMITS = {
-    "lines": 58_300,  # 49,948 before reviews, sureness, children, what is heard, concerts, libraries, lists of programs
-    "files": 220,
+    "lines": 60_800,  # 49,948 before reviews, children, what is heard, concerts, libraries, manuscripts, plug-in media, a release
+    "files": 230,
     "imports": 0.09,
     "chain": 22,
     "entered": 60,

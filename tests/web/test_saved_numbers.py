@@ -99,7 +99,7 @@ def check_order(server, opened: dict, answer: dict, *, whole: bool) -> None:
         report = export(server, opened["id"], answer["result"], "html").text
         assert all(html.escape(name) in report for name in names)
         for side, text in enumerate(answer["length_texts"]["sides"] if answer["sides"] else ()):
-            assert f"Side {'ABCD'[side]}{f', {text}' if text else ''}" in report
+            assert re.search(rf">\w+ {'ABCD'[side]}{f', {re.escape(html.escape(text))}' if text else ''}<", report)
         assert answer["length_texts"]["all"] in report
 
 

@@ -186,7 +186,7 @@ import numpy as np
 model, collection = load_model("music"), titled(1200)
 explain(model, np.arange(1200), collection, rows=range(24))
 energy = model.energy(collection)
-assert energy.flow.dtype == energy.positions.dtype == np.float32
+assert energy.flow.dtype == energy.at(1200).dtype == np.float32
 print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
 """
 

@@ -2,6 +2,7 @@
 
 import io
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -87,9 +88,11 @@ def read_playlist(path: str | os.PathLike[str], collection: str | None = None) -
 
 def _name_choices(lists: Sequence[tuple[str, int]]) -> list[Choice]:
     """Playlists of one file by their names and sizes; those that are called alike are told by numbers."""
-    names = [name for name, _ in lists]
-    numbers = [f" ({names[: k + 1].count(name)})" if names.count(name) > 1 else "" for k, name in enumerate(names)]
-    return [Choice(name + number, name, size) for (name, size), number in zip(lists, numbers, strict=True)]
+    often, seen, found = Counter(name for name, _ in lists), Counter[str](), list[Choice]()
+    for name, size in lists:
+        seen[name] += 1
+        found.append(Choice(f"{name} ({seen[name]})" if often[name] > 1 else name, name, size))
+    return found
 
 
 def write_playlist(
