@@ -37,7 +37,7 @@ NO_PARTICIPLES = {"embed", "exceed", "feed", "need", "proceed", "red", "seed", "
 
 # No count grows past its limit; a limit falls with its count, and rises only with a reason.
 LIMITS = {
-    "lines": 60_800,  # 49,948 before reviews, children, what is heard, concerts, libraries, manuscripts, plug-in media, a release
+    "lines": 60_800,  # 49,948 before reviews, children, what is heard, libraries, manuscripts, plug-in media
     "files": 230,
     "imports": 0.09,
     "chain": 22,
