@@ -66,7 +66,7 @@ lint-js: $(VENV)/page/.installed
 	@[ ! -e $< ] || { rm -rf $(VENV)/page/scripts && cp -r src/fabula/web/static $(VENV)/page/scripts && cp tests/web/lint/*.js* $(VENV)/page/ && cd $(VENV)/page && node_modules/.bin/eslint scripts && node_modules/.bin/tsc -p .; }
 
 tests: $(VENV)/.dev $(VENV)/.tools
-	$(BIN)/python -m pytest -q -m "" -n 3 --doctest-modules src/fabula tests
+	$(BIN)/python -m pytest -q -m "" -n 6 --doctest-modules src/fabula tests
 
 tests-base: $(VENV)/base/.installed
 	$(VENV)/base/bin/python -m pytest -q --confcutdir=tests/base tests/base

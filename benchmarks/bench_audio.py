@@ -98,7 +98,11 @@ def shares(path: str) -> None:
         return result
 
     def listen(sound: Sound) -> None:
-        meter, ears, chunks = Meter(sound.rate, vorbis=sound.vorbis), Ears(sound.rate), iter(sound.chunks)
+        meter, ears, chunks = (
+            Meter(sound.rate, sound.channels, vorbis=sound.vorbis),
+            Ears(sound.rate, sound.channels),
+            iter(sound.chunks),
+        )
         while (chunk := timed("decoding", next, chunks, None)) is not None:
             timed("loudness", meter.push, chunk)
             timed("true peak", ears.peak.push, chunk)

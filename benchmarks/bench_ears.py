@@ -142,7 +142,7 @@ def edges(folder: Path, pieces: list[dict[str, Any]]) -> None:
 
     def onsets(piece: dict[str, Any]) -> tuple[np.ndarray, float, float]:
         def listen(sound: Sound) -> Ears:
-            ears = Ears(sound.rate)
+            ears = Ears(sound.rate, sound.channels)
             for chunk in sound.chunks:
                 ears.push(chunk)
             return ears
@@ -174,13 +174,13 @@ def _edge_tempi(onsets: np.ndarray, rate: float, strengths: float, truths: tuple
     length, strength = round(30 * rate), strengths / len(onsets)
     parts = {"heard": onsets, "start": onsets[:length], "end": onsets[-length:]}
     found = {name: find_tempo(part, rate, strength) for name, part in parts.items()}
-    columns = {f"{name}_tempo": one.beats for name, one in found.items()}
-    columns |= {f"{name}_tempo_confidence": one.confidence for name, one in found.items()}
-    columns["tempo_confidence"] = found["heard"].confidence
+    columns = {f"{name}_tempo": beats for name, (beats, sure) in found.items()}
+    columns |= {f"{name}_tempo_confidence": sure for name, (beats, sure) in found.items()}
+    columns["tempo_confidence"] = found["heard"][1]
     track = Collection("c", [Item("a")], [list(columns.values())], tuple(columns))
     rows = []
     for where, truth in zip(("start", "end"), truths, strict=True):
-        said = tempi(track, where).values[0], found["heard"].beats
+        said = tempi(track, where).values[0], found["heard"][0]
         rows.append([bool(beats > 0 and tempo_octaves(beats, truth) <= SAME_TEMPO) for beats in said])
     return rows
 

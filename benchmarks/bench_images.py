@@ -55,7 +55,7 @@ def cpu_seconds(action: Callable[[], object]) -> float:
 
 def ordered_many(n: int) -> tuple[float, float | None]:
     """Seconds to order n measured pictures by the model, and the gap."""
-    from fabula.session.session import Asked, Session
+    from fabula.session.session import Session
     from fabula.sources.registry import Source
 
     rng = np.random.default_rng(1)
@@ -66,7 +66,7 @@ def ordered_many(n: int) -> tuple[float, float | None]:
     medium = find_medium("images")
     begun = time.perf_counter()
     likelihood = judge(load_model("pictures"), series, medium)
-    session = Session(Source(Path("many"), series, medium), np.zeros(n), (), None, likelihood, Asked())
+    session = Session(Source(Path("many"), series, medium), np.zeros(n), (), None, likelihood)
     gap = session.order(alternatives=1).gap
     return time.perf_counter() - begun, gap
 

@@ -18,7 +18,7 @@ import numpy as np
 from fabula.core.collection import Collection, Item
 from fabula.evaluation.controls import Parts
 from fabula.training.distributed import pick_device
-from fabula.training.item_models import train
+from fabula.training.item_models import EssenceTraining
 from fabula.training.recipes import preset
 
 SHAPE = (75, 7)
@@ -59,7 +59,7 @@ def main() -> None:
     began = time.monotonic()
     size = {"encoder_hidden": options.hidden, "negatives": options.sequences - 1, "batch": options.batch}
     config = preset("paper", logged=(), epochs=options.epochs, **size)
-    done = train(Parts(albums, held_out), config, device=str(device), progress=lambda where: print(
+    done = EssenceTraining(Parts(albums, held_out), config, str(device)).train(progress=lambda where: print(
         f"epoch {where.epoch} of {where.epochs}: loss {where.loss:.4f}, {time.monotonic() - began:.0f} s, "
         f"{peak_gigabytes():.2f} GB", flush=True))  # fmt: skip
     bits = done.information["bilstm"]

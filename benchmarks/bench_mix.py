@@ -29,7 +29,7 @@ from fabula.media.music import MEDIUM
 from fabula.media.music.audio import measure
 from fabula.media.music.tracks import camelot_distance, tempo_octaves
 from fabula.session.request import Request
-from fabula.session.session import Asked, source_session
+from fabula.session.session import source_session
 from fabula.sources.registry import Source
 
 SIZE, SETS, WIDE = 16, 40, 0.08
@@ -123,8 +123,8 @@ def main() -> None:
         after, ramps = [], []
         for one in chosen:
             folded = one if preset == "mix" else MEDIUM.fold(one, 88, 176)
-            asked = Asked("energy" if preset == "mix" else "tempo")
-            session = source_session(Source(Path("set"), folded, MEDIUM), Measuring(), asked)
+            column = "energy" if preset == "mix" else "tempo"
+            session = source_session(Source(Path("set"), folded, MEDIUM), Measuring(), column)
             opened, request = session.preset(preset, Request(alternatives=1))
             found = opened.order(request)
             after.append(steps(one, found.ordering))

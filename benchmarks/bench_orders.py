@@ -1,6 +1,6 @@
 """Memory and time of the main job: titled tracks in a table, files of text or pictures, by every way it is asked for.
 
-    PYTHONPATH=src python -m benchmarks.bench_orders [--items 12 100 200 1000 5000] [--of music] [--ways plain --json]
+    PYTHONPATH=src python -m benchmarks.bench_orders [--items 12 100 200 1000 5000] [--of music] [--ways plain json]
     PYTHONPATH=src python -m benchmarks.bench_orders --wishes [--items 5000]
 
 The most memory of a process and of those that it started (VmHWM), and its processor time. Fails beyond 500 MB.
@@ -104,6 +104,7 @@ def prepare(folder: Path, kind: str, count: int) -> str:
 def measure(folder: Path, more: list[str] | None, name: str = "items.csv") -> tuple[float, float]:
     """MB and seconds of one way."""
     environment = {**os.environ, "FABULA_CACHE_DIR": str(folder / "cache"), "OMP_NUM_THREADS": "1"}
+    environment["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, sys.path))  # the package that was asked for
     code = [PAGE, name] if more is None else [COMMAND, "order", name, *more]
     subprocess.run(
         [sys.executable, "-c", *code], cwd=folder, env=environment, stdout=subprocess.DEVNULL, timeout=3600, check=True
@@ -118,10 +119,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--items", type=int, nargs="+", default=[12, 100, 200, 1000, 5000])
     parser.add_argument("--of", choices=["music", "text", "pictures"], default="music")
-    parser.add_argument("--ways", nargs="+", choices=list(WAYS), default=list(WAYS), metavar="WAY")
+    parser.add_argument("--ways", nargs="+", choices=[name.strip("-") for name in WAYS], metavar="WAY")
     parser.add_argument("--wishes", action="store_true", help="each wish in place of each way")
     options, most = parser.parse_args(), 0.0
-    ways = WISHES if options.wishes else {name: WAYS[name] for name in options.ways}
+    chosen = {name: words for name, words in WAYS.items() if options.ways is None or name.strip("-") in options.ways}
+    ways = WISHES if options.wishes else chosen
     print(f"| {options.of} | {' | '.join(ways)} |\n|---|{'---|' * len(ways)}")
     for count in options.items:
         print(f"| {count:,} |", end="", flush=True)

@@ -16,7 +16,7 @@ from benchmarks.timing import best_of, report
 from fabula.core.collection import Item
 from fabula.media.extraction import Measuring, extract
 from fabula.media.text.language import words_of
-from fabula.media.text.passages import read_text
+from fabula.media.text.passages import read_document
 from fabula.media.text.text_measures import SPEC, measure_text, pieces_of
 from fabula.session.open import demo_folder
 from fabula.session.session import open_session
@@ -77,7 +77,9 @@ def order_passages() -> None:
 
 def _chapters(count: int) -> list[str]:
     """Chapters made of the paragraphs of the tale that comes with the package, in random orders."""
-    paragraphs = [part for file in demo_folder("text").iterdir() for part in read_text(str(file)).split("\n\n")]
+    paragraphs = [
+        part for file in demo_folder("text").iterdir() for part in read_document(str(file)).text.split("\n\n")
+    ]
     rng = random.Random(0)
     texts = []
     for _ in range(count):

@@ -79,8 +79,9 @@ def null_p_values(creators: int, *, dominant: bool, runs: int, grouped: bool = T
     found = []
     for run in range(runs):
         z, who = draw(creators, dominant=dominant, rng=np.random.default_rng((creators, dominant, run, 1)))
-        [one] = compare_scores({"a": z, "b": 0 * z}, [("a", "b")], groups=who if grouped else None)
-        found.append(one.p)
+        scores = {"a": z, "b": np.zeros(len(z))}
+        [test] = compare_scores(scores, [("a", "b")], groups=who if grouped else None)
+        found.append(test.p)
     return np.array(found)
 
 

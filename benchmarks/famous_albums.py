@@ -27,7 +27,7 @@ from fabula.models.model import load_model
 from fabula.models.titles import find_closers, find_interludes
 from fabula.session.propose import judge
 from fabula.session.request import Request, TitleWishes, find_title_wishes
-from fabula.session.session import Asked, Session, source_session
+from fabula.session.session import Session, source_session
 from fabula.sources.registry import Source
 
 # One line a track and its length, as near as it is remembered; numbered tracks in their order, others behind a dash.
@@ -281,7 +281,7 @@ def open_shuffled(name: str, items: Sequence[Item], seed: int) -> Session:
     mixed = [items[i] for i in np.random.default_rng(seed).permutation(len(items))]
     lengths = np.array([[1000.0 * (item.length or 0.0)] for item in mixed])
     collection = Collection(name, mixed, lengths, ("duration_ms",), title=name.partition(": ")[2] or name)
-    return source_session(Source(Path("famous"), collection, find_medium("music")), Measuring(), Asked())
+    return source_session(Source(Path("famous"), collection, find_medium("music")), Measuring())
 
 
 TABLES = ("albums", "albums-more", "titles", "titles-more")

@@ -35,7 +35,7 @@ def hear(path: Path) -> Piece:
     """Onsets, their rate and pitch classes of a piece, and the truth."""
 
     def listen(sound: Sound) -> Ears:
-        ears = Ears(sound.rate)
+        ears = Ears(sound.rate, sound.channels)
         for chunk in sound.chunks:
             ears.push(chunk)
         return ears
@@ -54,7 +54,13 @@ def tempo_data(pieces: Sequence[Piece]) -> tuple[torch.Tensor, torch.Tensor]:
     rows, truths = [], []
     for onsets, rate, _, truth in pieces:
         cuts = [onsets[round(cut * rate) :] for cut in CUTS]
-        rows.append([tempo.tempo_scores(part, rate * stretch) for part in cuts for stretch in STRETCHES])
+        rows.append(
+            [
+                tempo.tempo_features(*tempo.repetition(part, rate * stretch), rate * stretch, part)
+                for part in cuts
+                for stretch in STRETCHES
+            ]
+        )
         gap = np.log(tempo.TEMPI[None] / (truth["tempo"] * np.array(STRETCHES)[:, None]))
         share = np.exp(-0.5 * (gap / 0.012) ** 2)
         truths.append(np.tile(share / share.sum(axis=1, keepdims=True), (len(CUTS), 1)))
@@ -63,7 +69,7 @@ def tempo_data(pieces: Sequence[Piece]) -> tuple[torch.Tensor, torch.Tensor]:
 
 def key_data(keyed: Sequence[tuple[np.ndarray, dict[str, float]]]) -> tuple[torch.Tensor, torch.Tensor]:
     """Features (pieces, cuts, 12, f) and the right one of twelve major keys, then twelve minor ones (pieces, cuts)."""
-    rows = [[keys.key_scores(classes[round(cut / SECONDS) :]) for cut in CUTS] for classes, _ in keyed]
+    rows = [[keys.key_features(classes[round(cut / SECONDS) :]) for cut in CUTS] for classes, _ in keyed]
     truths = [[truth["key"] + 12 * (1 - truth["mode"])] * len(CUTS) for _, truth in keyed]
     return torch.tensor(np.array(rows), dtype=torch.float32), torch.tensor(truths)
 
@@ -160,10 +166,10 @@ def learn(heard: Sequence[Piece], *, keyed: bool) -> None:
     known = {name: np.concatenate([one[name] for one in several], axis=-1) for name in several[0]}
     known["tempo.outer"] /= SEEDS
     clear = [
-        tempo._clarity(tempo.repetition(onsets, rate)[0][0], rate, truth["tempo"]) for onsets, rate, _, truth in pieces
+        tempo.clarity(tempo.repetition(onsets, rate)[0][0], rate, truth["tempo"]) for onsets, rate, _, truth in pieces
     ]
     known["tempo.clear"] = np.array(np.quantile(clear, 0.2))
-    known |= find_keys(heard) if keyed else {name: tempo.weights_of(name) for name in ("key.profiles", "key.bias")}
+    known |= find_keys(heard) if keyed else {name: tempo.weights()[name] for name in ("key.profiles", "key.bias")}
     save_file({name: np.ascontiguousarray(value, dtype=np.float32) for name, value in known.items()}, TARGET)
     print(f"written: {TARGET.name}, {TARGET.stat().st_size} bytes")
 

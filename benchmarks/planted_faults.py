@@ -34,7 +34,7 @@ from fabula.media.music.tracks import FEATURES
 from fabula.media.registry import find_medium, measure_if_held
 from fabula.models.sureness import stored
 from fabula.session.review import Review, outlying
-from fabula.session.session import Asked, source_session
+from fabula.session.session import source_session
 from fabula.sources.registry import Source
 
 COUNTS = {"albums": 300, "novels": 100, "pictures": 100}
@@ -125,7 +125,7 @@ def review_of(collection: Collection, medium: Medium) -> Review:
     """The review of a collection as it stands, by the way a user goes."""
     measured, held = measure_if_held(collection)
     medium = held if held.name == medium.name else medium
-    return source_session(Source(Path("order"), measured, medium), Measuring(), Asked()).review()
+    return source_session(Source(Path("order"), measured, medium), Measuring()).review()
 
 
 @dataclass(frozen=True)
@@ -168,10 +168,10 @@ def named_by_chance(n: int, faults: int) -> float:
 
 def farthest_from_template(review: Review) -> list[int]:
     """Positions of the three items farthest from the template that the order is nearest to."""
-    from fabula.session.propose import lay_out, nearest
+    from fabula.session.propose import lay_out
 
-    ordered = review.as_it_is
-    template = nearest(review.session.essence, review.session.templates)
+    ordered, essence = review.as_it_is, review.session.essence
+    template = min(review.session.templates, key=lambda one: float(((essence - one.samples(len(essence))) ** 2).sum()))
     return np.argsort(-lay_out(ordered.task, template, ordered.ordering).deviations, kind="stable")[:NAMED].tolist()
 
 

@@ -21,7 +21,7 @@ from fabula.research.splits import overlap
 from fabula.training.audit import AuditReport, AuditRow, audit
 from fabula.training.item_models import EssenceTraining
 from fabula.training.nets.essence_net import BilstmScorerNet, EssenceNet
-from fabula.training.published_bug import ByItsLoss
+from fabula.training.published_bug import measure_loss
 from fabula.training.recipes import TrainingConfig, preset
 
 ALL = "all"
@@ -95,7 +95,7 @@ def peeks(scorer: type[BilstmScorerNet], seed: int) -> AuditReport:
     }
     rows = []
     for name, data in controls.items():
-        found = ByItsLoss(make).measure(data, config)
+        found = measure_loss(data, config, make)
         rows.append(AuditRow(name, scorer.__name__, found.mean, found.low, found.high, found.n))
     return AuditReport(rows)
 

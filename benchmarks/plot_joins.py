@@ -28,7 +28,7 @@ def hear(path: str) -> Heard:
     """LUFS of every 100 ms, and the edges."""
 
     def listen(sound: Sound) -> Meter:
-        meter = Meter(sound.rate, vorbis=sound.vorbis)
+        meter = Meter(sound.rate, sound.channels, vorbis=sound.vorbis)
         for chunk in sound.chunks:
             meter.push(chunk)
         return meter

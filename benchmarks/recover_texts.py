@@ -1,7 +1,8 @@
-"""How well texts are put back in order, by the way a user goes: ``python -m benchmarks.recover_texts novels.parquet``.
+"""How well texts are put back in order: ``python -m benchmarks.recover_texts novels.parquet``.
 
 The table has one row a part in its true order: ``collection_id``, ``position``, ``text``, ``author``, ``split``. Each
-validation book is opened with its parts shuffled, without headings, and ordered as `fabula order` does; then windows.
+validation book of five parts and more is shuffled and ordered by what `fabula evaluate` asks of a model of texts
+(``recovery.step_orderings``), which `fabula order` proposes too; then windows.
 ``--against`` orders the same by simple ways too, with paired tests.
 """
 
@@ -20,23 +21,21 @@ from scipy.stats import wilcoxon
 
 from benchmarks.simple_orders import simple_orders
 from fabula.core.arrays import Floats, Ints
-from fabula.core.collection import Collection, Item
+from fabula.core.collection import Collection
 from fabula.core.posterior import posterior
+from fabula.evaluation.information import makers
 from fabula.evaluation.intervals import mean_interval
 from fabula.evaluation.metrics import METRICS
-from fabula.media.extraction import Measuring
 from fabula.media.registry import measure_if_held
 from fabula.media.text.heads import without_common_heads
 from fabula.models.model import Model, load_model
-from fabula.research.recovery import look_at
-from fabula.session.session import Asked, source_session
-from fabula.sources.registry import Source
+from fabula.research.recovery import PROPOSED, look_at, shuffle_all, step_orderings
+from fabula.research.splits import read_split
+from fabula.session.propose import judge
 
 FEWEST = 5
 WHOLE = "whole books"
 TESTED = ("neighbours either way", "tau", "size of tau", "spearman")
-
-Part = Sequence[dict[str, Any]]
 
 
 def books(path: Path, split: str) -> list[list[dict[str, Any]]]:
@@ -54,21 +53,12 @@ def windows(book: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
         yield book[start : start + size]
 
 
-def shuffled(rows: Part, seed: int) -> tuple[Ints, Collection]:
-    """Rows in a random order, and what a user would open: their texts, without a word of where they stood."""
-    mixed = np.random.default_rng(seed).permutation(len(rows))
-    items = [Item(str(k), title=f"part {k}", details={"text": rows[i]["text"]}) for k, i in enumerate(mixed)]
-    return mixed, Collection("book", items)
-
-
-def put_back(rows: Part, model: str, seed: int) -> tuple[Ints, float]:
-    """The ordering proposed for shuffled parts, in the true numbering, and how sure it says it is which end begins."""
-    mixed, shown = shuffled(rows, seed)
-    collection, medium = measure_if_held(shown)
-    session = source_session(Source(Path("book"), collection, medium), Measuring(), Asked(model=model))
-    ordered = session.order(alternatives=1)
-    sure = ordered.sureness.direction
-    return np.asarray(mixed[ordered.ordering]), np.nan if sure is None else sure
+def claims(model: Model, collection: Collection, order: Ints) -> float:
+    """How sure the model says it is which end of an order begins; NaN where it claims nothing."""
+    [mixed], [shown] = shuffle_all([collection], np.random.default_rng(len(order)))
+    likelihood = judge(model, shown, measure_if_held(shown)[1])
+    sure = likelihood.sureness(np.argsort(mixed)[order]).direction
+    return np.nan if sure is None else sure
 
 
 def told(orders: Sequence[Ints], authors: Sequence[str]) -> dict[str, Any]:
@@ -103,45 +93,48 @@ def against(ours: Sequence[Ints], others: Sequence[Ints], authors: Sequence[str]
     return found
 
 
-def other_orders(part: Part, model: Model, number: int) -> dict[str, Ints]:
+def other_orders(collection: Collection, model: Model, number: int) -> dict[str, Ints]:
     """What simple ways, and other ways to read the orders that the model draws, make of the same shuffled parts."""
-    mixed, shown = shuffled(part, number)
-    collection, _ = measure_if_held(shown)
-    energy = model.energy(collection, evidence=look_at(model, collection))
+    [mixed], [shown] = shuffle_all([collection], np.random.default_rng(number))
+    energy = model.energy(shown, evidence=look_at(model, shown))
     found = {}
     if not energy.solvable:
         expected = posterior(energy)
         found["mean position of the orders drawn"] = np.argsort(expected.places, kind="stable")
         found["the likeliest of the orders drawn"] = expected.drawn[np.argmax(energy.score(expected.drawn))]
-    texts = without_common_heads([part[i]["text"] for i in mixed])
-    found |= simple_orders(texts, np.random.default_rng((number, len(part))))
+    texts = without_common_heads([item.details["text"] for item in shown.items])
+    found |= simple_orders(texts, np.random.default_rng((number, len(shown))))
     return {name: mixed[order] for name, order in found.items()}
 
 
-def parts_of(found: Sequence[Part], size: int, most: int) -> list[Part]:
-    """Whole books, or windows of them; at most so many, evenly spread."""
-    parts = [part for book in found for part in ([book] if not size else windows(book, size))]
-    if most and len(parts) > most:
-        return [parts[k] for k in np.linspace(0, len(parts) - 1, most).round().astype(int)]
-    return parts
+def parts_of(found: Sequence[Collection], size: int, most: int) -> list[Collection]:
+    """Whole books, or windows of them, measured; at most so many, evenly spread."""
+    cut = [book.only(part) for book in found for part in windows(range(len(book)), size or len(book))]
+    if most and len(cut) > most:
+        cut = [cut[k] for k in np.linspace(0, len(cut) - 1, most).round().astype(int)]
+    return [measure_if_held(part)[0] for part in cut]
 
 
-def measured(parts: Sequence[Part], name: str, asked: argparse.Namespace) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What is told of some parts: of the model, and of other ways beside it where they are asked for."""
-    authors = [part[0]["author"] for part in parts]
-    found = [put_back(part, asked.model, number) for number, part in enumerate(parts)]
-    orders = [order for order, _ in found]
-    yield name, {"count": len(parts), "sure": float(np.nanmean([sure for _, sure in found])), **told(orders, authors)}
+def measured(
+    parts: Sequence[Collection], name: str, model: Model, *, compare: bool
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What is told of some parts: of the model, and of other ways beside it where they are to be compared."""
+    authors = makers(parts)
+    orders = [np.asarray(order) for order in step_orderings(model, parts)[PROPOSED]]
+    sure = [claims(model, part, order) for part, order in zip(parts, orders, strict=True)]
+    mean = float(np.nanmean(sure)) if np.isfinite(sure).any() else np.nan
+    yield name, {"count": len(parts), "sure": mean, **told(orders, authors)}
     if name == WHOLE:
         some = [k for k, part in enumerate(parts) if 10 <= len(part) <= 30]
         if some:
             yield f"{name} of 10 to 30", told_some(orders, authors, some)
-        for language in sorted({part[0].get("lang") or "" for part in parts}):
-            some = [k for k, part in enumerate(parts) if (part[0].get("lang") or "") == language]
+        languages = [str(part.items[0].details.get("lang", "")) for part in parts]
+        for language in sorted(set(languages)):
+            some = [k for k, one in enumerate(languages) if one == language]
             yield f"{name}, {language}", told_some(orders, authors, some)
-        yield "orders", {title_of(part): book_told(*one) for part, one in zip(parts, found, strict=True)}
-    if asked.against:
-        model = load_model(asked.model)
+        each = zip(parts, orders, sure, strict=True)
+        yield "orders", {f"{p.items[0].artist}, {p.items[0].title}": book_told(*one) for p, *one in each}
+    if compare:
         others = [other_orders(part, model, number) for number, part in enumerate(parts)]
         for other in others[0]:
             theirs = [one.get(other, order) for one, order in zip(others, orders, strict=True)]
@@ -152,11 +145,6 @@ def measured(parts: Sequence[Part], name: str, asked: argparse.Namespace) -> Ite
 def told_some(orders: Sequence[Ints], authors: Sequence[str], some: Sequence[int]) -> dict[str, Any]:
     """What is told of some of the orderings."""
     return {"count": len(some), **told([orders[k] for k in some], [authors[k] for k in some])}
-
-
-def title_of(part: Part) -> str:
-    """Whose book it is, and its title."""
-    return f"{part[0]['author']}, {part[0].get('title') or part[0]['collection_id']}"
 
 
 def book_told(order: Ints, sure: float) -> dict[str, Any]:
@@ -207,10 +195,12 @@ def main() -> None:
     parser.add_argument("--books", action="store_true", help="print the order of every whole book")
     parser.add_argument("--out", type=Path, help="write all of it as JSON, with the orders of whole books")
     asked = parser.parse_args()
-    found, report = books(asked.table, asked.split), {}
+    split, model, report = read_split(asked.table, side=asked.split), load_model(asked.model), {}
+    found = [book for book in split.held_out if len(book) >= FEWEST]
     for size in asked.windows:
         begun = time.monotonic()
-        for name, one in measured(parts_of(found, size, asked.most), f"windows of {size}" if size else WHOLE, asked):
+        parts, title = parts_of(found, size, asked.most), f"windows of {size}" if size else WHOLE
+        for name, one in measured(parts, title, model, compare=asked.against):
             report[name] = one
             if name != "orders":
                 print(line(name, one), one.get("p", ""), flush=True)

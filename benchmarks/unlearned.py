@@ -31,7 +31,7 @@ from fabula.media.registry import measure_if_held
 from fabula.models.encoders.measures import as_measures
 from fabula.models.model import load_model
 from fabula.models.sureness import coherence_of, distance_of, measure_kin, stored
-from fabula.session.session import Asked, Session, source_session
+from fabula.session.session import Session, source_session
 from fabula.sources.registry import Source
 
 FAR, LEAST = 0.99, 0.98  # shares of training novels that are near enough, of mixtures that are told from one book
@@ -44,7 +44,7 @@ def open_texts(texts: Sequence[str], *, shuffle: bool = True) -> Session:
     mixed = np.random.default_rng(len(texts)).permutation(len(texts)) if shuffle else np.arange(len(texts))
     items = [Item(str(k), title=f"text {k}", details={"text": texts[i]}) for k, i in enumerate(mixed)]
     collection, medium = measure_if_held(Collection("texts", items))
-    return source_session(Source(Path("texts"), collection, medium), Measuring(), Asked())
+    return source_session(Source(Path("texts"), collection, medium), Measuring())
 
 
 def unlearned(data: Path, rng: np.random.Generator) -> Iterator[tuple[str, list[str]]]:

@@ -15,19 +15,46 @@ PAGE = Path(__file__).with_name("commands.md")
 RELEASE = Path(__file__).resolve().parents[1] / "release"
 HEAD = """# Commands
 
-Filled from `--help` (`--help-all` where there is one) by `make docs`.
+Filled from `--help` (`--help-all` where there is one) by `make docs`. Options that two commands have in common are told
+of the first.
 """
 
 
 def page() -> str:
     """The whole page."""
-    parts = [HEAD]
+    parts, first = [HEAD], dict[tuple[str, str], str]()
     for path, command in walk(cli, ("fabula",)):
         look = {**(cli.context_settings or {}), "max_content_width": 100, "terminal_width": 100}
-        with click.Context(command, info_name=" ".join(path), **look) as context:
+        with click.Context(command, info_name=" ".join(path), **{**look, "help_option_names": []}) as context:
+            known = {where: some for where, some in find_known(command, context, first).items() if len(some) > 2}
+            hide(known, hidden=True)
             whole = getattr(command, "get_help_all", command.get_help)(context)
-            parts.append(f"## `{' '.join(path)}`\n\n```text\n{whole}\n```\n")
+            hide(known, hidden=False)
+        names = {where: ", ".join(f"`{max(one.opts, key=len)}`" for one in some) for where, some in known.items()}
+        again = "".join(f"As for `{where}`: {some}.\n" for where, some in names.items())
+        parts.append(f"## `{' '.join(path)}`\n\n```text\n{whole}\n```\n" + (f"\n{again}" if again else ""))
     return "\n".join(parts)
+
+
+def find_known(
+    command: click.Command, context: click.Context, first: dict[tuple[str, str], str]
+) -> dict[str, list[click.Option]]:
+    """The options that an earlier command has in the same words, by that command."""
+    known: dict[str, list[click.Option]] = {}
+    for option in command.get_params(context):
+        record = option.get_help_record(context)
+        if isinstance(option, click.Option) and record is not None:
+            where = first.setdefault(record, context.info_name or "")
+            if where != context.info_name:
+                known.setdefault(where, []).append(option)
+    return known
+
+
+def hide(known: dict[str, list[click.Option]], *, hidden: bool) -> None:
+    """Hide options from help, or show them again."""
+    for some in known.values():
+        for option in some:
+            option.hidden = hidden
 
 
 def walk(command: click.Command, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], click.Command]]:

@@ -14,7 +14,7 @@ from fabula.core.collection import Collection
 from fabula.evaluation.intervals import mean_interval
 from fabula.models.titles import TITLE_PAIRS, words_of
 from fabula.training.data import ItemPool
-from fabula.training.sets import Tables, collection_bits
+from fabula.training.sets import Tables, collection_bits, only
 
 Ints = NDArray[np.int64]
 
@@ -65,13 +65,13 @@ def bits_by_inputs(tables: Tables, data: ItemPool, features: Sequence[str], **se
     groups = np.asarray(data.groups)
     found: dict[str, Any] = {}
     for name, seen in fingerprints_of(features).items():
-        bits = collection_bits(tables, data, features=seen.features, titles=seen.titles, **settings)
+        bits = collection_bits(only(tables, seen.features, titles=seen.titles), data, **settings)
         found[name] = interval(bits, groups)
         if name == "all inputs":
             lengths = data.lengths.numpy()
             cases = {"3 to 6": lengths < 7, "7 to 10": (lengths > 6) & (lengths < 11), "11 to 20": lengths > 10}
             found["by length"] = {k: interval(bits[c], groups[c]) for k, c in cases.items() if c.any()}
-    arcs = collection_bits(tables, data, flow=False, **settings)
+    arcs = collection_bits(lambda x: (tables(x)[0], torch.zeros_like(tables(x)[1])), data, **settings)
     return {**found, "all inputs, arcs alone": interval(arcs, groups)}
 
 

@@ -50,7 +50,6 @@ def main() -> None:
                 weights = learn_neighbours(
                     own,
                     negatives=127,
-                    penalty=0.0,
                     rng=np.random.default_rng(1),
                     near=known if hold else None,
                     hold=firm,

@@ -17,7 +17,7 @@ from torch.nn import functional
 from fabula.training import loop
 from fabula.training.nets.set_net import SetBatch, SetNet
 from fabula.training.recipes import SetRecipe
-from fabula.training.sets import BOTH, Masking, SetLearner, collection_bits
+from fabula.training.sets import BOTH, Masking, SetLearner, collection_bits, only
 
 Stacked = tuple[SetNet, dict[str, Tensor]]  # one of some nets of a kind, and the weights of all, (nets, ...) each
 
@@ -91,12 +91,9 @@ class StudentLearner(SetLearner):
 
     def bits(self, net: nn.Module) -> dict[str, float]:
         """Mean bits on what was set aside, over the views."""
-        net = net.eval()
-        found = [
-            collection_bits(cast(SetNet, net), self.aside, features=view, draws=4).mean()
-            for view in self.views or (None,)
-        ]
-        return {BOTH: float(np.mean(found))}
+        whole = cast(SetNet, net.eval())
+        seen = [only(whole, view) for view in self.views] or [whole]
+        return {BOTH: float(np.mean([collection_bits(each, self.aside, draws=4).mean() for each in seen]))}
 
 
 def distill(logits: Tensor, opinion: Tensor) -> Tensor:

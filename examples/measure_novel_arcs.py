@@ -27,6 +27,7 @@ from fabula.core.files import write_whole
 from fabula.core.template import Template, template, template_names
 from fabula.media.text.text_measures import FELT, pieces_of
 from fabula.report.charts import Line, LinePanel, lines_figure
+from fabula.report.markup import add_style
 from fabula.session.inner_arcs import SIX, fit_shapes, smooth
 from fabula.templates.learn import learn_templates
 
@@ -146,9 +147,9 @@ def draw(arcs: Floats, learned: fabula.TemplateSet, folder: Path) -> None:
     """The components and the learned templates, each beside the one of the six it is most like."""
     modes = np.linalg.svd(arcs, full_matrices=False)[2][:3]
     panels = [_panel(f"component {k + 1}", mode, either=True) for k, mode in enumerate(modes)]
-    write_whole(folder / "novel-components.svg", lines_figure(panels, width=900, height=230) + "\n")
+    write_whole(folder / "novel-components.svg", add_style(lines_figure(panels, width=900, height=230)) + "\n")
     rows = [_panel(f"learned {k}", one.samples(100)) for k, one in enumerate(learned, start=1)]
-    write_whole(folder / "novel-templates.svg", lines_figure(rows, width=1200, height=210) + "\n")
+    write_whole(folder / "novel-templates.svg", add_style(lines_figure(rows, width=1200, height=210)) + "\n")
 
 
 def _panel(title: str, curve: Floats, *, either: bool = False) -> LinePanel:

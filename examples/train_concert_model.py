@@ -26,12 +26,12 @@ import numpy as np
 
 from fabula.core.collection import Collection, Item
 from fabula.errors import import_extra
-from fabula.evaluation.controls import shuffle_orders, shuffle_titles
+from fabula.evaluation.controls import Parts, shuffle_orders, shuffle_titles
 from fabula.evaluation.information import mutual_information
 from fabula.models.encoders.set import SetSpec
 from fabula.models.model import Model, load_model, save_model
 from fabula.training.recipes import SetRecipe
-from fabula.training.sets import train_sets
+from fabula.training.sets import SetTraining
 
 SPEC = SetSpec((), width=64, inner=128, token_size=32, gram_size=24, layers=1)
 RECIPE = SetRecipe(
@@ -106,7 +106,7 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
     if control:
         rng = np.random.default_rng(1)
         train, aside = CONTROLS[control](train, rng), CONTROLS[control](aside, rng)
-    done = train_sets(train, aside, SPEC, replace(RECIPE, epochs=job["epochs"]))
+    done = SetTraining(Parts(train, aside), SPEC, replace(RECIPE, epochs=job["epochs"]), scorers=()).train()
     if job.get("save"):
         save_model(Path(job["save"]), done.model)
     info = mutual_information(done.model, test, draws=4)

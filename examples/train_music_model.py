@@ -36,9 +36,9 @@ from fabula.models.model import save_model
 from fabula.models.titles import Vocabulary
 from fabula.training.data import ItemPool
 from fabula.training.loop import optimise
-from fabula.training.nets.set_net import Dropout, SetNet, artist_of, as_inputs, as_model, learn_inputs
+from fabula.training.nets.set_net import Reading, SetNet, artist_of, as_inputs, as_model, learn_inputs
 from fabula.training.recipes import SetRecipe
-from fabula.training.sets import BOTH, collection_bits, set_fingerprint, set_pool
+from fabula.training.sets import BOTH, collection_bits, only, set_fingerprint, set_pool
 
 TABLES = ("albums", "albums-more", "titles", "features-more2", "features-more", "titles-more")
 PREFERRED = ("albums", "albums-more", "features-more2", "features-more", "titles", "titles-more")  # of one album twice
@@ -175,7 +175,7 @@ def prepared(albums: list[Collection], read: tuple[Any, ...], pool: ProcessPoolE
 
 def _inputs(task: tuple[list[Collection], tuple[Any, ...]]) -> list[Any]:
     albums, read = task
-    return [as_inputs(album, *read) for album in albums]
+    return [as_inputs(album, read) for album in albums]
 
 
 def work(task: dict[str, Any]) -> dict[str, Any]:
@@ -188,7 +188,7 @@ def work(task: dict[str, Any]) -> dict[str, Any]:
     if task.get("control"):
         train, aside = (assessing.spoil(part, task["control"], seed) for seed, part in enumerate((train, aside)))
     spec = SetSpec.from_dict(task["spec"])
-    net = SetNet(spec, recipe.seed, Dropout(recipe.dropout, recipe.title_dropout, recipe.word_dropout)).to(device)
+    net = SetNet(spec, recipe).to(device)
     teachers = [load_net(path, device) for path in task.get("teachers", [])]
     began = time.monotonic()
     errors = errors_of(spec, *(np.array(task[name]) for name in ("mean", "deviation")), device)
@@ -197,7 +197,7 @@ def work(task: dict[str, Any]) -> dict[str, Any]:
     torch.save({"spec": json.dumps(spec.to_dict()), "weights": run.best_net().state_dict()}, task["to"])
     bits = [round(epoch.bits[BOTH], 4) for epoch in run.history]
     best, known = run.best_net().eval(), dict(zip(CHOSEN_BY, views, strict=True))
-    seen = {name: float(collection_bits(best, aside, features=view).mean()) for name, view in known.items()}
+    seen = {name: float(collection_bits(only(best, view), aside).mean()) for name, view in known.items()}
     return {"bits": bits, "aside": seen, "seconds": round(time.monotonic() - began, 1)}
 
 
@@ -369,7 +369,7 @@ def read_prepared(path: Path) -> dict[str, Any]:
         lengths, groups = (stored[f"{part} {name}"].astype(np.int64) for name in ("lengths", "groups"))
         parts[part] = ItemPool(items, torch.from_numpy(lengths), torch.from_numpy(stored[f"{part} pairs"]), groups)
     vocabulary = Vocabulary(*(tuple(said[name]) for name in ("tokens", "grams")))
-    read = (SetSpec.from_dict(said["spec"]), stored["mean"], stored["deviation"], vocabulary)
+    read = Reading(SetSpec.from_dict(said["spec"]), stored["mean"], stored["deviation"], vocabulary)
     return {"parts": parts, "read": read, "record": said["record"]}
 
 
@@ -419,7 +419,7 @@ def finish(told: dict[str, Any], read: tuple[Any, ...], validation: dict[str, It
     card = {"name": "music", "purpose": PURPOSE, "bits on validation": bits, "controls": report["controls"]}
     seeds = {"teachers": options.teachers + len(list(folder.glob("given *.pt"))), "students": options.students}
     record = {**record, "settings": recipe.to_dict(), "chosen": chosen, "seeds": seeds}
-    model = as_model(loaded[chosen], *read[1:], training=record, card=card)
+    model = as_model(loaded[chosen], read, training=record, card=card)
     path = save_model(options.out / "music.safetensors", model)
     print(f"{path}: {path.stat().st_size / 1e6:.2f} MB", flush=True)
     write_report(report, options.out)

@@ -64,7 +64,7 @@ def example(series: Collection) -> Example:
 
 def trained(examples: Sequence[Example]) -> Floats:
     """The weights of the steps, shape (5,)."""
-    return learn_neighbours(examples, negatives=127, penalty=0.0, rng=np.random.default_rng(SEED))
+    return learn_neighbours(examples, negatives=127, rng=np.random.default_rng(SEED))
 
 
 def folded(examples: Sequence[Example], measure: Callable[[list[Example], Floats], list[Any]]) -> list[Any]:

@@ -23,7 +23,7 @@ from fabula.errors import InputError, import_extra
 from fabula.evaluation.controls import Parts
 from fabula.models.model import Model, save_model
 from fabula.training.audit import Trained, audit
-from fabula.training.item_models import EssenceTraining, train
+from fabula.training.item_models import EssenceTraining
 from fabula.training.loop import Progress
 from fabula.training.recipes import TrainingConfig, preset
 
@@ -107,7 +107,8 @@ def train_best(split: Split, config: TrainingConfig, seeds: list[int], device: s
     for seed in seeds:
         settings = TrainingConfig.from_dict({**config.to_dict(), "seed": seed})
         began = time.monotonic()
-        runs.append(train(Parts(split["train"], split["validation"]), settings, device=device, progress=show))
+        parts = Parts(split["train"], split["validation"])
+        runs.append(EssenceTraining(parts, settings, device).train(progress=show))
         told = {name: round(info.bits, 4) for name, info in runs[-1].information.items()}
         print(f"  seed {seed}: {told}, epoch {runs[-1].best_epoch}, {time.monotonic() - began:.0f} s", flush=True)
     return max(runs, key=lambda run: sum(info.bits for info in run.information.values()))

@@ -54,16 +54,20 @@ def page() -> str:
     extras = metadata.metadata("fabula").get_all("Provides-Extra") or []
     base = brought("fabula", frozenset(), {})
     base.pop("fabula", None)
-    parts = [HEAD, _table("base", base)]
+    parts = [HEAD, _list("base", base)]
     for extra in sorted(set(extras) - {"all"}):
         more = {k: v for k, v in brought("fabula", frozenset({extra}), {}).items() if k not in base and k != "fabula"}
-        parts.append(_table(f"`{extra}`", more))
+        parts.append(_list(f"`{extra}`", more))
     return "\n".join(parts)
 
 
-def _table(title: str, found: dict[str, str]) -> str:
-    rows = "\n".join(f"| {name} | {of} |" for name, of in sorted(found.items()))
-    return f"## {title}\n\n| package | licence |\n|---|---|\n{rows}\n"
+def _list(title: str, found: dict[str, str]) -> str:
+    """The packages of each licence, those of most packages first."""
+    by: dict[str, list[str]] = {}
+    for name, of in sorted(found.items()):
+        by.setdefault(of, []).append(name)
+    lines = sorted((-len(names), f"- **{of}**: {', '.join(names)}") for of, names in by.items())
+    return f"## {title}\n\n" + "".join(f"{line}\n" for _, line in lines)
 
 
 if __name__ == "__main__":

@@ -80,7 +80,7 @@ def run(blocks: list[str], folder: Path) -> tuple[list[str], str]:
     programs = folder / ".bin"
     programs.mkdir()
     for name, command in (("fabula", "-m fabula"), ("python", "")):
-        (programs / name).write_text(f'#!/bin/sh\nexec {sys.executable} {command} "$@"\n')
+        (programs / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {command} "$@"\n')
         (programs / name).chmod(0o755)
     script = "set -e\n" + f"\necho '{MARK}'\n".join(blocks)
     env = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import signal
@@ -37,15 +38,18 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return WorkStealingScheduling(config, log) if config.getoption("dist") == "load" else None
 
 
+gc.disable()  # until all is collected: nothing of what that loads is garbage
+
+
 def pytest_collection_finish() -> None:
     """What was loaded stays: no later collection of garbage looks through it again."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
-def pytest_sessionfinish() -> None:
-    """What libraries hold is let go of as if nothing had been frozen."""
-    gc.unfreeze()
+# What libraries hold is let go of as if nothing had been frozen, once pytest has looked for the garbage of the tests.
+atexit.register(gc.unfreeze)
 
 
 @pytest.fixture(scope="session", autouse=True)

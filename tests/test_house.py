@@ -37,8 +37,8 @@ NO_PARTICIPLES = {"embed", "exceed", "feed", "need", "proceed", "red", "seed", "
 
 # No count grows past its limit; a limit falls with its count, and rises only with a reason.
 LIMITS = {
-    "lines": 60_800,  # 49,948 before reviews, children, what is heard, libraries, manuscripts, plug-in media
-    "files": 230,
+    "lines": 57_430,  # 49,948 before reviews, children, what is heard, libraries, manuscripts, plug-in media
+    "files": 229,
     "imports": 0.09,
     "chain": 22,
     "entered": 60,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import gc
+import os
 import re
 import time
 import zipfile
@@ -13,9 +14,12 @@ from pathlib import Path
 import pytest
 
 import fabula
+from fabula.core.template import TemplateSet
 from fabula.errors import FabulaError, FileError, InputError
-from fabula.media.images.picture_files import read_packet
+from fabula.media.images.picture_files import read_packet, sidecar_path
 from fabula.media.text.packed import read_packed
+from fabula.research.bench import BenchCard
+from fabula.research.splits import read_recipe
 from fabula.sources.fma.archive import fetch_fma
 from fabula.sources.playlists.xml_lists import read_library, read_wpl
 from fabula.sources.playlists.xspf import read_xspf
@@ -109,6 +113,20 @@ def test_a_name_that_no_file_can_have_is_no_file(tmp_path: Path, name: str) -> N
     with pytest.raises(FabulaError) as told:
         fabula.open(tmp_path / "a.m3u8")
     assert "\n" not in str(told.value)
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
+    for name in ("pipe", "a.xmp"):
+        os.mkfifo(tmp_path / name)
+    (tmp_path / "b.xmp").symlink_to("/dev/zero")
+    for read in (TemplateSet.load, read_recipe, BenchCard.load, fabula.load_model):
+        with pytest.raises(FabulaError, match=r"pipe: (is no|no such)"):
+            read(tmp_path / "pipe")
+    for name in ("a.jpg", "b.jpg"):
+        with pytest.raises(FileError, match=r"xmp: is not a file"):
+            sidecar_path(tmp_path / name)
 
 
 def test_addresses_are_asked_by_http_alone(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from fabula.errors import FabulaError
 from fabula.media.extraction import Measuring, extract
 from fabula.media.registry import find_medium
 from fabula.session.request import Request
-from fabula.session.session import Asked, source_session
+from fabula.session.session import source_session
 from fabula.sources.registry import Source
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class FabulaPlugin(BeetsPlugin):
             if not items:
                 raise UserError("fabula: the query finds nothing")
             source = self._open(items, pretend=opts.pretend)
-            session = source_session(source, Measuring(), Asked())
+            session = source_session(source, Measuring())
             wishes = {
                 name: getattr(opts, name) for name in ("template", "first", "last", "apart", "sides", "smoothness")
             }
@@ -90,16 +90,20 @@ class FabulaPlugin(BeetsPlugin):
         for index, numbers in zip(found.kept, found.features, strict=True) if found else ():
             rows[missing[index]] = numbers.tolist()
             if not pretend:
-                _keep(
-                    items[missing[index]], spec.name, spec.version, dict(zip(spec.feature_names, numbers, strict=True))
-                )
+                known = dict(zip(spec.feature_names, numbers, strict=True))
+                _keep(items[missing[index]], spec.name, spec.version, known)
         there = sorted(rows)
         left = tuple((Path(path).name, why) for path, why in found.problems) if found else ()
         if not there:
             raise FabulaError(f"none of {len(items)} tracks can be measured; the first: {left[0][1]}")
-        tracks = tuple(_track(items[row]) for row in there)
+        tracks = []
+        for item in (items[row] for row in there):
+            details = {"album": str(item.album or ""), "genre": str(item.get("genre") or "")}
+            tracks.append(Track(_path(item), str(item.title or ""), _path(item), str(item.artist or ""), details))
         features = np.array([rows[row] for row in there])
-        collection = Collection("beets", tracks, features, spec.feature_names, title=_title(items))
+        albums = {item.album for item in items}
+        title = str(albums.pop()) if len(albums) == 1 else ""
+        collection = Collection("beets", tracks, features, spec.feature_names, title=title)
         source = Source(Path.cwd(), collection, medium, rows=tuple(there), left_out=left)
         return source.with_lengths()
 
@@ -122,17 +126,6 @@ class FabulaPlugin(BeetsPlugin):
 
 def _path(item: Item) -> str:
     return os.fsdecode(item.path)
-
-
-def _title(items: list[Item]) -> str:
-    """What a selection is called: the album where it is one."""
-    albums = {item.album for item in items}
-    return str(albums.pop()) if len(albums) == 1 else ""
-
-
-def _track(item: Item) -> Track:
-    details = {"album": str(item.album or ""), "genre": str(item.get("genre") or "")}
-    return Track(_path(item), str(item.title or ""), _path(item), str(item.artist or ""), details)
 
 
 def _recall(item: Item, name: str, version: int) -> list[float] | None:

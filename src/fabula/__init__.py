@@ -27,91 +27,61 @@ if TYPE_CHECKING:
     from fabula.templates.learn import learn_templates
 
 _HOMES = {
-    "Collection": "core.collection",
-    "Collections": "core.collections",
-    "FabulaError": "errors",
-    "Item": "core.collection",
-    "Model": "models.model",
-    "Template": "core.template",
-    "TemplateSet": "core.template",
-    "audit": "research.train",
-    "compare": "research.train",
-    "evaluate": "evaluation.metrics",
-    "fit": "core.fit",
-    "learn_templates": "templates.learn",
-    "load_model": "models.model",
-    "mutual_information": "research.recovery",
-    "normalise": "core.arrays",
-    "open": "session.open",
-    "order": "session.open",
-    "read_table": "sources.tables.read_table",
-    "review": "session.open",
-    "template": "core.template",
-    "template_names": "core.template",
-    "train": "research.train",
+    "core.arrays": "normalise",
+    "core.collection": "Collection Item",
+    "core.collections": "Collections",
+    "core.fit": "fit",
+    "core.template": "Template TemplateSet template template_names",
+    "errors": "FabulaError",
+    "evaluation.metrics": "evaluate",
+    "models.model": "Model load_model",
+    "research.recovery": "mutual_information",
+    "research.train": "audit compare train",
+    "session.open": "open order review",
+    "sources.tables.read_table": "read_table",
+    "templates.learn": "learn_templates",
 }
 # Names that were here in version 0.4 and go with the next one.
 _MOVED = {
-    "Encoder": "models.own",
-    "EpochLog": "research.train",
-    "Fit": "core.fit",
-    "Ordered": "session.ordered",
-    "Request": "session.request",
-    "Scorer": "models.own",
-    "Session": "session.session",
-    "TensorBoardLog": "research.train",
-    "information_of": "evaluation.information",
-    "preset": "research.train",
-    "register": "models.own",
-    "save_model": "models.model",
+    "core.fit": "Fit",
+    "evaluation.information": "information_of",
+    "models.model": "save_model",
+    "models.own": "Encoder Scorer register",
+    "research.train": "EpochLog TensorBoardLog preset",
+    "session.ordered": "Ordered",
+    "session.request": "Request",
+    "session.session": "Session",
 }
 _PACKAGES = ("media", "training")  # what extends fabula, and what trains it, has its names there
 
 __all__ = [
-    "Collection",
-    "Collections",
-    "FabulaError",
-    "Item",
-    "Model",
-    "Template",
-    "TemplateSet",
-    "audit",
-    "compare",
-    "evaluate",
-    "fit",
-    "learn_templates",
-    "load_model",
-    "mutual_information",
-    "normalise",
-    "open",
-    "order",
-    "read_table",
-    "review",
-    "template",
-    "template_names",
-    "train",
-]
+    "Collection", "Collections", "FabulaError", "Item", "Model", "Template", "TemplateSet", "audit", "compare",
+    "evaluate", "fit", "learn_templates", "load_model", "mutual_information", "normalise", "open", "order",
+    "read_table", "review", "template", "template_names", "train",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     if name in _PACKAGES:
         return import_module(f"fabula.{name}")
-    if name in _MOVED:
-        return _find_moved(name)
-    if name not in _HOMES:
+    home = _find_home(name, _HOMES)
+    if home is not None:
+        value = getattr(import_module(home), name)
+        globals()[name] = value
+        return value
+    before = _find_home(name, _MOVED)
+    if before is None:
         raise AttributeError(f"module 'fabula' has no attribute {name!r}")
-    value = getattr(import_module(f"fabula.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def _find_moved(name: str) -> Any:
-    """A name that has left, with a warning that says where it is now."""
     import warnings
 
-    home = "training" if name in ("Encoder", "EpochLog", "Scorer", "TensorBoardLog", "preset") else _MOVED[name]
-    warnings.warn(f"fabula.{name} is now fabula.{home}.{name}", DeprecationWarning, stacklevel=3)
-    return getattr(import_module(f"fabula.{_MOVED[name]}"), name)
+    now = "fabula.training" if name in ("Encoder", "EpochLog", "Scorer", "TensorBoardLog", "preset") else before
+    warnings.warn(f"fabula.{name} is now {now}.{name}", DeprecationWarning, stacklevel=2)
+    return getattr(import_module(before), name)
+
+
+def _find_home(name: str, homes: dict[str, str]) -> str | None:
+    """The module that a name is in."""
+    return next((f"fabula.{home}" for home, names in homes.items() if name in names.split()), None)
 
 
 def __dir__() -> list[str]:

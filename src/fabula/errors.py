@@ -14,7 +14,8 @@ where a model is measured on what it was trained on.
 
 import importlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from numbers import Integral
 from types import ModuleType
 from typing import Any
@@ -41,6 +42,15 @@ class InputError(FabulaError, ValueError):
     def __init__(self, message: str, *, field: str | None = None) -> None:
         self.message, self.field = message, field
         super().__init__(f"{field}: {message}" if field else message)
+
+
+@contextmanager
+def naming(field: str) -> Iterator[None]:
+    """Say of an InputError within which argument it is about."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(error.message, field=field) from error
 
 
 class ConstraintError(InputError):

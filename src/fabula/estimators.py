@@ -3,6 +3,7 @@
 Needs the extra ``sklearn``; the essence also ``train``, to be fitted.
 """
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,12 +16,13 @@ from fabula.core.template import PAPER_KNOTS, TemplateSet
 from fabula.errors import InputError, import_extra
 from fabula.evaluation.information import mutual_information
 from fabula.models.model import Model
-from fabula.research.train import preset, train
+from fabula.research.train import TOO_LITTLE, preset, train
 from fabula.templates.learn import learn_templates
 
 import_extra("sklearn", extra="sklearn", purpose="an estimator")
 
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin  # noqa: E402
+from sklearn.exceptions import ConvergenceWarning  # noqa: E402
 from sklearn.utils.validation import check_is_fitted, validate_data  # noqa: E402
 
 __all__ = ["EssenceEncoder", "TemplateLearner"]
@@ -118,20 +120,14 @@ class TemplateLearner(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transformer
         return found.errors(self._essences(X, reset=False), positions)
 
     def _essences(self, X: Any, *, reset: bool) -> list[Floats]:
-        if _is_ragged(X):
+        given = X if isinstance(X, list | tuple) else ()
+        sizes = {np.shape(row)[0] if np.ndim(row) == 1 else -1 for row in given if not np.isscalar(row)}
+        if len(sizes) > 1 and -1 not in sizes:  # arrays of different lengths
             rows = [np.asarray(row, dtype=np.float64) for row in X]
         else:
             checked = validate_data(self, X, reset=reset, dtype=np.float64, ensure_min_features=2 if reset else 1)
             rows = list(checked)
         return [normalise(row) for row in rows] if self.normalised else rows
-
-
-def _is_ragged(X: Any) -> bool:
-    """Whether it is a list of arrays of different lengths."""
-    if not isinstance(X, list | tuple) or not X:
-        return False
-    sizes = {np.shape(row)[0] if np.ndim(row) == 1 else -1 for row in X if not np.isscalar(row)}
-    return len(sizes) > 1 and -1 not in sizes
 
 
 class EssenceEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -206,6 +202,8 @@ class EssenceEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.model_: Model = done.model
         self._n_features_out = done.model.dimensions
         self.information_ = done.information if held else None
+        if done.trained.best_epoch == 0:
+            warnings.warn(TOO_LITTLE.format(len(parts[0])), ConvergenceWarning, stacklevel=2)
         raw = self._raw(values)
         self.centre_, self.scale_ = raw.mean(axis=0), np.where(raw.std(axis=0) > 0, raw.std(axis=0), 1.0)
         return self

@@ -64,9 +64,10 @@ CASES: list[tuple[tuple[str, ...], str]] = [
     (("order", "none.csv", *BY), "none.csv: does not exist"),
     (
         ("order", "list.xyz", *BY),
-        "list.xyz: has no usable audio files; list.xyz does not have the ending of an audio file",
+        "list.xyz: has no usable audio files, text files or pictures; "
+        "list.xyz does not have the ending of an audio file, a text file or a picture",
     ),
-    (("order", "folder.csv", *BY), "folder.csv: has no audio files in it"),
+    (("order", "folder.csv", *BY), "folder.csv: has no audio files, text files or pictures in it"),
     (("order", "empty.csv", *BY), "empty.csv: the file is empty"),
     (("order", "header.csv", *BY), "header.csv: the table has no rows"),
     (("order", "ragged.csv", *BY), "ragged.csv: line 3 has 3 cells, the header has 2"),

@@ -59,9 +59,9 @@ BAD_FILES = {
 
 BAD_ARGUMENTS: list[tuple[tuple[str, ...], str]] = [
     (("gone",), "gone: does not exist"),
-    (("nothing",), "nothing: has no audio files in it"),
+    (("nothing",), "nothing: has no audio files, text files or pictures in it"),
     (("album/02 Red Line.ogg", "gone.ogg"), "gone.ogg: does not exist"),
-    (("notes.xyz",), "notes.xyz: has no usable audio files"),
+    (("notes.xyz",), "notes.xyz: has no usable audio files, text files or pictures"),
     (
         ("album", "--model", "gone.safetensors"),
         "gone.safetensors: no such model file, and no model of that name comes with",

@@ -132,6 +132,7 @@ def test_an_audit_of_too_few_refuses_and_says_how_many_it_takes(fabula, tmp_path
     assert re.search(r"it takes about [1-9][0-9]+ to measure on", done.out)
 
 
+@pytest.mark.slow
 def test_a_column_called_essence_can_be_compared(fabula, albums):
     albums.write_text(albums.read_text().replace(",x,y", ",essence,y"))
     done = fabula("compare", albums, *TINY, "--features", "essence,y", "--seeds", "1", "--json")

@@ -137,3 +137,14 @@ def test_what_nobody_foresaw_is_one_line_and_debug_shows_where(fabula, monkeypat
     assert done.err.startswith("fabula: something unforeseen went wrong (KeyError: ")
     with pytest.raises(KeyError):
         fabula("order", demo_folder(), "--debug")
+
+
+def test_what_a_file_does_not_carry_is_told_in_a_note_and_in_json(tmp_path, monkeypatch, capsys):
+    table = tmp_path / "t.csv"
+    table.write_text("title,path,energy,mood\n" + "".join(f"T{k},t{k}.mp3,0.{k},{k}\n" for k in range(1, 5)))
+    code, printed = call(monkeypatch, "utf-8", "order", table, "--json", "-o", tmp_path / "x.m3u8")
+    told = "x.m3u8 is made anew, without the columns of t.csv: energy, mood"
+    assert (code, json.loads(printed)["losses"]) == (0, told)
+    assert capsys.readouterr().err.splitlines()[-1] == f"note: {told}"
+    code, printed = call(monkeypatch, "utf-8", "order", table, "--json", "-o", tmp_path / "x.csv")
+    assert (code, "losses" in json.loads(printed), capsys.readouterr().err) == (0, False, "")

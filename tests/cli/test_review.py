@@ -139,3 +139,12 @@ def test_most_of_an_order_is_left_by_the_command(fabula, folder):
     done = fabula("order", folder, "--keep", 0.8, "--json")
     assert done.code == 0
     assert any(note.endswith("tracks keep their order; 1 moved") for note in done.json["notes"])
+
+
+def test_an_order_that_no_move_helps_is_written_as_it_was_and_that_is_told(fabula, tmp_path):
+    table, target = tmp_path / "alike.csv", tmp_path / "same.csv"
+    table.write_text("title,loudness\nA,-9\nB,-9\nC,-9\n")
+    done = fabula("review", table, "--moves", 1, "-o", target)
+    assert done.code == 0
+    assert "note: no move helps; the order is as it was" in done.out
+    assert [line.split(",")[0] for line in target.read_text().splitlines()[1:]] == ["A", "B", "C"]

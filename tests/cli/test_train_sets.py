@@ -77,6 +77,7 @@ def test_a_set_model_can_do_without_titles(fabula, table, tmp_path):
     assert "titles" not in load_model(out).reads
 
 
+@pytest.mark.slow
 def test_audit_covers_titles_and_flow(fabula, table):
     done = fabula(
         "audit",

@@ -38,6 +38,7 @@ def write_set(path, tempi, keys, more=()):
     return path
 
 
+@pytest.mark.slow
 def test_a_mix_is_never_worse_than_given(fabula, tmp_path):
     rng = np.random.default_rng(3)
     for trial in range(6):

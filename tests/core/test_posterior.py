@@ -73,8 +73,8 @@ def test_the_same_as_one_by_one(rng, n, scale):
 
 def test_a_sum_too_small_for_single_precision_is_done_in_double(rng, monkeypatch):
     asked = []
-    fill = module._fill
-    monkeypatch.setattr(module, "_fill", lambda *given: asked.append(given[-1]) or fill(*given))
+    add_up = module._sum_subsets
+    monkeypatch.setattr(module, "_sum_subsets", lambda *given: asked.append(given[0].dtype) or add_up(*given))
     positions, flow = rng.normal(size=(3, 6, 6)), rng.normal(size=(3, 6, 6))
     positions[1] = 300 * np.eye(6)  # one order alone by positions, and its neighbours all but impossible
     flow[1] = -300 * (np.eye(6, k=1) + np.eye(6, k=-1))

@@ -70,6 +70,8 @@ GOOD = {"format": "fabula-templates", "version": 1, "templates": [{"knots": [0, 
     [
         ("{", "is not a template file (JSON expected: "),
         (b"\xff\xfe\x00", "is not a template file (JSON expected: "),
+        ("9" * 5000, "is not a template file (JSON expected: "),
+        ("[]," * 4_000_001, "holds more than 4,000,000 lists and objects"),
         (json.dumps([1]), 'is not a template file (it must say "format": "fabula-templates")'),
         (json.dumps({**GOOD, "version": 2}), "template file version 2; this fabula reads version 1"),
         (json.dumps({**GOOD, "templates": []}), '"templates" must be a list of at least one template'),

@@ -27,6 +27,7 @@ def test_a_planted_leak_is_found_in_the_data(name):
     assert find_leaks(plant(sides, rng)[0])
 
 
+@pytest.mark.slow
 def test_leaks_by_what_they_are_and_not_by_their_names():
     """Phases, lags, means so far, noisy ranks, growing variance, times modulo, words and characters at positions."""
     missed = []
@@ -53,6 +54,42 @@ def test_what_was_made_of_another_column_is_left_out_and_not_that_column():
         assert {each.columns for each in find_leaks(training)} == {("planted 0",)}
 
 
+@pytest.mark.parametrize(
+    ("name", "columns", "why"),
+    [
+        ("offset in a file", {("planted 0",)}, "its steps are 'duration_ms'"),
+        (
+            "a sign that turns with another's at the half",
+            {("planted 0", "planted 1")},
+            "whether their signs agree tells the position",
+        ),
+    ],
+)
+def test_what_begins_anew_many_times_and_signs_that_agree_are_found(name, columns, why):
+    """A sum modulo so little that it begins anew fifty times an item; two signs alike in the first half alone."""
+    rng = np.random.default_rng(4)
+    training, _ = leak_plants.UNSEEN[name](leak_plants.albums(rng, count=80), rng)
+    found = find_leaks(training)
+    assert {each.columns for each in found} == columns
+    assert why in str(found[0])
+
+
+def test_a_column_on_a_grid_is_no_time_that_begins_anew():
+    """Shares with three decimals: in any unit their steps lie on a grid, which is none of another column's range."""
+    accused = []
+    for seed in range(12):
+        training, _ = leak_plants.albums(np.random.default_rng((seed, 77)), 60)
+        accused += [str(each) for each in find_leaks(training, ["energy", "valence", "instrumentalness"])]
+    assert accused == []
+
+
+def test_signs_that_seldom_differ_are_not_accused():
+    """A share that is rarely below zero, and a heavy tail: their product hardly turns, and tells nothing."""
+    training, held_out = planted.healthy(np.random.default_rng((7, 16)))
+    assert {"share 0", "tailed 5"} <= set(training[0].feature_names)
+    assert leak_plants.accusations((training, held_out)) == []
+
+
 def test_honest_albums_are_not_accused():
     """An arc of energy, neighbours that are alike, intros, outros, encores and works in parts are findings."""
     found = [leak_plants.accusations(leak_plants.albums(np.random.default_rng((7, seed)), 40)) for seed in range(5)]
@@ -68,6 +105,7 @@ def test_what_both_sides_share_is_told(name):
     assert notes[0].startswith("LEAK" if "duplicates" in name else "NOT INDEPENDENT")
 
 
+@pytest.mark.slow
 def test_healthy_sets_are_not_accused():
     accused = 0
     for seed in range(12):

@@ -6,18 +6,19 @@ from hypothesis import given, strategies as st
 from scipy import stats
 
 from fabula.errors import InputError
-from fabula.evaluation.intervals import cohen_dz, compare_scores, holm, mean_interval, pair_differences, t_test
+from fabula.evaluation.intervals import cohen_dz, compare_scores, holm, mean_interval, pair_differences
 
 TWO = [("a", "b")]
 
 
 @pytest.mark.parametrize("n", [2, 3, 10, 500])
-def test_t_test_is_scipys(rng, n):
+def test_the_paired_test_is_scipys(rng, n):
     a, b = rng.normal(0.2, 1, n), rng.normal(size=n)
     reference = stats.ttest_rel(a, b)
-    assert t_test(a - b) == pytest.approx((reference.statistic, reference.pvalue))
     [found] = compare_scores({"a": a, "b": b}, TWO)
     assert found.p == pytest.approx(reference.pvalue)
+    interval = reference.confidence_interval()
+    assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
     assert found.n == n
     assert found.difference == pytest.approx((a - b).mean())
     assert found.effect == pytest.approx((a - b).mean() / (a - b).std(ddof=1))
@@ -48,7 +49,7 @@ def test_constant_differences_are_defined(rng, constant):
     b = rng.normal(size=20)
     a = b + constant
     assert cohen_dz(a - b) == (0 if constant == 0 else math.copysign(math.inf, constant))
-    assert t_test(a - b)[1] == (1 if constant == 0 else 0)
+    assert compare_scores({"a": a - b, "b": np.zeros(20)}, TWO)[0].p == (1 if constant == 0 else 0)
     interval = mean_interval(a - b)
     assert interval.low == interval.high == pytest.approx(constant)
 
@@ -65,7 +66,7 @@ def test_nan_pairs_are_left_out_and_counted():
     a, b = [1.0, np.nan, 3.0, 5.0], [0.0, 1.0, np.nan, 3.0]
     assert pair_differences(a, b)[0].tolist() == [1, 2]
     assert compare_scores({"a": a, "b": b}, TWO)[0].n == 2
-    assert cohen_dz([1.0, np.nan, 3.0]) == cohen_dz([1.0, 3.0])
+    assert compare_scores({"a": a, "b": b}, TWO)[0].effect == cohen_dz(np.array([1.0, 2.0]))
 
 
 @pytest.mark.parametrize(
@@ -117,3 +118,9 @@ def test_a_family_of_nulls_raises_no_more_false_alarms_than_promised(rng):
         alarms += min(c.adjusted for c in family) < 0.05
     assert alarms <= stats.binom.ppf(0.999, 400, 0.05)
     assert alarms >= 1  # and it can say something
+
+
+@pytest.mark.parametrize(("value", "p", "effect"), [(0.0, 1.0, 0.0), (0.25, 0.0, math.inf)])
+def test_ways_that_never_differ_by_makers_of_unlike_many(value, p, effect):
+    found = compare_scores({"a": np.full(10, 0.5 + value), "b": np.full(10, 0.5)}, [("a", "b")], groups="aaabbcdddd")[0]
+    assert (found.difference, found.low, found.high, found.effect, found.p) == (value, value, value, effect, p)

@@ -1,4 +1,4 @@
-"""165 files made to hurt who opens them: bombs, cut-offs, nesting, huge sizes declared, odd encodings, wrong magic.
+"""181 files made to hurt who opens them: bombs, cut-offs, nesting, huge sizes declared, odd encodings, wrong magic.
 
 python tests/hostile/make.py FOLDER    # writes them
 """
@@ -61,6 +61,7 @@ def id3(frames: bytes, size: int | None = None) -> bytes:
 def sounds() -> dict[str, bytes]:
     """Audio and tags."""
     flac = b"fLaC\x80\0\0\x22" + b"\x10\0\x10\0" + b"\0" * 6 + b"\x0a\xc4\x42\xf0" + b"\xff" * 4 + b"\0" * 16
+    said = struct.pack("<II", 0, 60_000) + b"\7\0\0\0TITLE=a" * 60_000
     ogg = b"OggS\0\2" + b"\0" * 20 + b"\1\x1e\1vorbis" + b"\0" * 23
     return {
         "huge.wav": riff(44100, 2, 16, 0xFFFFFFF0),
@@ -90,6 +91,15 @@ def sounds() -> dict[str, bytes]:
         "deep.m4a": b"".join(struct.pack(">I", 8 * (4000 - i)) + b"moov" for i in range(4000)),
         "size0.m4a": b"\0\0\0\x18ftypM4A \0\0\0\0M4A mp42\0\0\0\0moov",
         "huge.m4a": b"\0\0\0\x18ftypM4A \0\0\0\0M4A mp42\0\0\0\1mdat" + b"\xff" * 8,
+        "rate.aiff": b"FORM\0\0\2\x26AIFFCOMM\0\0\0\x12\0\1\0\0\0\xf6\0\x10\x40\x1c\xbe\xbc\x20\0\0\0\0\0"
+        b"SSND\0\0\1\xf4" + b"\0" * 500,
+        "comments.flac": flac[:4]
+        + b"\0"
+        + flac[5:-20]
+        + b"\0" * 20
+        + b"\x84"
+        + struct.pack(">I", len(said))[1:]
+        + said,
         "form.aiff": b"FORM\xff\xff\xff\xffAIFFCOMM\0\0\0\x12" + b"\xff" * 18,
         "script.mp3": b"#!/bin/sh\ntouch owned\n",
         "playlist.mp3": b"#EXTM3U\nfile:///etc/passwd\n" * 1000,
@@ -124,6 +134,9 @@ def lists() -> dict[str, bytes]:
         "deep.jspf": b'{"playlist":' * MANY,
         "number.jspf": b'{"playlist":{"track":[{"duration":1e999,"title":"a","location":["a"]}]}}',
         "cue.cue": b'FILE "a.wav" WAVE\n' + b"TRACK 01 AUDIO\nINDEX 01 99:99:99\n" * 5000,
+        "name.cue": b'FILE "%s" WAVE\n' % (b"a" * 300_000) + b"TRACK 01 AUDIO\nINDEX 01 00:00:00\n" * 3,
+        "features.m3u8": b"#EXTM3U\n#EXTFABULA:" + b",".join(b"f%d=1" % i for i in range(30_000)) + b"\na.mp3\n",
+        "columns.m3u8": b"#EXTM3U\n" + b"".join(b"#EXTFABULA:f%d=1\n%d.mp3\n" % (i, i) for i in range(9000)),
         "cycle.cue": b'FILE "cycle.cue" WAVE\n  TRACK 01 AUDIO\n    INDEX 01 00:00:00\n',
     }
 
@@ -149,6 +162,9 @@ def tables() -> dict[str, bytes]:
         "columns.tsv": b"a\ta\ta\n1\t2\t3\n",
         "deep.json": b"[" * MANY,
         "deeper.json": b'{"a":' * MANY + b"1" + b"}" * MANY,
+        "twice.json": b'[{%s,"k0":1}]' % b",".join(b'"k%d":1' % i for i in range(120_000, -1, -1)),
+        "lists.json": b'[{"a":[' + b"[]," * 4_200_000 + b"[]]}]",
+        "columns.jsonl": b"".join(b'{"c%d":1}\n' % i for i in range(20_000)),
         "keys.json": json.dumps([{f"k{i}": i for i in range(10_000)}] * 3).encode(),
         "number.json": b'[{"title":"a","energy":' + b"9" * 50_000 + b"}]",
         "surrogate.json": b'[{"title":"\\ud800","energy":1},{"title":"b","energy":2}]',
@@ -192,6 +208,7 @@ def texts() -> dict[str, bytes]:
         "deep.html": b"<div>" * MANY,
         "entities.html": b"&#x41;&amp" * 40_000,
         "line.txt": b"a" * 3_000_000,
+        "lines.txt": b"THE A\n" * 3_000_000,
         "nul.txt": b"\0" * 1_000_000,
         "random.txt": bytes((i * i * 31 + 7) % 256 for i in range(300_000)),
         "combining.txt": ("e" + "\u0301" * 200_000).encode(),
@@ -267,8 +284,19 @@ def exports() -> dict[str, bytes]:
     """Lists and databases of players and decks, and spreadsheets."""
     endless = "WITH RECURSIVE a (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM a)"
     mixxx = [f"CREATE TABLE {name} (playlist_id)" for name in ("library", "track_locations", "PlaylistTracks")]
+    counted = [f"CREATE TABLE {name} ({columns})" for name, columns in (
+        ("library", "id, artist, title, album, genre, duration, bpm, key_id, key, rating, year, location, samplerate"),
+        ("track_locations", "id, location"), ("PlaylistTracks", "playlist_id, track_id, position"),
+        ("crates", "id, name"), ("crate_tracks", "crate_id, track_id"), ("cues", "track_id, type, position, label"),
+        ("Playlists", "id, name, hidden, position"))]  # fmt: skip
+    odd = ", ".join(["x'ff'"] * 6 + ["1"] + ["x'ff'"] * 5)
     plist = b'<?xml version="1.0"?><plist version="1.0"><dict><key>Tracks</key><dict/><key>Playlists</key><array>%s'
     items = b"<dict><key>Playlist Items</key><array></array ></dict>"
+    end = b"</array></dict></plist>"
+    number = b"<dict><key>Name</key><string>a</string><key>BPM</key><integer>%s</integer></dict>" % (b"9" * 4000)
+    listed = b"<dict><key>Playlist Items</key><array>%s</array></dict>" % (
+        b"<dict><key>Track ID</key><integer>1</integer></dict>" * 3
+    )
     cells = b"<row r='%d'><c t='inlineStr' r='A%d'><is><t>a</t></is></c></row>"
     return {
         "letters.wpl": b"<smil><media src='a'>" + b"a" * 900_000 + b"</media></smil>",
@@ -279,6 +307,9 @@ def exports() -> dict[str, bytes]:
         "arrays.xml": plist % (items * 20_000) + b"</array></dict></plist>",
         "deep.xml": plist % (b"<array>" * MANY),
         "laughs.xml": b"<!DOCTYPE a [<!ENTITY b 'c'>]><plist><dict><key>&b;</key></dict></plist>",
+        "digits.xml": plist.replace(b"<dict/>", b"<dict><key>1</key>%s</dict>" % number) % listed + end,
+        "attributes.nml": b"<NML><COLLECTION><ENTRY " + b" ".join(b"a%d=''" % n for n in range(1_200_000)) + b"/>",
+        "name.crate": b"vrsn\0\0\0\0" + b"otrk\0\0\x27\x18ptrk\0\0\x27\x10" + b"\0a" * 5000,
         "size.crate": b"vrsn\0\0\0\0otrk\xff\xff\xff\xff",
         "names.crate": b"vrsn\0\0\0\0" + b"otrk\0\0\0\x0cptrk\0\0\0\4\xd8\0\0/" * 50_000,
         "header.sqlite": b"SQLite format 3\0" + b"\xff" * 5000,
@@ -286,6 +317,11 @@ def exports() -> dict[str, bytes]:
                                    " 0 AS position FROM a WHERE n < 0"),
         "wide.sqlite": database(*mixxx, f"CREATE VIEW Playlists AS {endless} SELECT n AS id, zeroblob(100000000) AS "
                                 "name, 0 AS hidden, 0 AS position FROM a"),
+        "types.sqlite": database(*counted, f"INSERT INTO library VALUES (1, {odd})",
+                                 "INSERT INTO Playlists VALUES (1, 'a', 0, 1)",
+                                 *["INSERT INTO PlaylistTracks VALUES (1, 1, 1)"] * 3),
+        "ids.sqlite": database(*counted, "INSERT INTO Playlists VALUES ('a', 'a', 0, 1)",
+                               *["INSERT INTO PlaylistTracks VALUES ('a', 1, 1)"] * 3),
         "none.db": database("CREATE TABLE a (b)"),
         "bomb.xlsx": sheet(b" " * 270_000_000),
         "last.xlsx": sheet(b"<row r='1'><c r='XFD1'><v>1</v></c></row><row r='1048576'><c r='A1048576'/></row>"),
@@ -306,12 +342,14 @@ def manuscripts() -> dict[str, bytes | dict[str, bytes]]:
         "words.rtf": b"{\\rtf1\\ansicpg99999 \\'e9\\u99999 \\uc-9 \\u-1 ?",
         "shapes.pptx": slides("<s:sp>" * 40_000 + "</s:sp>" * 40_000),
         "lines.pptx": slides("<s:sp>" + "<s:p>" * 40_000 + "</s:p>" * 40_000 + "</s:sp>"),
-        "again.pptx": slides("<s:sp><s:p><s:t>a</s:t></s:p></s:sp>" * 1000, 5000),
+        "again.pptx": slides(f"<s:sp><s:p><s:t>{'a' * 200}</s:t></s:p></s:sp>" * 150, 40_000),
         "bomb.pptx": archive(ppt__presentation_dot_xml=b" " * 40_000_000),
         "outside.pptx": slides("").replace(b"s.xml", b"/../x"),
         "parts.tex": b"\\begin{document}\n" + b"\\input{b}\n" * MANY,
         "self.tex": b"\\begin{document}\n\\input{self}\n\\input{../../../etc/passwd}\n\\input{/etc/passwd}\n",
+        "sections.tex": b"\\section{a}\n\nb\n\n" * 60_000,
         "heads.tex": b"\\section{" * 100_000,
+        "scenes.fountain": b"INT. A\n\na\n\n" * 20_000,
         "notes.fountain": b"[[" * 300_000,
         "lines.rst": b"a\n---\n\n" * 60_000,
         "times.srt": b"00:00:00,000 --> " * 50_000,
@@ -343,16 +381,15 @@ def files() -> dict[str, bytes | dict[str, bytes]]:
     return {**made, **manuscripts()}
 
 
-def write(folder: Path, part: str = "all") -> list[Path]:
-    """Write "all" of them, "some" or the "others", each into a folder of its own, and give where they are."""
+def write(folder: Path) -> list[Path]:
+    """Write each into a folder of its own, and give where they are."""
     found = []
     for number, (name, data) in enumerate(files().items()):
-        if part in ("all", "some" if number % 12 == 3 else "others"):
-            path = folder / f"{number:03}" / name
-            for inner, content in (data if isinstance(data, dict) else {"": data}).items():
-                (path / inner).parent.mkdir(parents=True, exist_ok=True)
-                (path / inner).write_bytes(content)
-            found.append(path)
+        path = folder / f"{number:03}" / name
+        for inner, content in (data if isinstance(data, dict) else {"": data}).items():
+            (path / inner).parent.mkdir(parents=True, exist_ok=True)
+            (path / inner).write_bytes(content)
+        found.append(path)
     return found
 
 

@@ -1,8 +1,8 @@
 """Open files one after the other, by a way, and tell of each how it went: ``open_all.py python|command FILE...``.
 
-Each line is JSON: ``file``, ``seconds``, ``end`` ("fine", "refused", or what else came) and ``said``. The last line has
-``most``, the most MB that this process, or one that it started, has had, and ``computed``, the seconds of the processor
-that it and those that it started have taken.
+Each line is JSON: ``file``, ``seconds`` by the clock and ``computed`` by the processor, how ``busy`` the machine was,
+``end`` ("fine", "refused", or what else came) and ``said``. The last line has ``most``, the most MB that this process,
+or one it started, has had.
 """
 
 from __future__ import annotations
@@ -80,23 +80,43 @@ def most_megabytes() -> int:
     return max(mine, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss) // 1024
 
 
-def computed_seconds() -> float:
-    """The time of the processor that this process, and those that it started and have ended, have taken."""
-    both = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(used.ru_utime + used.ru_stime for used in both)
+def family(process: int) -> dict[int, list[str]]:
+    """A process and all that it has started, with theirs: what the system says of each."""
+    stats, found = {}, {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it has ended since
+            stats[int(path.parent.name)] = path.read_text().rpartition(")")[2].split()
+    left = [process]
+    while left:
+        one = left.pop()
+        found[one] = stats.get(one, ["0"] * 20)
+        left += [child for child, numbers in stats.items() if int(numbers[1]) == one]
+    return found
+
+
+def computed_seconds(process: int) -> float:
+    """The time of the processor that a process and those that it started, ended or not, have taken."""
+    ticks = sum(int(number) for numbers in family(process).values() for number in numbers[11:15])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def busy() -> float:
+    """How many times as long as alone a process takes on this machine now, by how many want its cores."""
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 def main() -> None:
     way, paths = WAYS[sys.argv[1]], sys.argv[2:]
     for path in paths:
-        start = time.monotonic()
+        start, before = time.monotonic(), computed_seconds(os.getpid())
         end, said = way(path)
-        told = {"file": path, "seconds": round(time.monotonic() - start, 2), "end": end, "said": said[:300]}
+        seconds, computed = time.monotonic() - start, computed_seconds(os.getpid()) - before
+        told = {"file": path, "seconds": seconds, "computed": computed, "end": end, "said": said[:300], "busy": busy()}
         print(json.dumps(told), flush=True)  # noqa: T201
     from fabula.media.children import _pool
 
     _pool.close()  # children that have ended are counted
-    print(json.dumps({"most": most_megabytes(), "computed": computed_seconds()}), flush=True)  # noqa: T201
+    print(json.dumps({"most": most_megabytes()}), flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

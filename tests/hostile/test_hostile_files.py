@@ -1,4 +1,4 @@
-"""165 files made to hurt: each is read or refused in one line, in time and within memory, by every way in."""
+"""181 files made to hurt: each is read or refused in one line, in time and within memory, by every way in."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ import pytest
 
 from tests.hostile import make
 
-SECONDS, MEGABYTES = 120.0, 1000  # of one file, also beside other work
-COMPUTED = 70.0  # seconds of the processor, of all files together
+SECONDS, MEGABYTES = 15.0, 1000  # of the processor, and of the clock on a quiet machine; and memory; of one file
+HUNG = 120.0  # seconds by the clock, after which it is not waited for
+TOGETHER = 70.0  # seconds of the processor, of all files
 PROGRAM = Path(__file__).parent / "open_all.py"
 
 
@@ -21,25 +22,26 @@ def open_all(way: str, paths: list[Path], folder: Path) -> None:
     """Open files in a process of its own, and check how each went."""
     environment = {**os.environ, "FABULA_CACHE_DIR": str(folder / "cache"), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, str(PROGRAM), way, *map(str, paths)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS * len(paths), env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HUNG * len(paths), env=environment)
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(rows) == len(paths) + 1, f"it ended at {paths[len(rows)].name}: {done.stderr[-500:]}"
     strange = [row for row in rows[:-1] if row["end"] not in ("fine", "refused")]
-    slow = [row for row in rows[:-1] if row["seconds"] > SECONDS]
+    slow = [row for row in rows[:-1] if max(row["computed"], row["seconds"] / row["busy"]) > SECONDS]
     assert not strange, strange
     assert not slow, slow
     assert rows[-1]["most"] < MEGABYTES
-    assert rows[-1]["computed"] < COMPUTED
+    assert sum(row["computed"] for row in rows[:-1]) < TOGETHER
     assert sum(row["end"] == "refused" for row in rows[:-1]) >= len(paths) // 2, "it reads what cannot be read"
 
 
+@pytest.mark.slow
 def test_there_are_more_than_120():
-    assert len(make.files()) == 165
+    assert len(make.files()) == 181
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell the most memory")
-@pytest.mark.parametrize("part", ["some", pytest.param("others", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("way", ["python", pytest.param("command", marks=pytest.mark.slow)])
-def test_each_is_read_or_refused(way, part, tmp_path):
-    open_all(way, make.write(tmp_path, part), tmp_path)
+@pytest.mark.parametrize("way", ["python", "command"])
+def test_each_is_read_or_refused(way, tmp_path):
+    open_all(way, make.write(tmp_path), tmp_path)

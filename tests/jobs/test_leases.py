@@ -28,7 +28,7 @@ def test_a_shard_has_one_owner_until_it_is_released(store):
     assert first.take()
     assert not second.take()
     with first:
-        assert claims(store)["000-00001"].pid == Owner().pid
+        assert claims(store)["000-00001"].owner.pid == Owner().pid
     assert store.list(FOLDER) == []
     assert second.take()
 

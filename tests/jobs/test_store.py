@@ -47,6 +47,7 @@ def race(store, name, racers=4):
         return sum(pool.map(run, range(racers)))
 
 
+@pytest.mark.slow
 def test_one_winner_of_every_race_in_a_folder(tmp_path, monkeypatch):
     monkeypatch.setattr("fabula.jobs.store.os.fsync", lambda _: None)  # the race is for the name
     store = open_store(tmp_path)

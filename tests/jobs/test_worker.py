@@ -54,6 +54,7 @@ def test_two_workers_on_one_shard_agree_on_one_part(place, undisturbed):
     assert place.digest() == undisturbed
 
 
+@pytest.mark.slow
 def test_many_workers_at_once_do_each_shard_once(place, undisturbed):
     with ThreadPoolExecutor(4) as pool:
         done = list(pool.map(lambda _: work(place.address), range(4)))

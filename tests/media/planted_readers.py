@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 from fabula.core.collection import Collection, Item
 from fabula.core.files import open_file
 from fabula.errors import FileError, InputError
+from fabula.media import children
 
 
 def tell_process(path: str) -> int:
@@ -78,3 +80,16 @@ def refuse(path: str, kind: str) -> None:
 
 def write(path: str) -> None:
     Path(path).write_bytes(b"x" * 10_000)
+
+
+def reserve_by_arrow(path: str) -> int:
+    """Bytes of address space that Arrow and threads take, beyond what there was before."""
+    before = children._address_space()
+    import pyarrow as pa
+    from pyarrow import compute
+
+    table = pa.table({"x": range(100_000)})
+    compute.sort_indices(table, sort_keys=[("x", "descending")])
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: bytes(100), range(64)))
+    return children._address_space() - before

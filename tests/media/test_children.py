@@ -86,6 +86,7 @@ def test_errors_come_through_in_one_line():
         call(readers.size_of, "no such")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reader", "words"),
     [
@@ -107,6 +108,19 @@ def test_a_file_that_is_too_much_gives_one_line_and_others_go_on(reader, words):
     assert after == before or gone(before)
 
 
+@pytest.mark.parametrize(("names", "times"), [(["a"], 1), (["a", "b"], 3)])
+def test_a_file_that_was_asked_for_alone_is_not_asked_for_again(names, times, monkeypatch):
+    asked = []
+
+    def fail(*given):
+        asked.append(given[1][1])
+        raise FileError("takes too long")
+
+    monkeypatch.setattr(children, "_stream", fail)
+    assert [str(one) for one in call_all(readers.size_of, names)] == [f"{name}: takes too long" for name in names]
+    assert len(asked) == times
+
+
 def test_a_child_writes_no_file(tmp_path):
     with pytest.raises(FileError, match="cannot be read"):
         call(readers.write, str(tmp_path / "x"))
@@ -116,6 +130,11 @@ def test_a_child_writes_no_file(tmp_path):
 def test_memory_and_time_count_for_each_call_anew():
     for _ in range(3):
         assert call(readers.size_of, __file__, limits=SOON) == Path(__file__).stat().st_size
+
+
+def test_no_library_sets_address_space_aside_that_counts_against_the_limit():
+    pytest.importorskip("pyarrow")
+    assert call(readers.reserve_by_arrow, "") < 400 << 20  # mimalloc alone sets 1 GB aside
 
 
 def test_what_is_cancelled_is_killed_at_once(tmp_path):
@@ -225,12 +244,12 @@ def test_where_there_can_be_no_child_files_are_read_here(monkeypatch, how):
 SCRIPT = """
     import os, sys
     from fabula.media.children import call
-    from fabula.media.text.passages import read_text
+    from fabula.media.text.passages import read_document
     open("a.txt", "w").write("It rained.")
-    print(call(read_text, "a.txt"), flush=True)  # a program without a guard for its main part
+    print(call(read_document, "a.txt").text, flush=True)  # a program without a guard for its main part
     if "fork" in sys.argv:
         child = os.fork()
-        print(call(read_text, "a.txt"), flush=True)
+        print(call(read_document, "a.txt").text, flush=True)
         if child:
             os.waitpid(child, 0)
         else:

@@ -1,3 +1,4 @@
+import pickle
 from itertools import permutations
 
 import numpy as np
@@ -6,7 +7,9 @@ from hypothesis import given, settings, strategies as st
 
 from fabula.core.collection import Collection, Item
 from fabula.errors import InputError, ModelError
-from fabula.models.model import Model
+from fabula.models.encoders import ENCODERS
+from fabula.models.model import Model, load_model
+from fabula.models.own import OWN_ENCODERS, Encoder, register
 from fabula.models.transform import Transform
 
 
@@ -231,3 +234,21 @@ def test_a_card_holds_what_json_holds():
     for broken in ({"bits": float("nan")}, {"bits": object()}):
         with pytest.raises(ModelError, match="card must hold finite numbers"):
             Model(config, {}, transform, card=broken)
+
+
+@pytest.mark.parametrize("name", ["albums", "audio", "music", "prose"])
+def test_a_model_goes_to_another_process(name):
+    model = load_model(name)
+    again = pickle.loads(pickle.dumps(model))
+    assert again.config == model.config
+    assert all(np.array_equal(again.tensors[name], tensor) for name, tensor in model.tensors.items())
+
+
+def test_so_does_one_with_an_encoder_of_ones_own(monkeypatch):
+    for registry in (ENCODERS, OWN_ENCODERS):  # which have it no more afterwards
+        monkeypatch.setitem(registry, "halves", None)
+    register(Encoder("halves", net=lambda shape, d: None, encode=lambda weights, items: items / 2))
+    config = {"dimensions": 1, "encoder": {"kind": "halves", "tensors": {}}, "scorers": []}
+    model = Model(config, {"encoder.signs": [-1.0]}, Transform(("energy",), (), [0.0], [1.0]))
+    again = pickle.loads(pickle.dumps(model))
+    assert again.encode([[1.0], [3.0]], raw=True).tolist() == [[-0.5], [-1.5]]

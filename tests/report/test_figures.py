@@ -13,7 +13,6 @@ from fabula.report.charts import (
     Bar,
     Line,
     LinePanel,
-    PanelLayout,
     bars_figure,
     genealogy_figure,
     lines_figure,
@@ -68,16 +67,14 @@ def test_one_name_stands_in_the_legend_once():
 def test_panels_share_one_scale():
     rise = Template([0, 1], [-1, 1])
     panels = [ArcPanel(f"p{i}", rise, [Arc("album", [-1.0, 1.0])]) for i in range(3)]
-    points = marks(panels_figure(panels, PanelLayout(3)))
+    points = marks(panels_figure(panels, 3))
     assert len({y for _, y in points}) == 2
     assert len({x for x, _ in points}) == 6
 
 
 def test_marks_and_notes_are_written():
     panels = [ArcPanel("one", None, [Arc("album", [0.0, 1.0], ["1", "2"])])]
-    words = [
-        t.text for t in parse(panels_figure(panels, PanelLayout(2, named=False, notes=["1. A & B"]))).iter(f"{SVG}text")
-    ]
+    words = [t.text for t in parse(panels_figure(panels, 2, named=False, notes=["1. A & B"])).iter(f"{SVG}text")]
     assert {"1", "2", "1. A & B", "one"} <= set(words)
     assert "album" not in words
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -27,9 +28,8 @@ from fabula.research.bench import (
     score_row,
     table_task,
     take_half,
-    task_chance,
 )
-from fabula.research.bench_programs import Orderings, TimeLimits, command_of, run_program
+from fabula.research.bench_programs import Orderings, command_of, run_program
 
 HEAD = """
 import json, sys, time
@@ -56,7 +56,7 @@ def method(tmp_path):
     def write(text):
         path = tmp_path / "method.py"
         path.write_text(text)
-        return f"{sys.executable} {path}"
+        return shlex.join([sys.executable, str(path)])
 
     return write
 
@@ -83,21 +83,22 @@ def test_a_program_is_asked_everything(task, method):
     ],
 )
 def test_failures_get_one_line_each_and_count_as_chance(task, method, text, reasons):
-    found = run_program(task, method(text), limits=TimeLimits(0.3, 0.3 if "sleep" in text else 20))
+    found = run_program(task, method(text), answer=0.3, first=0.3 if "sleep" in text else 20)
     told = {why: sum(n for line, n in found.failures.items() if line.startswith(why)) for why in reasons}
     assert told == reasons
     assert found.misses == 8
     assert all("\n" not in line for line in found.failures)
-    chance = task_chance(task)
-    row = score_row("x", "yours", found, task, chance)
+    chance = task.chance
+    row = score_row("x", "yours", found, task)
     assert row.metrics["spearman"].mean == pytest.approx(chance["spearman"].mean())
     assert row.gain.mean == 0
     assert row.failed == 8
 
 
+@pytest.mark.slow
 def test_one_late_answer_costs_one_question(task, method):
     text = HEAD + "    if m['id'] == 'q3': time.sleep(60)\n" + GOOD.splitlines()[-1]
-    found = run_program(task, method(text), limits=TimeLimits(0.7, 20))
+    found = run_program(task, method(text), answer=0.7, first=20)
     assert found.failures == {"no answer within 0.7 s": 1}
     assert sum(order is not None for order in found.found) == 7
 
@@ -126,7 +127,7 @@ def test_what_cannot_be_started_is_one_line(task):
     with pytest.raises(InputError, match="no command line"):
         command_of("a 'b")
     with pytest.raises(InputError, match="above 0 seconds"):
-        TimeLimits(0)
+        run_program(task, "x", answer=0)
 
 
 def test_the_card_comes_back_and_the_page_holds_everybody(task, tmp_path):

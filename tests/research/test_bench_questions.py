@@ -10,7 +10,7 @@ import pytest
 from fabula.core.collection import Collection, Item
 from fabula.errors import FileError
 from fabula.evaluation.metrics import spearman
-from fabula.research.bench import FAMILIES, BenchTask, draw_task, family_task
+from fabula.research.bench import FAMILIES, BenchTask, family_task
 from fabula.research.bench_programs import (
     MethodFailedError,
     ask_all,
@@ -120,7 +120,8 @@ def test_known_tasks_are_the_same_everywhere(name):
     """Drawn again they are equal, and who knows the model does better than chance."""
     task = family_task(name)
     assert task.digest == DIGESTS[name]
-    training, test = draw_task(name)
+    task = family_task(name)
+    training, test = task.training, task.test
     assert (len(training), len(test)) == (400, 200)
     rng = np.random.default_rng(0)
     scores = []

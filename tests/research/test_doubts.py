@@ -99,6 +99,7 @@ def test_an_owner_is_a_maker(tmp_path):
     assert set(makers(fabula.read_table(path))) == {"ann"}
 
 
+@pytest.mark.slow
 def test_what_training_told_is_plain_values():
     done = fabula.train((albums(30, leak=False), albums(20, leak=False, seed=1)), "arcs", epochs=2)
     told = json.loads(json.dumps(done.to_dict()))

@@ -74,6 +74,7 @@ def test_too_few_are_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "m.safetensors").exists()
 
 
+@pytest.mark.slow
 def test_a_folder_of_numbered_folders_gives_a_model_that_orders(tmp_path: Path) -> None:
     from click.testing import CliRunner
     from PIL import Image

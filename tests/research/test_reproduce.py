@@ -15,8 +15,9 @@ pytest.importorskip("torch")
 from fabula.core.collection import Collection, Item
 from fabula.errors import InputError
 from fabula.report.study import report_page, write_report
-from fabula.research.reproduce import NAMES, RANDOM, baseline_name, judge, reproduce, significance
+from fabula.research.reproduce import NAMES, RANDOM, baseline_name, reproduce, significance
 from fabula.research.workspace import StudyPlan, Workspace, make_plan, plain, read_study_data
+from fabula.training.audit import AuditReport, AuditRow
 
 TINY = {"epochs": 2, "draws": 1, "widths": (8,), "negatives": 7}
 PLAN = StudyPlan(
@@ -97,8 +98,9 @@ def test_a_control_that_is_not_zero_is_said_on_the_page(done):
     ):
         plain = [{key: value for key, value in row.items() if key != "verdict"} for row in study.controls]
         rows = [{**row, "bits": bits, "low": bits - 0.005, "high": bits + 0.005, "collections": 40} for row in plain]
-        assert words in report_page(replace(study, controls=judge(rows)))
-    few = judge([{**row, "collections": 5} for row in plain])
+        judged = AuditReport([AuditRow(**row) for row in rows]).to_dict()["rows"]
+        assert words in report_page(replace(study, controls=judged))
+    few = AuditReport([AuditRow(**{**row, "collections": 5}) for row in plain]).to_dict()["rows"]
     assert "too few collections were measured" in report_page(replace(study, controls=few))
 
 
@@ -175,7 +177,7 @@ def test_other_settings_are_done_anew(done, tmp_path):
     study = read_study_data(table, held_out=0.3)
     (tmp_path / "stages").mkdir()
     calls = []
-    workspace = Workspace(tmp_path, study, PLAN, study.fingerprint, lambda stage, note: None)
+    workspace = Workspace(tmp_path, study, PLAN)
 
     def work(value):
         return lambda: calls.append(value) or {"value": value}
@@ -183,7 +185,7 @@ def test_other_settings_are_done_anew(done, tmp_path):
     assert workspace.stage("x", {"a": 1}, work(1)) == {"value": 1}
     assert workspace.stage("x", {"a": 1}, work(2)) == {"value": 1}
     assert workspace.stage("x", {"a": 2}, work(3)) == {"value": 3}
-    other = replace(workspace, data="other data")
+    other = replace(workspace, study=replace(study, features=("other",)))
     assert other.stage("x", {"a": 2}, work(4)) == {"value": 4}
     missing = tmp_path / "absent"
     assert other.stage("x", {"a": 2}, work(5), files=[missing]) == {"value": 5}

@@ -86,15 +86,21 @@ def test_the_essence_of_figure_1_is_the_frozen_one_of_the_arrays(archive, tmp_pa
     from fabula.research import reproduce as figure1
     from fabula.research.workspace import Workspace
     from fabula.training import compare
+    from fabula.training.item_models import EssenceTraining
 
     archive.with_echonest = {track["id"] for track in archive.tracks}
     study = read_study_data(archive.write(tmp_path))
     for folder in ("stages", "models"):
         (tmp_path / "out" / folder).mkdir(parents=True)
     trained = []
-    real = compare.train
-    monkeypatch.setattr(compare, "train", lambda parts, config, **k: trained.append(config) or real(parts, config, **k))
-    workspace = Workspace(tmp_path / "out", study, PLAN, study.fingerprint, lambda stage, note: None)
+
+    class Watched(EssenceTraining):
+        def train(self, **options):
+            trained.append(self.config)
+            return super().train(**options)
+
+    monkeypatch.setattr(compare, "EssenceTraining", Watched)
+    workspace = Workspace(tmp_path / "out", study, PLAN)
     found = figure1.essence_run(workspace, 0)
     assert [(c.encoder, c.features) for c in trained] == [("identity", (figure1.FROZEN,))]
     assert {"valence", "tempo"} <= set(found.correlations)

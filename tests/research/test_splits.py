@@ -92,7 +92,7 @@ def test_with_all_three_sides_validation_is_held_out(tmp_path):
         (["train", "held"], "column 'split' says 'held' for collection '1'; it must say train, validation, test"),
         (["train", ""], "column 'split' is empty for collection '1'"),
         (["0", "1"], "column 'split' says '0'"),
-        (["test", "test"], "0 collections to train on and 0 to hold out"),
+        (["test", "test"], "all 2 collections are of test"),
     ],
 )
 def test_any_other_mark_is_an_error(tmp_path, marks, line):
@@ -139,3 +139,11 @@ def test_a_small_table_holds_more_out_for_an_audit(tmp_path):
     path = write(tmp_path / "t.csv", [(c, t, c * t % 7) for c in range(120) for t in range(3)], "album_id,title,x")
     assert len(read_split(path).held_out) < 20
     assert 28 < len(read_split(path, least=40).held_out) < 52
+
+
+def test_a_table_of_test_alone_says_how_it_is_measured_on(tmp_path):
+    rows = [(c, t, "test", t) for c in range(4) for t in range(3)]
+    path = write(tmp_path / "t.csv", rows, "album_id,title,split,energy")
+    with pytest.raises(InputError, match=r"all 4 collections are of test .* `evaluate --split test` measures on them"):
+        read_split(path)
+    assert len(read_split(path, side="test").held_out) == 4

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import csv
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from benchmarks import recover_texts
 from fabula.errors import InputError
+from fabula.media.extraction import Measuring
+from fabula.media.registry import measure_if_held
+from fabula.models.model import load_model
+from fabula.research import recovery
 from fabula.research.evaluate import EvaluationRequest, evaluate_table
-from fabula.research.splits import Recipe
+from fabula.research.splits import Recipe, read_split
 from fabula.research.train import train_recipe
+from fabula.session.session import source_session
+from fabula.sources.registry import Source
 
 
 @pytest.fixture(scope="module")
@@ -50,3 +58,25 @@ def test_what_cannot_be_looked_at_is_told(tmp_path):
     path.write_text("collection_id,position,energy\n" + "".join(rows))
     with pytest.raises(InputError, match="items that can be looked at"):
         evaluate_table(EvaluationRequest(path, model="prose"))
+
+
+@pytest.mark.slow
+def test_evaluate_and_the_benchmark_of_texts_and_an_order_agree(books):
+    """One proposal of one shuffle, whoever asks: `evaluate`, `recover_texts` and a session."""
+    [proposed] = [
+        row for row in evaluate_table(EvaluationRequest(books, model="prose")).rows if row.method == "proposed order"
+    ]
+    model, held_out = load_model("prose"), read_split(books).held_out
+    parts = recover_texts.parts_of(held_out, 0, 0)
+    told = dict(recover_texts.measured(parts, recover_texts.WHOLE, model, compare=False))["whole books"]
+    for name in ("spearman", "first", "last"):
+        one = proposed.metrics[name]
+        assert told[name] == {"mean": one.mean, "low": one.low, "high": one.high}
+    orders = recovery.step_orderings(model, parts)[recovery.PROPOSED]
+    for number, (part, order) in enumerate(zip(held_out, orders, strict=True)):
+        [mixed], [shown] = recovery.shuffle_all([part], np.random.default_rng(number))
+        source = Source(Path("book"), *measure_if_held(shown))
+        session = source_session(source, Measuring(), model="prose")
+        assert mixed[session.order(alternatives=1).ordering].tolist() == order.tolist()
+    windows = recover_texts.parts_of(held_out, 3, 0)
+    assert [len(each) for each in windows] == [3] * 8

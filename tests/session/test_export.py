@@ -18,7 +18,7 @@ from fabula.core.files import make_part
 from fabula.errors import FileError, InputError
 from fabula.media.facts import as_clock, as_seconds, round_parts
 from fabula.media.registry import find_medium
-from fabula.session.export import MOST_KEPT, Copying, copy_numbered, number_in_place, number_names, restore, versions
+from fabula.session.export import MOST_KEPT, copy_numbered, number_in_place, number_names, restore, versions
 from fabula.session.open import demo_folder
 from fabula.session.ordered import Row
 from fabula.session.session import Session, open_session, session_of
@@ -35,7 +35,7 @@ def test_copies_are_numbered_and_originals_untouched(tmp_path, demo):
     assert {path.name: path.read_bytes() for path in demo_folder().glob("*.ogg")} == before
     with pytest.raises(InputError, match="already holds '01 "):
         copy_numbered(ordered, tmp_path / "out")
-    links = copy_numbered(ordered, tmp_path / "links", Copying(link=True))
+    links = copy_numbered(ordered, tmp_path / "links", link=True)
     assert all(path.is_symlink() and path.read_bytes() for path in links)
 
 
@@ -73,7 +73,7 @@ def test_numbers_are_written_into_copies_and_nowhere_else(tmp_path, demo):
     mutagen = pytest.importorskip("mutagen")
     before = {path.name: path.read_bytes() for path in demo_folder().glob("*.ogg")}
     ordered = demo.order(sides=2)
-    for row, path in zip(ordered.rows, copy_numbered(ordered, tmp_path / "out", Copying(numbers=True)), strict=True):
+    for row, path in zip(ordered.rows, copy_numbered(ordered, tmp_path / "out", tags=True), strict=True):
         tags = mutagen.File(path, easy=True).tags
         assert tags["tracknumber"] == [str(row.number)]
         assert tags["discnumber"] == [str("AB".index(row.side) + 1)]

@@ -12,7 +12,7 @@ from fabula.core.template import template
 from fabula.errors import FileError, InputError
 from fabula.report.figures import inner_limits
 from fabula.report.pictures import write_inner
-from fabula.session.inner_arcs import SIX, Windows, fit_shapes, inner_arcs, smooth
+from fabula.session.inner_arcs import SIX, fit_shapes, inner_arcs, smooth
 from fabula.session.open import demo_folder
 
 GLAD, SAD = ["happy", "good", "love", "joy"], ["dead", "bad", "hate", "grief"]
@@ -73,12 +73,12 @@ def test_the_arc_of_a_file(arc):
     assert (arc.length, round(arc.window)) == (8100, 1620)
     assert arc.six.chance < 0.05
     assert "oedipus" in arc.describe()
-    assert (arc.arc.low <= arc.arc.high).all()
+    assert (arc.low <= arc.high).all()
     assert len(arc.essence) == 24
 
 
 def test_the_same_seed_gives_the_same(book, arc):
-    again = inner_arcs([book], Windows(seed=0))[0]
+    again = inner_arcs([book], seed=0)[0]
     assert again.to_json() == arc.to_json()
 
 
@@ -88,7 +88,7 @@ def test_it_is_written_by_its_ending(arc, tmp_path):
     assert page.count("<svg") == 2
     rows = list(csv.DictReader(write_inner([arc], tmp_path / "a.csv").read_text(encoding="utf-8").splitlines()))
     assert len(rows) == len(arc.at)
-    assert float(rows[0]["value"]) == pytest.approx(arc.arc.values[0], abs=1e-5)
+    assert float(rows[0]["value"]) == pytest.approx(arc.values[0], abs=1e-5)
     assert json.loads(write_inner([arc], tmp_path / "a.json").read_text())[0]["shape"] == "oedipus"
     with pytest.raises(InputError, match=r"must be one of \.html"):
         write_inner([arc], tmp_path / "a.doc")
@@ -131,7 +131,7 @@ def test_arcs_side_by_side_have_one_scale_and_marks_where_chapters_begin(arc, tm
     assert not len(arc.starts)
     low, high = inner_limits([arc, other])
     for one in (arc, other):
-        assert low < one.arc.low.min() <= one.arc.high.max() < high
+        assert low < one.low.min() <= one.high.max() < high
     drawn = write_inner([arc, other], tmp_path / "both.svg").read_text(encoding="utf-8")
     ticks = re.findall(r">(-?0\.\d+|0)</text>", drawn)
     assert ticks[: len(ticks) // 2] == ticks[len(ticks) // 2 :]
@@ -146,10 +146,10 @@ def test_a_folder_is_taken_as_one(book, arc, tmp_path):
     [found] = inner_arcs([tmp_path])
     assert found.length == pytest.approx(arc.length, rel=0.01)
     assert found.shape.name == arc.shape.name
-    assert np.corrcoef(found.arc.values, arc.arc.values)[0, 1] > 0.99
+    assert np.corrcoef(found.values, arc.values)[0, 1] > 0.99
     assert len(found.essence) >= 12
 
 
 def test_a_feature_that_is_not_there(book):
     with pytest.raises(InputError, match="there is no 'colour'"):
-        inner_arcs([book], Windows(by="colour"))
+        inner_arcs([book], by="colour")

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import weakref
 from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
 
+from fabula.core.collection import Collection, Item
+from fabula.core.energy import MOST_ORDERED
 from fabula.core.posterior import agreement
+from fabula.errors import InputError
+from fabula.media.registry import find_medium
 from fabula.models import order as orders
+from fabula.models.model import load_model
+from fabula.session import propose
+from fabula.session.propose import judge
 from fabula.session.session import open_session
 
 
@@ -115,3 +123,26 @@ def test_lengths_in_seconds_or_as_a_clock_are_known_to_the_model(tmp_path):
     session = open_session(path)
     assert session.collection.column("duration_ms").tolist() == [240000, 190000, 170000]
     assert "duration_ms" in session.features
+
+
+def test_items_that_are_too_many_to_order_are_not_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
+    items = tuple(Item(str(n), details={"text": "Rain fell on the hills."}) for n in range(MOST_ORDERED + 1))
+    found = judge(load_model("prose"), Collection("a", items, np.zeros((len(items), 0)), ()), find_medium("text"))
+    monkeypatch.setattr(propose, "find_evidence", lambda *_: pytest.fail("they are looked into"))
+    with pytest.raises(InputError, match="10,000 items at most"):
+        _ = found.evidence
+
+
+def test_the_table_to_solve_is_held_by_the_solver_alone(suite, monkeypatch) -> None:
+    held = []
+
+    def arrange(*_: object, flow: np.ndarray, **__: object) -> None:
+        known = weakref.ref(flow)
+        del flow
+        held.append(known() is not None)
+        raise LookupError
+
+    monkeypatch.setattr(propose, "arrange", arrange)
+    with pytest.raises(LookupError):
+        suite.order()
+    assert held == [False]

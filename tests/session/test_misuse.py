@@ -134,3 +134,36 @@ def test_what_is_written_needs_a_name(session, tmp_path):
     with pytest.raises(InputError, match="by: must be the name of a column; got 3"):
         session.by(3)
     assert Path(ordered.save(tmp_path / "x.csv")).exists()
+
+
+@pytest.mark.parametrize(
+    ("wishes", "words"),
+    [
+        ({"first": "Midnight"}, "first: no item is called 'Midnight'"),
+        ({"last": {1: "Midnight"}, "sides": 2}, "last: no item is called 'Midnight'"),
+        ({"at": {2: "Midnight"}}, "at: no item is called 'Midnight'"),
+        ({"together": [["Embers", "Midnight"]]}, "together: no item is called 'Midnight'"),
+        ({"before": [("Embers", "Midnight")]}, "before: no item is called 'Midnight'"),
+        ({"smooth": 1}, "there is no wish 'smooth'"),
+    ],
+)
+def test_a_wish_that_names_nothing_is_told_before_anything_is_measured(
+    wishes: dict[str, Any], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def measure(*_: Any, **__: Any) -> None:
+        raise AssertionError("measured")
+
+    monkeypatch.setattr("fabula.session.session.find_essence", measure)
+    with pytest.raises(InputError) as error:
+        fabula.order(demo_folder(), **wishes)
+    assert str(error.value).startswith(words)
+    with pytest.raises(AssertionError, match="measured"):
+        fabula.order(demo_folder(), first="Embers")
+
+
+def test_a_title_that_only_one_of_the_wanted_items_has_names_it(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("title,energy\nDawn,0.1\nDawn,0.9\nNoon,0.8\nDusk,0.7\n")
+    with pytest.raises(InputError, match="'Dawn' fits 2 items"):
+        fabula.order(table, first="Dawn")
+    assert fabula.order(table, first="Dawn", only="energy > 0.5").titles[0] == "Dawn"

@@ -25,7 +25,7 @@ def test_an_overture_opens_a_programme_and_a_symphony_closes_it(tmp_path):
     session = fabula.open(table(tmp_path, PROGRAMME), occasion="concert")
     titles = session.order().titles
     assert (titles[0], titles[-1]) == ("Egmont Overture", "Symphony No. 5 in C minor")
-    assert session.asked.model == "concerts"
+    assert session.asked_model == "concerts"
     turned = dict(reversed(PROGRAMME.items()))  # whatever order it came in
     assert fabula.order(table(tmp_path, turned), occasion="concert").titles == titles
 
@@ -44,7 +44,7 @@ def test_a_review_is_of_the_same_model(tmp_path):
 def test_a_band_is_ordered_as_on_an_album_and_told(tmp_path):
     songs = dict.fromkeys(("Goodnight", "Intro", "Highway", "Rain"), "The Band")
     session = fabula.open(table(tmp_path, songs), occasion="concert")
-    assert session.asked.model == "music"
+    assert session.asked_model == "music"
     assert any("no two bands" in note for note in session.notes)
     assert session.order().titles == fabula.open(table(tmp_path, songs), occasion="album").order().titles
 

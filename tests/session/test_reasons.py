@@ -8,7 +8,7 @@ import numpy as np
 
 from fabula.core.collection import Collection, Item
 from fabula.media.registry import find_medium
-from fabula.session.explain import likelier, story, traits_of
+from fabula.session.explain import likelier, story, traits_by_feature
 from fabula.session.session import open_session
 
 
@@ -16,8 +16,9 @@ def test_a_feature_without_a_value_says_nothing():
     items = [Item(str(i)) for i in range(4)]
     features = np.array([[np.nan, 0.1], [np.nan, 0.9], [np.nan, 0.5], [np.nan, 0.4]])
     collection = Collection("c", items, features, ("speechiness", "energy"))
-    assert traits_of(collection, (), find_medium("music")) == [["calm"], ["energetic"], [], []]
-    assert traits_of(collection, (), find_medium("items")) == [[], [], [], []]
+    found = traits_by_feature(collection, (), find_medium("music"))
+    assert [list(words.values()) for words in found] == [["calm"], ["energetic"], [], []]
+    assert traits_by_feature(collection, (), find_medium("items")) == [{}, {}, {}, {}]
 
 
 def test_reasons_say_what_an_item_is_like(demo):

@@ -16,7 +16,7 @@ from fabula.media.extraction import Measuring
 from fabula.media.registry import find_medium
 from fabula.models.titles import find_closers, find_interludes, find_series
 from fabula.session.catalogue import CatalogueRequest, order_catalogue
-from fabula.session.session import Asked, source_session
+from fabula.session.session import source_session
 from fabula.sources.registry import Source
 
 
@@ -209,5 +209,5 @@ def test_every_reason_by_a_title_is_true_of_validation_albums():
     for number, c in enumerate(counting[:300]):
         mixed = c.only(np.random.default_rng(number).permutation(len(c)))
         source = Source(Path("album"), mixed, find_medium("music"))
-        told += walk_reasons(source_session(source, Measuring(), Asked()))
+        told += walk_reasons(source_session(source, Measuring()))
     assert told > 100

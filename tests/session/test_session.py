@@ -118,7 +118,7 @@ def test_nothing_usable(tmp_path):
     with pytest.raises(FileError, match=r"broken\.ogg"):
         open_session(tmp_path)
     (tmp_path / "new").mkdir()
-    with pytest.raises(FileError, match=r"has no .*files in it"):
+    with pytest.raises(FileError, match=r"has no audio files, text files or pictures in it"):
         open_session(tmp_path / "new")
     with pytest.raises(InputError, match="a path must not be empty"):
         open_session("")

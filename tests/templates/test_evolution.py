@@ -19,14 +19,10 @@ def make(seed=0, m=60):
 def test_elitism_the_best_never_rises(settings):
     costs = make()
     found = evolve(costs, 3, rng=np.random.default_rng(1), settings=settings)
-    assert len(found.best) == len(found.mean) == len(found.steps) + 1 == 121
+    assert len(found.best) == len(found.steps) + 1 == 121
     assert (np.diff(found.best) <= 0).all()
-    assert (np.diff(found.mean) <= 1e-15).all()
     assert found.best[-1] < found.best[0]
-    assert found.cost == found.best[-1] == found.costs[0]
-    np.testing.assert_allclose(costs.of(found.population), found.costs, rtol=1e-12)
-    np.testing.assert_array_equal(found.population[0], found.values)
-    assert (np.diff(found.costs) >= 0).all()
+    np.testing.assert_allclose(costs.of(found.values[np.newaxis]), found.best[-1], rtol=1e-12)
 
 
 def test_children_take_each_point_from_two_different_parents():
@@ -62,9 +58,9 @@ def test_patience_and_progress_and_seed():
     how = EvolutionSettings(generations=1000, patience=5, cooling=1.0)
     found = evolve(costs, 2, rng=np.random.default_rng(4), settings=how, progress=lambda *told: seen.append(told))
     assert len(found.steps) < 1000
-    assert set(found.best[-6:]) == {found.cost}
+    assert len(set(found.best[-6:])) == 1
     assert [told[0] for told in seen] == list(range(1, len(found.steps) + 1))
-    assert seen[-1] == (len(found.steps), 1000, found.cost)
+    assert seen[-1] == (len(found.steps), 1000, found.best[-1])
     again = evolve(costs, 2, rng=np.random.default_rng(4), settings=how)
     np.testing.assert_array_equal(again.values, found.values)
 

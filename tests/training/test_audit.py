@@ -97,6 +97,7 @@ def test_the_more_controls_the_more_it_takes_to_cry_leak():
     assert rows_of(*[row] * 9).ok
 
 
+@pytest.mark.slow
 def test_small_healthy_data_are_not_accused(make):
     """120 collections of noise: measured on what also chose the epoch, every audit cried leak."""
     quick = preset("arcs", epochs=6, batch=32, widths=(8,), draws=1)

@@ -18,16 +18,16 @@ COMMAND = """
 import os, sys
 from fabula.cli import run
 from fabula.models.model import save_model
-from fabula.training import item_models as essence
+from fabula.training.item_models import EssenceTraining
 
-rank, plain = int(os.environ["RANK"]), essence.train
+rank, plain = int(os.environ["RANK"]), EssenceTraining.train
 
-def train(*arguments, **options):
-    done = plain(*arguments, **options)
+def train(self, **options):
+    done = plain(self, **options)
     save_model(f"{sys.argv[1]}/rank{rank}-{len(done.history)}.safetensors", done.model)
     return done
 
-essence.train = train
+EssenceTraining.train = train
 os.chdir(f"{sys.argv[1]}/disk{rank}")
 sys.exit(run(sys.argv[2:]))
 """
@@ -37,16 +37,16 @@ SETS = """
 import os, sys
 from fabula.cli import run
 from fabula.models.model import save_model
-from fabula.training import sets
+from fabula.training.sets import SetTraining
 
-rank, plain = int(os.environ["RANK"]), sets.train_sets
+rank, plain = int(os.environ["RANK"]), SetTraining.train
 
-def train_sets(*arguments, **options):
-    done = plain(*arguments, **options)
+def train(self, **options):
+    done = plain(self, **options)
     save_model(f"{sys.argv[1]}/rank{rank}.safetensors", done.model)
     return done
 
-sets.train_sets = train_sets
+SetTraining.train = train
 os.chdir(f"{sys.argv[1]}/disk{rank}")
 sys.exit(run(sys.argv[2:]))
 """

@@ -7,8 +7,8 @@ import torch
 from fabula.errors import FileError
 from fabula.training.data import ItemPool, draw_orderings, fit_transform, make_pool
 from fabula.training.distributed import World
-from fabula.training.item_models import EssenceLearner, sum_losses, use_graphs, validation_bits, validation_losses
-from fabula.training.loop import Checkpoint, GraphedStep, optimise
+from fabula.training.item_models import EssenceLearner, sum_losses, validation_bits, validation_losses
+from fabula.training.loop import GraphedStep, optimise
 from fabula.training.nets.essence_net import EssenceNet
 from fabula.training.recipes import TrainingConfig, preset, resolve
 
@@ -59,11 +59,9 @@ def test_an_interrupted_run_goes_on_as_if_nothing_had_happened(make, tmp_path, e
     whole = run_of(make, config)
     path = tmp_path / "run.safetensors"
     with pytest.raises(KeyboardInterrupt):
-        run_of(make, config, checkpoint=Checkpoint(path, resume=False), progress=interrupt_after(3))
+        run_of(make, config, checkpoint=path, progress=interrupt_after(3))
     epochs = []
-    resumed = run_of(
-        make, config, checkpoint=Checkpoint(path, resume=True), progress=lambda where: epochs.append(where.epoch)
-    )
+    resumed = run_of(make, config, checkpoint=path, progress=lambda where: epochs.append(where.epoch))
     assert epochs == [4, 5, 6]
     assert same(resumed.net.state_dict(), whole.net.state_dict())
     assert same(resumed.best, whole.best)
@@ -75,7 +73,8 @@ def test_an_interrupted_run_goes_on_as_if_nothing_had_happened(make, tmp_path, e
 def test_an_interruption_leaves_the_last_whole_epoch(make, tmp_path, monkeypatch):
     path = tmp_path / "run.safetensors"
     config = preset("default", **{**SMALL.to_dict(), "epochs": 2})
-    run_of(make, config, checkpoint=Checkpoint(path, resume=False))
+    with pytest.raises(KeyboardInterrupt):
+        run_of(make, config, checkpoint=path, progress=interrupt_after(1))
     before = path.read_bytes()
 
     def broken(*_):
@@ -83,35 +82,35 @@ def test_an_interruption_leaves_the_last_whole_epoch(make, tmp_path, monkeypatch
 
     monkeypatch.setattr("fabula.training.loop.info_nce", broken)
     with pytest.raises(KeyboardInterrupt):
-        run_of(make, config, checkpoint=Checkpoint(path, resume=False))
+        run_of(make, config, checkpoint=path)
     assert path.read_bytes() == before
 
 
 def test_a_finished_run_resumes_to_itself(make, tmp_path):
     path = tmp_path / "run.safetensors"
-    done = run_of(make, checkpoint=Checkpoint(path, resume=False))
-    again = run_of(make, checkpoint=Checkpoint(path, resume=True))
+    done = run_of(make, checkpoint=path)
+    again = run_of(make, checkpoint=path)
     assert same(again.best, done.best)
     assert len(again.history) == SMALL.epochs
 
 
 def test_a_foreign_checkpoint_is_refused(make, tmp_path):
     path = tmp_path / "run.safetensors"
-    run_of(make, checkpoint=Checkpoint(path, resume=False), data="abc")
+    run_of(make, checkpoint=path, data="abc")
     with pytest.raises(FileError, match=r"other settings \(batch, seed\)"):
         run_of(
             make,
             preset("default", **{**SMALL.to_dict(), "seed": 3, "batch": 4}),
-            checkpoint=Checkpoint(path, resume=True),
+            checkpoint=path,
             data="abc",
         )
     with pytest.raises(FileError, match="other collections"):
-        run_of(make, checkpoint=Checkpoint(path, resume=True), data="xyz")
+        run_of(make, checkpoint=path, data="xyz")
     path.write_bytes(b"nonsense")
     with pytest.raises(FileError, match="cannot be read as a training checkpoint"):
-        run_of(make, checkpoint=Checkpoint(path, resume=True))
+        run_of(make, checkpoint=path)
     with pytest.raises(FileError, match="cannot be read"):
-        run_of(make, checkpoint=Checkpoint(tmp_path / "absent", resume=True))
+        run_of(make, checkpoint=tmp_path)
 
 
 def test_progress_tells_epoch_loss_bits_and_time(make):
@@ -207,7 +206,8 @@ def test_graphs_are_for_one_gpu_and_batches_of_like_size():
     gpu, config = World(0, 1, torch.device("cuda")), preset("default")
 
     def uses(lengths, world=gpu, **changes):
-        return use_graphs(ItemPool({}, torch.tensor(lengths)), replace(config, **changes), world)
+        pool = ItemPool({}, torch.tensor(lengths))
+        return EssenceLearner(lambda: None, pool, pool, replace(config, **changes), world).graphs
 
     assert uses(even)
     assert not uses(uneven)

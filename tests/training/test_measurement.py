@@ -5,7 +5,14 @@ import torch
 from fabula.evaluation.information import mutual_information
 from fabula.training.data import fit_transform, make_pool
 from fabula.training.distributed import World
-from fabula.training.item_models import build_model, calibrate, encode_pool, information, validation_bits
+from fabula.training.item_models import (
+    build_model,
+    calibrate,
+    encode_pool,
+    information,
+    measure_scales,
+    validation_bits,
+)
 from fabula.training.nets.essence_net import EssenceNet
 from fabula.training.recipes import TrainingConfig, resolve
 
@@ -49,7 +56,9 @@ def test_calibration_finds_the_scale_that_tells_most(measured):
                     tensor.mul_(factor)
         before = validation_bits(net, pool, config)
         kept = {name: net.certainty_of(name)[0].clone() for name in config.scorers}
-        calibrate(net, pool, config, World(0, 1, torch.device("cpu")))
+        scales = (1.0, 0.7, 0.8, 0.9, 1.1, 1.2, 1.3, 1.5)
+        costs = measure_scales(net, pool, config, scales).mean(dim=1)
+        calibrate(net, costs, scales, config, World(0, 1, torch.device("cpu")))
         after = validation_bits(net, pool, config)
         assert all(after[name] >= before[name] for name in config.scorers)
         found.append({name: (net.certainty_of(name)[0] / kept[name]).mean().item() for name in config.scorers})

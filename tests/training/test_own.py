@@ -15,7 +15,7 @@ from fabula.models.encoders import ENCODERS
 from fabula.models.model import save_model
 from fabula.models.own import OWN_ENCODERS, OWN_SCORERS, Encoder, Scorer, register
 from fabula.models.scorers import SCORERS
-from fabula.training.item_models import export_onnx, train
+from fabula.training.item_models import EssenceTraining, export_onnx
 from fabula.training.recipes import preset
 
 
@@ -77,7 +77,7 @@ def trained(rng, **changes):
     register(GATED, CLIMB)
     data = falling(rng)
     config = preset("arcs", encoder="gated", scorers=("climb",), epochs=30, learning_rate=0.05, **changes)
-    return train(Parts(data[:48], data[48:]), config, device="cpu"), data[48:]
+    return EssenceTraining(Parts(data[:48], data[48:]), config, "cpu").train(), data[48:]
 
 
 @pytest.mark.parametrize("dimensions", [1, 2])
@@ -128,7 +128,7 @@ def test_a_twin_that_differs_is_refused_before_training(rng):
     data = falling(rng, 8)
     config = preset("arcs", encoder="gated", scorers=("climb",), epochs=10**6)
     with pytest.raises(InputError, match=r"scorer 'climb', 2 items: its net and its twin differ by 0\.1"):
-        train(Parts(data[:6], data[6:]), config)
+        EssenceTraining(Parts(data[:6], data[6:]), config).train()
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_a_net_of_another_shape_is_refused(rng, part, words):
     register(part)
     data = falling(rng, 8)
     with pytest.raises(InputError, match=words):
-        train(Parts(data[:6], data[6:]), preset("arcs", encoder="bad", epochs=1))
+        EssenceTraining(Parts(data[:6], data[6:]), preset("arcs", encoder="bad", epochs=1)).train()
 
 
 def test_where_it_is_not_registered_the_error_names_it(rng, tmp_path):

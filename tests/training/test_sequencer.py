@@ -23,7 +23,7 @@ SMALL = SequencerConfig(width=16, heads=2, layers=1, epochs=6, batch=8, learning
 
 def lively_net(inputs: int = 3) -> SequencerNet:
     torch.manual_seed(0)
-    net = SequencerNet(inputs, width=16, heads=2, layers=2, dropout=0.0).eval()
+    net = SequencerNet((inputs,), SequencerConfig(width=16, heads=2, layers=2, dropout=0.0)).eval()
     with torch.no_grad():
         net.point.weight.normal_()
     return net

@@ -7,10 +7,14 @@ from fabula.errors import InputError
 from fabula.evaluation.controls import Parts
 from fabula.evaluation.information import mutual_information
 from fabula.models.model import load_model, save_model
-from fabula.training.item_models import train
+from fabula.training.item_models import EssenceTraining
 from fabula.training.recipes import TrainingConfig
 
 QUICK = {"widths": (16,), "batch": 64, "learning_rate": 2e-2, "epochs": 6, "scorer_hidden": 8, "scorer_layers": 1}
+
+
+def train(parts, config, device="auto", **options):
+    return EssenceTraining(parts, config, device, **options).train()
 
 
 @pytest.mark.slow
@@ -35,6 +39,7 @@ def test_a_rising_feature_is_learned_and_the_model_says_so(make, tmp_path):
     json.dumps(model.card)
 
 
+@pytest.mark.slow
 def test_the_essence_rises_with_loudness(make):
     """Here the first feature, which carries the order, is made to fall with the loudness."""
     collections, validation = make(120), make(20, seed=1)
@@ -69,12 +74,12 @@ def test_arrays_are_read_by_the_papers_encoder(make):
 
 def test_what_cannot_be_trained_is_told(make):
     with pytest.raises(InputError, match="validation needs at least one"):
-        train(Parts(make(5), []))
+        train(Parts(make(5), []), TrainingConfig())
     with pytest.raises(InputError, match="training needs at least one"):
-        train(Parts([], make(5)))
+        train(Parts([], make(5)), TrainingConfig())
     with pytest.raises(InputError, match="no feature 'valence'"):
         train(Parts(make(5), make(5)), TrainingConfig(features=("valence",)))
     with pytest.raises(InputError, match="'tempo'"):
-        train(Parts(make(5), make(5, names=("energy", "loudness"))))
+        train(Parts(make(5), make(5, names=("energy", "loudness"))), TrainingConfig())
     with pytest.raises(InputError, match="device must be auto, cpu, cuda or cuda:NUMBER; got 'tpu9'"):
-        train(Parts(make(5), make(5)), device="tpu9")
+        train(Parts(make(5), make(5)), TrainingConfig(), device="tpu9")

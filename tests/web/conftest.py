@@ -6,7 +6,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -149,18 +149,37 @@ def table(n: int) -> str:
     return f"title,artist,energy,duration_ms\n{rows}"
 
 
-@pytest.fixture(scope="module")
+_browsers = ExitStack()  # the one that runs, and what drives it
+_running: list[Any] = []
+
+
+@pytest.fixture
 def browser():
+    """One for all tests that come one after another: each has a context of its own."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     found = os.environ.get("FABULA_BROWSER") or next(filter(None, map(shutil.which, NAMES)), None)
     if found is None and os.environ.get("CI"):
         pytest.fail("no browser can be found: install chromium")
     if found is None:
         pytest.skip("no browser can be found (install chromium, or set FABULA_BROWSER)")
-    with playwright.sync_playwright() as started:
-        running = started.chromium.launch(executable_path=found, args=QUIET)
-        yield running
-        running.close()
+    if not (_running and _running[0].is_connected()):
+        _close_browser()
+        started = _browsers.enter_context(playwright.sync_playwright())
+        _running.append(started.chromium.launch(executable_path=found, args=QUIET))
+        _browsers.callback(_running[0].close)
+    return _running[0]
+
+
+def _close_browser() -> None:
+    _running.clear()
+    _browsers.close()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
+    """The browser ends before a test that needs none: while it is driven, no other loop of asyncio can run."""
+    if "browser" not in getattr(nextitem, "fixturenames", ()):
+        _close_browser()
 
 
 @pytest.fixture
@@ -231,7 +250,13 @@ def settled(page):
     """Wait until the order on the screen is the server's."""
     page.locator("#rows .row").first.wait_for()
     page.wait_for_selector("#rows:not([aria-busy])")
-    page.wait_for_timeout(60)
+    rest(page)
+    page.wait_for_selector("#rows:not([aria-busy])")
+
+
+def rest(page, milliseconds=60):
+    """Wait by the clock of the page: what it put off for a shorter time was done before, however busy the machine."""
+    page.evaluate("time => new Promise((done) => setTimeout(done, time))", milliseconds)
 
 
 def follow(page, template="icarus"):
@@ -262,6 +287,6 @@ def drag(page, start, end, steps=12):
     page.mouse.move(*start)
     page.mouse.down()
     page.mouse.move(*end, steps=steps)
-    page.wait_for_timeout(60)
+    rest(page)
     page.mouse.up()
     settled(page)

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from .conftest import centre, drag, follow, settled, table, titles
+from .conftest import centre, drag, follow, rest, settled, table, titles
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
@@ -225,9 +225,9 @@ def test_of_2000_items_one_is_found_and_moved(visit):
     page.fill("#find", "")
     settled(page)
     page.locator("#scroller").evaluate("(box) => box.scrollTo(0, 0)")
-    page.wait_for_timeout(100)
+    rest(page, 100)
     assert titles(page)[0] == "Item 1234"
     page.locator(".row").first.focus()
     page.keyboard.press("End")
-    page.wait_for_timeout(100)
+    rest(page, 100)
     assert page.evaluate("document.activeElement.getAttribute('aria-rowindex')") == "2000"

@@ -8,7 +8,7 @@ import pytest
 
 from fabula.web.server_store import Settings
 
-from .conftest import centre, drag, open_demo, row_height, row_of, serving, settled, table, titles
+from .conftest import centre, drag, open_demo, rest, row_height, row_of, serving, settled, table, titles
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
@@ -28,7 +28,7 @@ def test_items_are_heard_and_put_in_their_places_while_they_are_measured(visit, 
     page.mouse.move(x, y)
     page.mouse.down()
     page.mouse.move(x, y - 4 * row_height(page), steps=8)
-    page.wait_for_timeout(60)
+    rest(page)
     page.mouse.up()
     assert titles(page)[0] == given[4]
     going.set()
@@ -53,7 +53,7 @@ def test_the_three_demos_open(visit):
     assert "---" not in page.inner_text("#inspector")  # no front matter
     for width, height in ((1440, 900), (1024, 768)):
         page.set_viewport_size({"width": width, "height": height})
-        page.wait_for_timeout(100)
+        rest(page, 100)
         over = "document.getElementById('list').scrollHeight - document.getElementById('list').clientHeight"
         assert page.evaluate(over) <= 0
         box, field = page.locator("#list").bounding_box(), page.locator("#sides").bounding_box()

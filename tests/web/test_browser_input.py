@@ -8,7 +8,7 @@ import pytest
 import fabula
 from fabula.sources.playlists.playlist import read_playlist
 
-from .conftest import centre, drag, follow, row_height, row_of, settled, table, titles
+from .conftest import centre, drag, follow, rest, row_height, row_of, settled, table, titles
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
@@ -28,7 +28,7 @@ def touch(page, *moves, cancel=False):
     for number, (x, y) in enumerate(moves):
         points = [{"x": x, "y": y}]
         hand.send("Input.dispatchTouchEvent", {"type": "touchMove" if number else "touchStart", "touchPoints": points})
-        page.wait_for_timeout(30)
+        rest(page, 30)
     hand.send("Input.dispatchTouchEvent", {"type": "touchCancel" if cancel else "touchEnd", "touchPoints": []})
 
 
@@ -43,7 +43,7 @@ def test_a_finger_drags_a_knot_up_and_removes_it(visit, demo):
     assert after[3] - np.mean(after) > before[3] - np.mean(before) + 0.3
     assert page.evaluate("scrollY") == scroll
     touch(page, centre(page.locator(".knot").nth(2)))
-    page.wait_for_timeout(60)
+    rest(page)
     count = page.locator(".knot").count()
     assert page.locator("#knot-name").text_content() == f"Knot 3 of {count}"
     page.locator("#knot-remove").tap()
@@ -67,7 +67,7 @@ def test_a_drag_that_is_given_up_leaves_everything_as_it_was(visit, demo):
     page.mouse.move(x, y)
     page.mouse.down()
     page.mouse.move(x, y + 60, steps=5)
-    page.wait_for_timeout(60)
+    rest(page)
     assert page.locator("#verdict").text_content() != verdict
     page.keyboard.press("Escape")
     same()
@@ -80,7 +80,7 @@ def test_a_drag_that_is_given_up_leaves_everything_as_it_was(visit, demo):
     page.mouse.move(x, y)
     page.mouse.down()
     page.mouse.move(x, y + 170, steps=5)
-    page.wait_for_timeout(60)
+    rest(page)
     page.keyboard.press("Escape")
     same()
     page.mouse.up()

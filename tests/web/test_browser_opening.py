@@ -11,7 +11,7 @@ import pytest
 
 from fabula.media import extraction
 
-from .conftest import LOOKS, centre, drag, follow, open_demo, row_height, settled, table, titles
+from .conftest import LOOKS, centre, drag, follow, open_demo, rest, row_height, settled, table, titles
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
@@ -197,7 +197,7 @@ def check_access(page):
 def limit(page, length):
     page.fill("#limit", length)
     page.keyboard.press("Tab")
-    page.wait_for_timeout(60)
+    rest(page)
     settled(page)
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from .conftest import centre, open_demo, row_height, settled, titles
+from .conftest import centre, open_demo, rest, row_height, settled, titles
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
@@ -24,7 +24,7 @@ def saved(page, folder, form="json"):
 def fill(page, field, text):
     page.fill(field, text)
     page.keyboard.press("Tab")
-    page.wait_for_timeout(60)
+    rest(page)
     settled(page)
 
 
@@ -138,7 +138,7 @@ def test_an_order_made_by_hand_keeps_its_sides_and_claims_nothing(visit, tmp_pat
     page.mouse.move(x, y)
     page.mouse.down()
     page.mouse.move(x, y - row_height(page), steps=8)
-    page.wait_for_timeout(80)
+    rest(page, 80)
     page.mouse.up()
     page.keyboard.up("Shift")
     settled(page)

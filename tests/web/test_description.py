@@ -15,6 +15,7 @@ PATHS = {
     "/api/collections/{collection}/preview/{item}", "/api/collections/{collection}/export",
     "/api/collections/{collection}/write",
     "/api/collections/{collection}/review", "/api/collections/{collection}/reasons/{result}",
+    "/api/collections/{collection}/losses/{result}",
     "/api/collections/{collection}/session", "/api/desks", "/api/collections/{collection}/reopen",
     "/api/collections/{collection}/desk", "/api/collections/{collection}/versions",
     "/api/collections/{collection}/versions/{name}",

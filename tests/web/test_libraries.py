@@ -76,6 +76,7 @@ def test_what_was_not_named_is_not_opened_and_a_wrong_password_is_told(double, m
         assert "wr0ng" not in str(job)
 
 
+@pytest.mark.slow
 def test_a_database_is_opened_and_gets_a_playlist_more(tmp_path: Path, root: Path):
     files = sorted((root / "album").glob("*.ogg"))
     path = make_mixxx(tmp_path, files)

@@ -141,3 +141,65 @@ def test_a_session_file_does_not_lead_to_files_of_elsewhere(reader, tmp_path, tm
 def test_numbers_have_no_ends(reader):
     opened = reader.opened(reader.upload(("x.csv", b"title,energy\na,1\nb,2\nc,3\n")))
     assert reader.client.get(f"/api/collections/{opened}/ends/0").status_code == 404
+
+
+PAGE = (
+    b"<h1>One</h1><p>It rained on Ann.</p><img src='a.png'><h1>Two</h1>"
+    b"<table><tr><td>x</td></tr></table><p>It rained.</p>"
+)
+
+
+def test_what_a_file_would_not_carry_is_told_before_it_is_saved(reader):
+    def told(*files, formats="md,docx,epub,csv,m3u8"):
+        opened = reader.opened(reader.upload(*files))
+        result = reader.order(collection=opened)["result"]
+        answer = reader.client.get(f"/api/collections/{opened}/losses/{result}?formats={formats}")
+        assert answer.status_code == 200, answer.text
+        return reader.client.get(f"/api/collections/{opened}").json()["form"], answer.json()
+
+    form, lost = told(("page.html", PAGE))
+    assert form is None
+    anew = "page.{} is made anew, without the pictures, tables of the sources"
+    assert lost == {**{form: anew.format(form) for form in ("md", "docx", "epub")}, "csv": "", "m3u8": ""}
+    form, lost = told(("a.md", b"---\npov: Ann\n---\n# One\n\nIt rained.\n\n# Two\n\nIt stopped.\n"))
+    assert (form, lost["md"], "front matter" in lost["docx"]) == ("md", "", True)
+    form, lost = told(("list.xspf", XSPF), ("a.txt", b"It rained on Ann."), ("b.txt", b"It rained on Tom."))
+    assert (lost["csv"], "made anew: of what list.xspf says" in lost["m3u8"]) == ("", True)
+    opened = reader.opened(reader.upload(("a.md", b"# One\n\nIt rained.\n\n# Two\n\nIt stopped.\n")))
+    result = reader.order(collection=opened)["result"]
+    for wrong in ("", "md,", "../md", "a" * 300):
+        asked = f"/api/collections/{opened}/losses/{result}?formats={wrong}"
+        assert reader.client.get(asked).status_code == 422
+    assert reader.client.get(f"/api/collections/{opened}/losses/none?formats=md").status_code == 404
+
+
+XSPF = b"""<?xml version="1.0"?><playlist version="1" xmlns="http://xspf.org/ns/0/"><trackList>
+<track><location>a.txt</location><annotation>the first</annotation></track>
+<track><location>b.txt</location></track></trackList></playlist>"""
+
+
+@pytest.mark.slow
+def test_the_page_tells_it_under_the_button_and_when_it_is_saved(visit, server, tmp_path):
+    opened = server.opened(server.upload(("page.html", PAGE)))
+    page = visit(collection=opened)
+    page.click("#save summary")
+    line = page.locator("#loss-docx")
+    line.wait_for()
+    assert line.text_content() == "page.docx is made anew, without the pictures, tables of the sources"
+    assert page.locator('[data-format="docx"]').get_attribute("aria-describedby") == "loss-docx"
+    assert page.locator(".loss").count() == 2  # .md and .docx; all else carries everything
+    offered = page.locator("#save [data-format]:visible").evaluate_all("all => all.map((one) => one.dataset.format)")
+    assert offered == ["docx", "md", "html", "csv", "json", "session"]  # parts of a file are no list of files
+    page.screenshot(path=tmp_path / "losses.png")
+    with page.expect_download():
+        page.click('[data-format="docx"]')
+    page.get_by_text("Saved: page.docx is made anew").wait_for()
+    manuscript = server.opened(
+        server.upload(("a.fountain", b"INT. HOUSE - DAY\n\nIt rained.\n\nEXT. SEA - DAY\n\nIt stopped.\n"))
+    )
+    page = visit(collection=manuscript)
+    page.click("#save summary")
+    with page.expect_download() as download:
+        page.click('[data-format="fountain"]')
+    download.value.save_as(tmp_path / "a.fountain")
+    assert sorted((tmp_path / "a.fountain").read_text().split("\n\n")[1::2]) == ["It rained.", "It stopped.\n"]

@@ -100,6 +100,7 @@ def quoted(name: str) -> str:
     return quote(name, safe="")
 
 
+@pytest.mark.slow
 def test_what_was_dropped_opens_again_after_a_restart_and_says_why_it_is_silent(sound):
     with serving() as served:
         files = [("set/1 one.ogg", sound("01 Embers.ogg")), ("set/2 two.ogg", sound("04 Parade.ogg"))]

@@ -1,7 +1,5 @@
 """The command line: each command parses, calls one function below and prints."""
 
-from __future__ import annotations
-
 import codecs
 import os
 import signal
@@ -120,19 +118,15 @@ def _soften_output() -> None:
     def replace(error: UnicodeError) -> tuple[str, int]:
         if not isinstance(error, UnicodeEncodeError):
             raise error
-        lacking = error.object[error.start : error.end].translate(_PLAIN)
-        return "".join(_as_ascii(c) for c in lacking), error.end
+        found = []
+        for c in error.object[error.start : error.end].translate(_PLAIN):
+            bare = "*" if "\u2801" <= c <= "\u28ff" else normalize("NFKD", c).encode("ascii", "ignore").decode()
+            found.append(bare or ("?" if c.isprintable() else shown(c)))  # the star is of a curve
+        return "".join(found), error.end
 
     codecs.register_error("fabula", replace)
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="fabula")
-
-
-def _as_ascii(character: str) -> str:
-    if "\u2801" <= character <= "\u28ff":  # of a curve
-        return "*"
-    bare = normalize("NFKD", character).encode("ascii", "ignore").decode()
-    return bare or ("?" if character.isprintable() else shown(character))
 
 
 def run(arguments: list[str]) -> int:
@@ -141,44 +135,31 @@ def run(arguments: list[str]) -> int:
     try:
         code = cli.main([a for a in arguments if a != "--debug"], prog_name="fabula", standalone_mode=False)
         sys.stdout.flush()
-    except (FabulaError, click.ClickException) as error:
-        if debug:
+    except (Exception, KeyboardInterrupt) as error:
+        if debug and not isinstance(error, BrokenPipeError):
             raise
-        click.echo(f"fabula: {' '.join(_message(error).split())}", err=True)
-        return 2
-    except (KeyboardInterrupt, click.Abort):
-        if debug:
-            raise
-        click.echo("fabula: interrupted", err=True)
-        return 130
-    except BrokenPipeError:
-        _close_output()
-        return 0
-    except OSError as error:  # of the output: what else goes wrong with files is told by those who open them
-        if debug:
-            raise
-        _close_output()
-        what = f"{shown(error.filename)}: cannot be used" if error.filename else "what is printed cannot be written"
-        click.echo(f"fabula: {what} ({error.strerror or error})", err=True)
-        return 2
-    except Exception as error:  # a mistake of ours, or of a package that extends this one
-        if debug:
-            raise
-        why = f"{type(error).__name__}: {' '.join(str(error).split())}"
-        click.echo(f"fabula: something unforeseen went wrong ({why}); --debug shows where", err=True)
-        return 1
+        if isinstance(error, OSError):  # nobody reads on, or nothing more can be written: the last flush passes
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code, line = _tell(error)
+        if line:
+            click.echo(f"fabula: {line}", err=True)
     return code if isinstance(code, int) else 0
 
 
-def _close_output() -> None:
-    """Print nothing more: nobody reads on, or nothing more can be written; the last flush passes."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _message(error: FabulaError | click.ClickException) -> str:
-    """One line; an argument that is wrong is called by its option."""
-    if isinstance(error, click.ClickException):
-        return error.format_message()
-    if isinstance(error, InputError) and error.field:
-        return f"--{OPTIONS.get(error.field, error.field).replace('_', '-')}: {error.message}"
-    return str(error)
+def _tell(error: BaseException) -> tuple[int, str]:
+    """The exit code for an error, and what is said of it in a line; a wrong argument is called by its option."""
+    match error:
+        case FabulaError() | click.ClickException():
+            line = error.format_message() if isinstance(error, click.ClickException) else str(error)
+            if isinstance(error, InputError) and error.field:
+                line = f"--{OPTIONS.get(error.field, error.field).replace('_', '-')}: {error.message}"
+            return 2, " ".join(line.split())
+        case KeyboardInterrupt() | click.Abort():
+            return 130, "interrupted"
+        case BrokenPipeError():
+            return 0, ""
+        case OSError():  # of the output: what else goes wrong with files is told by those who open them
+            what = f"{shown(error.filename)}: cannot be used" if error.filename else "what is printed cannot be written"
+            return 2, f"{what} ({error.strerror or error})"
+    why = f"{type(error).__name__}: {' '.join(str(error).split())}"  # ours, or of a package that extends this one
+    return 1, f"something unforeseen went wrong ({why}); --debug shows where"

@@ -1,7 +1,5 @@
 """``fabula arcs``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,14 +31,14 @@ def command(*, files: tuple[str, ...], by: str | None, window: float, output: tu
       fabula arcs first.txt second.txt -o arcs.html -o arcs.csv
       fabula arcs novel.md --by dialogue --window 5000
     """
-    from fabula.report.pictures import check_inner, write_inner
-    from fabula.session.inner_arcs import Windows, inner_arcs
+    from fabula.report.pictures import INNER_ENDINGS, check_picture, write_inner
+    from fabula.session.inner_arcs import inner_arcs
 
     problems: list[str] = []
     for path in output:
-        check_inner(path)
+        check_picture(path, INNER_ENDINGS)
     with counting_bar("measuring") as progress:
-        arcs = inner_arcs(files, Windows(by, window, seed), progress, problems)
+        arcs = inner_arcs(files, by=by, window=window, seed=seed, progress=progress, problems=problems)
     for problem in problems:
         click.echo(f"left out: {problem}", err=True)
     written = [write_inner(arcs, Path(path)) for path in output]
@@ -52,11 +50,11 @@ def command(*, files: tuple[str, ...], by: str | None, window: float, output: tu
     print_lines(*(f"written: {target}" for target in written))
 
 
-def _print(arc: InnerArc) -> None:
+def _print(arc: "InnerArc") -> None:
     unit, at_a_time = arc.medium.unit, -(-len(arc.at) // 50)
     head = f"{arc.item.label}: {unit.text(arc.length)}, in windows of {unit.text(arc.window)}"
     console().print(head, style="bold", markup=False, soft_wrap=True)
-    curves = {arc.medium.shown(arc.column): arc.arc.values[::at_a_time], "essence": arc.essence}
+    curves = {arc.medium.shown(arc.column): arc.values[::at_a_time], "essence": arc.essence}
     wide = max(map(len, curves))
     beside = []
     if arc.shape is not None:

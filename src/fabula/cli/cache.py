@@ -1,5 +1,7 @@
 """``fabula cache``."""
 
+import json
+
 import click
 
 
@@ -23,7 +25,7 @@ def info(*, as_json: bool) -> None:
     Example:
       fabula cache info
     """
-    import json
+    from rich.filesize import decimal
 
     from fabula.media.extraction import cache_info
 
@@ -33,7 +35,7 @@ def info(*, as_json: bool) -> None:
         document = {"path": str(found.path), "entries": entries, "bytes": found.size, "most": found.most}
         click.echo(json.dumps(document))
         return
-    click.echo(f"{found.path}: {_size(found.size)} of at most {_size(found.most)}")
+    click.echo(f"{found.path}: {decimal(found.size)} of at most {decimal(found.most)}")
     for spec, version, count in found.entries:
         click.echo(f"{spec}, version {version}: {count:,} files")
 
@@ -50,10 +52,3 @@ def clear(*, spec: str | None) -> None:
     from fabula.media.extraction import clear_cache
 
     click.echo(f"forgotten: {clear_cache(spec):,} files")
-
-
-def _size(size: int) -> str:
-    for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
-        if size >= factor:
-            return f"{size / factor:.1f} {unit}"
-    return f"{size} bytes"

@@ -57,11 +57,11 @@ def command(*, paths: tuple[str, ...], to: str | None, link: bool, tags: bool, g
 
 def write_copies(ordered: "Ordered", to: str | None, *, link: bool, tags: bool, gain: bool) -> list[Path]:
     """Write numbered copies; without a folder numbers into the files. Returns the folder, or the files."""
-    from fabula.session.export import Copying, copy_numbered, number_in_place
+    from fabula.session.export import copy_numbered, number_in_place
 
     if to is None:
         with counting_bar("writing numbers") as progress:
             return number_in_place(ordered, progress)
     with counting_bar("copying") as progress:
-        copy_numbered(ordered, to, Copying(link, tags, gain, progress))
+        copy_numbered(ordered, to, link=link, tags=tags, gain=gain, progress=progress)
     return [Path(to)]

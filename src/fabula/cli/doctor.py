@@ -1,7 +1,5 @@
 """``fabula doctor``."""
 
-from __future__ import annotations
-
 import re
 import sys
 import tempfile

@@ -2,6 +2,8 @@
 
 import click
 
+from fabula.cli.printing import counting_bar, print_lines
+
 
 @click.command("encode")
 @click.argument("path")
@@ -28,7 +30,6 @@ def command(
       fabula encode catalogue.parquet -o essence.npz --model music --raw
     """
     from fabula.cli.order import as_columns
-    from fabula.cli.printing import console, counting_bar
     from fabula.media.extraction import Measuring
     from fabula.session.catalogue import CatalogueRequest, encode_catalogue
     from fabula.sources.registry import Opening
@@ -36,6 +37,4 @@ def command(
     with counting_bar("encoding") as report:
         asked = CatalogueRequest(path, model, Opening(columns=as_columns(columns)), Measuring(jobs, cache), report)
         done = encode_catalogue(asked, output, raw=raw)
-    out = console()
-    out.print(f"encoded: {done.items:,} items of {done.collections:,} collections", markup=False)
-    out.print(f"written: {done.path}", markup=False, soft_wrap=True)
+    print_lines(f"encoded: {done.items:,} items of {done.collections:,} collections", f"written: {done.path}")

@@ -8,7 +8,9 @@ from typing import Any
 
 import click
 
-from fabula.cli.printing import HeadedCommand
+from fabula.cli.printing import HeadedCommand, counting_bar
+from fabula.cli.research.recipe import as_setting, as_where, split_list
+from fabula.core.files import write_whole
 from fabula.errors import InputError
 
 _PLAN = {
@@ -120,7 +122,6 @@ def work_(
       fabula job work s3://bucket/ordered
       fabula job work DIR --dask tcp://scheduler:8786
     """
-    from fabula.cli.printing import counting_bar
     from fabula.jobs.worker import work, work_on_cluster, work_side_by_side
 
     if dask is not None and jobs > 1:
@@ -154,13 +155,13 @@ def status_(*, address: str, as_json: bool, html: Path | None, watch: bool, ever
       fabula job status DIR --html status.html --watch
     """
     from fabula.jobs.status import Watch, describe
-    from fabula.report.boards import write_job_page
+    from fabula.report.boards import job_page
 
     looking = Watch(address)
     while True:
         standing = looking.look()
         if html is not None:
-            write_job_page(standing, html, every=every if watch and not standing.complete else None)
+            write_whole(html, job_page(standing, every=every if watch and not standing.complete else None))
         if as_json:
             click.echo(json.dumps(asdict(standing)))
         else:
@@ -203,7 +204,6 @@ def gather_(*, address: str, output: Path, partial: bool, as_json: bool) -> None
 def _options(task: str, given: dict[str, Any]) -> dict[str, Any]:
     """What the options say, as the task takes them; those not given are left out."""
     from fabula.cli.order import as_columns
-    from fabula.cli.research.recipe import as_setting, as_where, split_list
 
     options = {name: value for name, value in given.items() if value is not None and value != ()}
     if "columns" in options:

@@ -18,9 +18,10 @@ from fabula.cli.printing import HeadedCommand, counting_bar, medium_option, prin
 from fabula.cli.restore import restore_version
 from fabula.core.files import check_target
 from fabula.errors import InputError
+from fabula.media.extraction import Measuring
 from fabula.media.registry import media
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS
-from fabula.sources.registry import is_library
+from fabula.sources.registry import Opening, SeveralCollectionsError, is_library, name_pasted
 
 if TYPE_CHECKING:
     from fabula.session.ordered import Ordered
@@ -162,7 +163,10 @@ def command(*, paths: tuple[str, ...], restore: str | None, number: int | None, 
       fabula order catalogue.parquet --all -o orders.parquet
     """
     if restore is not None:
-        _restore(restore, number, paths)
+        if paths:
+            raise InputError("stands alone; it orders nothing", field="restore")
+        restore_version(restore, number)
+        _tell_new("--restore", "fabula restore")
     elif number is not None:
         raise InputError("goes with a file to restore", field="version")
     elif not paths:
@@ -175,7 +179,7 @@ def command(*, paths: tuple[str, ...], restore: str | None, number: int | None, 
 
 def _order_one(paths: tuple[str, ...], asked: Options) -> None:
     """Order a collection, write what is asked for and print it."""
-    _check_outputs(asked)
+    _check_options(asked)
     back = _find_name(paths, asked)
     session, request = _open(paths, asked)
     try:
@@ -186,22 +190,16 @@ def _order_one(paths: tuple[str, ...], asked: Options) -> None:
         raise InputError(error.message, field="mix_bars") from error
     show = _as_names(asked.show)
     ordered.facts(show)  # refuses what is not known before anything is written
-    print_ordered(
-        ordered,
-        [*_write_outputs(ordered, asked), *map(ordered.write_back, back)],
-        as_json=asked.as_json,
-        why=asked.why,
-        show=show,
-    )
+    written: list[Path | str] = [*_write_outputs(ordered, asked), *map(ordered.write_back, back)]
+    lost = ordered.losses(asked.output) if asked.output is not None else ""
+    print_ordered(ordered, written, as_json=asked.as_json, why=asked.why, show=show, lost=lost)
     if asked.copy_to is not None or asked.in_place:
         _tell_new("--in-place" if asked.in_place else "--copy-to", "fabula copy on what -o writes")
 
 
 def _open(paths: tuple[str, ...], asked: Options) -> tuple[Session, Request]:
     """The session and the request, as the options say."""
-    from fabula.media.extraction import Measuring
     from fabula.session.session import check_template, open_session
-    from fabula.sources.registry import Opening, SeveralCollectionsError
     from fabula.sources.tables.storage import TABLE_ENDINGS
 
     request = _as_request(asked)
@@ -217,9 +215,8 @@ def _open(paths: tuple[str, ...], asked: Options) -> tuple[Session, Request]:
     with counting_bar("measuring") as progress, read_pasted(paths) as paths:
         measuring = Measuring(asked.jobs, asked.cache, progress)
         try:
-            session = open_session(
-                paths, opening=opening, measuring=measuring, selection=_select(asked, request), **how
-            )
+            wanted = _select(asked, request)
+            session = open_session(paths, opening, measuring, selection=wanted, request=request, **how)
         except SeveralCollectionsError as error:
             whole = Path(paths[0]).suffix.lower() in TABLE_ENDINGS or Path(paths[0]).is_dir()
             each = ", or order each with --all" if whole else ""
@@ -237,10 +234,7 @@ def _select(asked: Options, request: Request) -> Any:
         return None
     from fabula.session.selection import Selection
 
-    ends: list[Any] = [request.first, request.last]
-    named = [one for end in ends for one in (end.values() if isinstance(end, dict) else [end]) if one is not None]
-    named += [*request.at.values(), *(one for run in (*request.together, *request.before) for one in run)]
-    return Selection(asked.only, asked.one_of, asked.pick, tuple(named), output)
+    return Selection(asked.only, asked.one_of, asked.pick, tuple(one for _, one in request.items()), output)
 
 
 @contextmanager
@@ -249,8 +243,6 @@ def read_pasted(paths: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     if paths != ("-",):
         yield paths
         return
-    from fabula.sources.registry import name_pasted
-
     if sys.stdin.isatty():
         click.echo("paste the list, and end it with Ctrl-D on a line of its own:", err=True)
     data = sys.stdin.buffer.read(_MOST_PASTED + 1)
@@ -297,15 +289,12 @@ def _tell_new(option: str, command: str) -> None:
     click.echo(f"note: {option} has moved: use {command}", err=True)
 
 
-def _check_outputs(asked: Options) -> None:
+def _check_options(asked: Options) -> None:
     """Refuse what cannot be written or asked, before any work is done."""
     if asked.ask and not sys.stdin.isatty():
         raise InputError("needs a terminal to ask on; --first and --last say it without", field="ask")
-    if asked.output is not None and not is_library(asked.output):
-        from fabula.session.export import check_output
-
-        check_output(asked.output)
-    check_pages(asked.report, asked.plot)
+    library = asked.output is not None and is_library(asked.output)
+    check_outputs(None if library else asked.output, asked.report, asked.plot)
     copies = asked.copy_to is not None
     if copies and not asked.copy_to.strip():
         raise InputError("name a folder for the copies", field="copy_to")
@@ -319,8 +308,12 @@ def _check_outputs(asked: Options) -> None:
         raise InputError("goes with --tags", field="in_place")
 
 
-def check_pages(report: str | None, plot: str | None) -> None:
-    """Refuse a page or a picture that cannot be written."""
+def check_outputs(output: str | None, report: str | None, plot: str | None) -> None:
+    """Refuse an order, a page or a picture that cannot be written; nothing else is loaded."""
+    if output is not None:
+        from fabula.session.export import check_output
+
+        check_output(output)
     if report is not None and check_target(report).suffix.lower() not in (".html", ".htm"):
         raise InputError(f"{report}: the ending must be .html")
     if plot is not None:
@@ -348,9 +341,6 @@ def _write_outputs(ordered: Ordered, asked: Options) -> list[Path]:
         from fabula.session.export import write_ordered
 
         written.append(write_ordered(ordered, asked.output, gain=asked.gain))
-        lost = ordered.losses(asked.output)
-        if lost:
-            click.echo(f"note: {lost}", err=True)
     if asked.report is not None:
         from fabula.report.page import write_page
 
@@ -372,9 +362,7 @@ _WITH_ALL = ("every", "model", "likeliest", "series", "columns", "output", "jobs
 
 def _order_all(paths: tuple[str, ...], asked: Options) -> None:
     """Order every collection of a table."""
-    from fabula.media.extraction import Measuring
     from fabula.session.catalogue import CatalogueRequest, order_catalogue
-    from fabula.sources.registry import Opening
 
     source = click.get_current_context().get_parameter_source
     others = [n for n in vars(asked) if n not in _WITH_ALL and source(n) is click.core.ParameterSource.COMMANDLINE]
@@ -399,45 +387,32 @@ def _order_all(paths: tuple[str, ...], asked: Options) -> None:
     print_lines(ordered, *([free] if done.counted else []), f"written: {done.path}")
 
 
-def _restore(path: str, number: int | None, paths: tuple[str, ...]) -> None:
-    """What ``fabula restore`` does."""
-    if paths:
-        raise InputError("stands alone; it orders nothing", field="restore")
-    restore_version(path, number)
-    _tell_new("--restore", "fabula restore")
-
-
 def _as_request(asked: Options) -> Request:
     """What belongs to the request, out of the options."""
     from fabula.media.music.tracks import LONGEST_MIX
     from fabula.session.request import Request
 
     wishes = {n: value for n, value in vars(asked).items() if n in Request.__dataclass_fields__ and n != "only"}
-    wishes |= _as_apart(asked.apart) | {"spreads": asked.spreads or ""}
+    columns = [name for name in asked.apart if name != "soft"]
+    if len(columns) > 1:
+        raise InputError(f"one column; got {', '.join(columns)}", field="apart")
+    if asked.apart and not columns:
+        raise InputError("name a column besides soft, such as --apart artist --apart soft", field="apart")
+    wishes |= {"apart": columns[0] if columns else None, "apart_soft": "soft" in asked.apart}
     wishes |= {name: _as_ends(name, wishes[name]) for name in ("first", "last")}
-    wishes |= {"at": _as_positions(asked.at), "smooth_by": _as_weights(asked.smooth_by)}
-    wishes |= {"soft": _as_weights(asked.soft, "soft")}
+    wishes |= {"at": _as_positions(asked.at), "spreads": asked.spreads or ""}
+    wishes |= {name: _as_weights(wishes[name], name) for name in ("smooth_by", "soft")}
     limits = {"key": 1.0} if asked.keys == "strict" else {}
     limits |= {} if asked.mix_bars is None else {"mix": LONGEST_MIX - float(asked.mix_bars)}
     wishes |= {"step_limits": limits}
     return Request(**wishes)
 
 
-def _as_apart(given: tuple[str, ...]) -> dict[str, Any]:
-    """The column, and whether ``soft`` was said besides."""
-    columns = [name for name in given if name != "soft"]
-    if len(columns) > 1:
-        raise InputError(f"one column; got {', '.join(columns)}", field="apart")
-    if given and not columns:
-        raise InputError("name a column besides soft, such as --apart artist --apart soft", field="apart")
-    return {"apart": columns[0] if columns else None, "apart_soft": "soft" in given}
-
-
 def _as_names(text: str | None) -> tuple[str, ...]:
     return tuple(name.strip() for name in (text or "").split(",") if name.strip())
 
 
-def _as_weights(text: str | None, field: str = "smooth_by") -> dict[str, float]:
+def _as_weights(text: str | None, field: str) -> dict[str, float]:
     """From ``tempo:2,key`` to names and weights."""
     weights: dict[str, float] = {}
     for part in _as_names(text):

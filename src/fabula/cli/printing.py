@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fabula.core.files import json_text
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress as Bars, TaskID
@@ -42,20 +44,28 @@ def hint(groups: int) -> str:
     return f"; over {groups} only: take it for a hint" if groups < _FEW else ""
 
 
-def make_table(*columns: str, left: Container[str] = (), wrap: Container[str] = (), title: str | None = None) -> Table:
-    """A table without lines to which rows are added: columns stand to the right but those named, and do not wrap."""
+def print_table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    left: Container[str] = (),
+    wrap: Container[str] = (),
+    title: str | None = None,
+    whole: bool = True,
+) -> None:
+    """Print rows without lines: columns stand to the right but those named, and do not wrap but those named."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold", title=title, title_justify="left")
     for name in columns:
         table.add_column(name, justify="left" if name in left else "right", no_wrap=name not in wrap)
-    return table
+    for row in rows:
+        table.add_row(*row)
+    console(whole=whole).print(table)
 
 
 def print_json(value: Any) -> None:
     """Print one JSON value on a line, escaped where the output cannot hold its characters."""
-    from fabula.core.files import json_text
-
     click.echo(json_text(value, encoding=getattr(sys.stdout, "encoding", None) or "utf-8"))
 
 
@@ -73,10 +83,13 @@ def print_ordered(
     as_json: bool = False,
     why: bool = False,
     show: tuple[str, ...] = (),
+    lost: str = "",
 ) -> None:
-    """Print an ordering as a table with its arc and some facts, or as JSON; with the reason for each position."""
+    """Print an ordering as a table with its arc and some facts, or as JSON; and what the file written has ``lost``."""
+    if lost:
+        click.echo(f"note: {lost}", err=True)
     if as_json:
-        print_json(ordered.to_json())
+        print_json(ordered.to_json() | ({"losses": lost} if lost else {}))
         return
     from fabula.session.ordered import headline
 
@@ -112,24 +125,18 @@ def _table(ordered: Ordered, width: int, show: tuple[str, ...]) -> Table:
         table.add_column(name, justify="right" if right else "left", no_wrap=True, overflow="ellipsis", width=wide)
         if name == "#":
             table.add_column("title", overflow="ellipsis", no_wrap=True, max_width=max(8, room))
-    for row, share in zip(rows, _shares(ordered), strict=True):
+    essence, order = ordered.session.essence, ordered.ordering
+    values = essence[order] if essence.ndim == 1 else ordered.fit.deviations
+    low, high = values.min() if essence.ndim == 1 else 0.0, values.max()
+    for row, value in zip(rows, values.tolist(), strict=True):
         if row.side and row.number == 1:
             table.add_row("", Text(ordered.side_line(ordered.side_of(row.position)[0]), style="bold"))
         cells: list[str | Text] = [row.label, Text(row.item.label)]
         cells += [Text(row.item.creator)] if creator else []
         cells += [row.length] if timed else []
         cells += [Text(fact.texts[row.position]) for fact in facts]
-        table.add_row(*cells, str(row.index + 1), bar(share, 0.0, 1.0))
+        table.add_row(*cells, str(row.index + 1), bar(value, low, high))
     return table
-
-
-def _shares(ordered: Ordered) -> list[float]:
-    """How long the bar of each row is, in [0, 1]: its essence, or how far off it is where that has dimensions."""
-    essence, fit = ordered.session.essence, ordered.fit
-    values = essence[fit.ordering] if essence.ndim == 1 else fit.deviations
-    low = values.min() if essence.ndim == 1 else 0.0
-    spread = float(values.max() - low)
-    return [float((value - low) / spread) if spread else 0.5 for value in values]
 
 
 def _verdict(ordered: Ordered) -> list[str]:

@@ -1,16 +1,16 @@
 """``fabula review``."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from fabula.cli.order import as_columns, check_pages
+from fabula.cli.order import as_columns, check_outputs
 from fabula.cli.printing import console, counting_bar, medium_option, print_lines
+from fabula.core.files import write_whole
 from fabula.errors import InputError
+from fabula.media.extraction import Measuring
+from fabula.sources.registry import Opening
 
 if TYPE_CHECKING:
     from fabula.session.review import Review
@@ -49,24 +49,28 @@ def command(*, paths: tuple[str, ...], moves: int | None, output: str | None, si
       fabula review chapters/ --moves 2 -o chapters.md
       fabula review album.csv --json
     """
-    from fabula.media.extraction import Measuring
     from fabula.session.session import open_session
-    from fabula.sources.registry import Opening
 
-    if output is not None:
-        from fabula.session.export import check_output
-
-        check_output(output)
-        if moves is None:
-            raise InputError("goes with --moves N, the number of moves to apply", field="output")
-    check_pages(report, plot)
+    check_outputs(output, report, plot)
+    if output is not None and moves is None:
+        raise InputError("goes with --moves N, the number of moves to apply", field="output")
     with counting_bar("measuring") as progress:
         opening = Opening(collection, as_columns(columns), recursive, medium=medium)
         measuring = Measuring(jobs, cache, progress)
         session = open_session(paths, model=model, opening=opening, measuring=measuring, occasion=occasion)
     with counting_bar("reviewing") as progress:
         found = session.review(sides=sides, progress=progress)
-    written = _write(found, len(found.steps) if moves is None else moves, output, report, plot)
+    written = []
+    if output is not None and moves is not None:
+        written.append(found.apply(moves).save(output))
+    if report is not None:
+        from fabula.report.reviews import review_page
+
+        written.append(write_whole(report, review_page(found)))
+    if plot is not None:
+        from fabula.report.pictures import write_review_picture
+
+        written.append(write_review_picture(found, plot))
     if as_json:
         click.echo(json.dumps(found.to_json(), ensure_ascii=False))
         return
@@ -74,25 +78,7 @@ def command(*, paths: tuple[str, ...], moves: int | None, output: str | None, si
     print_lines(*(f"written: {path}" for path in written))
 
 
-def _write(review: Review, moves: int, output: str | None, report: str | None, plot: str | None) -> list[Path]:
-    """Write all that is asked for; nothing else is loaded."""
-    written = []
-    if output is not None:
-        from fabula.session.export import write_ordered
-
-        written.append(write_ordered(review.apply(moves), output))
-    if report is not None:
-        from fabula.report.reviews import write_review
-
-        written.append(write_review(review, report))
-    if plot is not None:
-        from fabula.report.pictures import write_review_picture
-
-        written.append(write_review_picture(review, plot))
-    return written
-
-
-def _print(review: Review, moves: int | None) -> None:
+def _print(review: "Review", moves: int | None) -> None:
     """The lines of a review, the first in bold; and the order after the moves, where they are asked for."""
     from fabula.report.reviews import review_lines
 
@@ -103,3 +89,5 @@ def _print(review: Review, moves: int | None) -> None:
     if done:
         titles = review.apply(done).titles
         print_lines("", f"with {done} of the moves:", *(f"{k:>3}  {title}" for k, title in enumerate(titles, start=1)))
+    elif moves:
+        print_lines("note: no move helps; the order is as it was")

@@ -1,6 +1,7 @@
 """``fabula serve``."""
 
 import contextlib
+import os
 import socket
 import threading
 import webbrowser
@@ -70,12 +71,8 @@ def _address(address: str, token: str | None) -> str:
 
 def _bind(port: int) -> socket.socket:
     """A socket of this machine alone."""
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((HOST, port))
-        listening.listen(128)
+        return socket.create_server((HOST, port), backlog=128)
     except OSError as error:
-        listening.close()
-        raise InputError(f"port {port} cannot be used ({error.strerror}); choose another with --port") from error
-    return listening
+        why = os.strerror(error.errno or 0)
+        raise InputError(f"port {port} cannot be used ({why}); choose another with --port") from error

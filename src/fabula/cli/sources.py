@@ -1,7 +1,5 @@
 """``fabula sources``."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict, dataclass
 from importlib.resources import files

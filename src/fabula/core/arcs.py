@@ -94,12 +94,12 @@ class Arcs:
                 replace(lay(values, ordering, template), exact=True, score=float(self.score(values[ordering])))
                 for template, ordering in candidates
             ]
-            for candidate in sorted(fits, key=_by_score):
+            for candidate in sorted(fits, key=lambda one: -(one.score or 0.0)):
                 if len(found) < alternatives:
                     found.setdefault(values[candidate.ordering].tobytes(), candidate)
             if len(found) == alternatives:
                 break
-        return sorted(found.values(), key=_by_score)
+        return sorted(found.values(), key=lambda one: -(one.score or 0.0))
 
     def order_many(self, essence: ArrayLike, offsets: ArrayLike) -> tuple[Ints, Floats]:
         """The first of what :meth:`order` gives for each of many collections, (rows,), and their scores, (number,).
@@ -230,10 +230,6 @@ def _shares(logits: Floats) -> Floats:
 def _log_sum(logits: Floats) -> Floats:
     top = logits.max(axis=1)
     return np.asarray(top + np.log(np.exp(logits - top[:, np.newaxis]).sum(axis=1)))
-
-
-def _by_score(candidate: Fit) -> float:
-    return -(candidate.score or 0.0)
 
 
 def _rank(rows: Floats, template: Template, pinned: dict[int, int]) -> Iterator[Ints]:

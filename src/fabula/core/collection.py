@@ -226,10 +226,8 @@ class Collection:
             [str(i + 1), item.label, item.creator, *(number(self.features[i, f]) for f in range(len(names)))]
             for i, item in enumerate(self.items[:_HEAD])
         ]
-        hidden = [f"{len(self) - _HEAD} more items"] if len(self) > _HEAD else []
-        hidden += (
-            [f"{len(self.feature_names) - len(names)} more features"] if len(self.feature_names) > len(names) else []
-        )
+        beyond = {"items": len(self) - _HEAD, "features": len(self.feature_names) - len(names)}
+        hidden = [f"{many} more {what}" for what, many in beyond.items() if many > 0]
         state = "in their true order" if self.ordered else "in no known order"
         caption = f"{self.title or self.id}: {len(self)} items, {state}"
         return table_html(["#", "title", "by", *names], rows, caption=caption, more=", ".join(hidden))

@@ -93,8 +93,7 @@ class Texts(Lazy[str]):
             return []
         low, high = int(self.starts.min()), int(self.ends.max())
         block = self.data[low:high].data
-        pairs = zip((self.starts - low).tolist(), (self.ends - low).tolist(), strict=True)
-        spans = list(pairs)
+        spans = list(zip((self.starts - low).tolist(), (self.ends - low).tolist(), strict=True))
         try:
             return [str(block[a:b], "utf-8", "surrogatepass") for a, b in spans]
         except UnicodeDecodeError:  # a broken file may hold anything
@@ -180,14 +179,18 @@ class ItemColumns:
         nothing = [""] * len(self)
         words = (getattr(self, word) for word in WORDS)
         ids, titles, paths, artists = (nothing if cells is None else cells.tolist() for cells in words)
-        rest = (
-            zip(*(cells.tolist() for cells in self.details.values()), strict=True) if self.details else [()] * len(self)
-        )
+        columns = [cells.tolist() for cells in self.details.values()]
+        rest = zip(*columns, strict=True) if columns else [()] * len(self)
         lengths = [None] * len(self)
         if self.length is not None:
             lengths = [None if length != length else length for length in self.length.tolist()]
+
+        def details(row: Sequence[Any]) -> Mapping[str, Any]:
+            known = zip(self.details, row, strict=True)
+            return MappingProxyType({name: cell for name, cell in known if not (isinstance(cell, str) and cell == "")})
+
         return tuple(
-            Item(one, title, path, artist, MappingProxyType(_details(self.details, row)), length)
+            Item(one, title, path, artist, details(row), length)
             for one, title, path, artist, row, length in zip(ids, titles, paths, artists, rest, lengths, strict=True)
         )
 
@@ -205,10 +208,6 @@ def as_objects(values: Iterable[Any]) -> NDArray[np.object_]:
         return values
     known = list(values)
     return np.fromiter(known, dtype=object, count=len(known))
-
-
-def _details(names: Mapping[str, Any], row: Sequence[Any]) -> dict[str, Any]:
-    return {name: cell for name, cell in zip(names, row, strict=True) if not (isinstance(cell, str) and cell == "")}
 
 
 class Collections(Sequence[Collection]):
@@ -275,7 +274,21 @@ class Collections(Sequence[Collection]):
         self.titles = None if titles is None else as_objects(titles)
         self._items = items if isinstance(items, ItemColumns) else _as_columns(items or {}, len(array))
         self.ordered = ordered
-        _check(self, number)
+        rows, names = len(self.features), self.feature_names
+        if self.features.ndim < 2 or self.features.shape[1] != len(names):
+            raise InputError(
+                f"{len(names)} features of {rows} items must have shape ({rows}, {len(names)}, ...); "
+                f"got {self.features.shape}"
+            )
+        if len(set(names)) != len(names):
+            raise InputError(f"feature {next(name for name in names if names.count(name) > 1)!r} is named twice")
+        for what, given, wanted in (
+            ("ids", len(self.ids), number),
+            ("titles", number if self.titles is None else len(self.titles), number),
+            ("items", len(self._items), rows),
+        ):
+            if given != wanted:
+                raise InputError(f"{what}: there must be {wanted}; got {given}")
 
     @classmethod
     def of(cls, collections: Sequence[Collection], feature_names: Sequence[str] | None = None) -> Collections:
@@ -332,7 +345,7 @@ class Collections(Sequence[Collection]):
 
     def under(self, features: NDArray[np.floating[Any]], feature_names: Sequence[str]) -> Collections:
         """The same collections with other features (rows, f)."""
-        return _restore(features, self.offsets, tuple(feature_names), self.ids, self.titles, self._items, self.ordered)
+        return self._with(features=features, feature_names=tuple(feature_names))
 
     def texts(self, name: str) -> Cells:
         """One word of every item, (rows,): its id, title, path, artist, or a detail by its name; "" where it has none.
@@ -359,7 +372,7 @@ class Collections(Sequence[Collection]):
         sizes = self.sizes[chosen]
         offsets = np.concatenate([[0], np.cumsum(sizes)])
         rows = np.repeat(self.offsets[chosen] - offsets[:-1], sizes) + np.arange(offsets[-1])
-        return self._made(self.features[rows], offsets, chosen, self._items.part(rows))
+        return self._rows(rows, offsets, chosen)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -375,9 +388,7 @@ class Collections(Sequence[Collection]):
             if step != 1 or stop <= start:
                 return self.only(np.arange(start, stop, step))
             first, last = int(self.offsets[start]), int(self.offsets[stop])
-            rows = slice(first, last)
-            offsets = self.offsets[start : stop + 1] - first
-            return self._made(self.features[rows], offsets, slice(start, stop), self._items.part(rows))
+            return self._rows(slice(first, last), self.offsets[start : stop + 1] - first, slice(start, stop))
         try:
             number = range(len(self))[index]
         except IndexError:
@@ -398,10 +409,6 @@ class Collections(Sequence[Collection]):
         what = f"{len(self):,} collections of {len(self.features):,} items"
         return f"<Collections: {what}; features: {', '.join(self.feature_names[:8]) or 'none'}>"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        state = (self.features, self.offsets, self.feature_names, self.ids, self.titles, self._items, self.ordered)
-        return _restore, state
-
     def _collection(self, number: int, start: int, stop: int) -> Collection:
         rows = slice(start, stop)
         title = "" if self.titles is None else self.titles[number]
@@ -414,42 +421,18 @@ class Collections(Sequence[Collection]):
             title=title,
         )
 
-    def _made(self, features: NDArray[Any], offsets: Ints, which: slice | Ints, items: ItemColumns) -> Collections:
+    def _rows(self, rows: slice | Ints, offsets: Ints, which: slice | Ints) -> Collections:
+        """Some of the collections, with the rows that they have."""
         titles = None if self.titles is None else self.titles[which]
-        return _restore(features, offsets, self.feature_names, self.ids[which], titles, items, self.ordered)
+        features, items = self.features[rows], self._items.part(rows)
+        return self._with(features=features, offsets=offsets, ids=self.ids[which], titles=titles, _items=items)
 
-
-def _restore(
-    features: NDArray[Any],
-    offsets: Ints,
-    names: tuple[str, ...],
-    ids: NDArray[np.object_],
-    titles: NDArray[np.object_] | None,
-    items: ItemColumns,
-    ordered: bool,  # noqa: FBT001 - what pickle gives
-) -> Collections:
-    made = object.__new__(Collections)
-    made.features, made.offsets, made.feature_names = features, offsets, names
-    made.ids, made.titles, made._items, made.ordered = ids, titles, items, ordered
-    return made
-
-
-def _check(made: Collections, number: int) -> None:
-    rows, names = len(made.features), made.feature_names
-    if made.features.ndim < 2 or made.features.shape[1] != len(names):
-        raise InputError(
-            f"{len(names)} features of {rows} items must have shape ({rows}, {len(names)}, ...); "
-            f"got {made.features.shape}"
-        )
-    if len(set(names)) != len(names):
-        raise InputError(f"feature {next(name for name in names if names.count(name) > 1)!r} is named twice")
-    for what, given, wanted in (
-        ("ids", len(made.ids), number),
-        ("titles", number if made.titles is None else len(made.titles), number),
-        ("items", len(made._items), rows),
-    ):
-        if given != wanted:
-            raise InputError(f"{what}: there must be {wanted}; got {given}")
+    def _with(self, **changes: Any) -> Collections:
+        """The same with some of it changed; nothing is checked or copied."""
+        made = object.__new__(Collections)
+        for name in self.__slots__:
+            setattr(made, name, changes.get(name, getattr(self, name)))
+        return made
 
 
 def pick_features(features: NDArray[Any], there: Sequence[str], wanted: Sequence[str]) -> NDArray[np.floating[Any]]:

@@ -23,9 +23,14 @@ NEAR, ALWAYS = 0, KERNELS - 1  # the function that is 1 at distance 1 alone, and
 NEVER = -1e5  # score of what must not be
 MOST_ORDERED = 10_000  # items that a model orders: its tables then take about 1 GB
 MOST_WHOLE = 1000  # items that are read, held and ordered as one: of more, tables are in single precision
-
-
 _ALL = slice(None)
+
+
+def check_count(n: int) -> None:
+    """Refuse more items than a model orders."""
+    if n > MOST_ORDERED:
+        told = f"a model orders {MOST_ORDERED:,} items at most, and here are {n:,}"
+        raise InputError(f"{told}: take some of them, or order by a column (--by)")
 
 
 def table_type(n: int) -> Any:
@@ -99,11 +104,9 @@ class Energy:
         """How much items like each of ``count`` positions, (..., items, count), where some items are left out."""
         if self.positions is not None and (self.of_count is None or count == self.positions.shape[-1]):
             return self.positions[..., items, :count]
-        return (
-            np.zeros((*self.lead, self.n, count))[..., items, :]
-            if self.of_count is None
-            else self.of_count(count, items)
-        )
+        if self.of_count is not None:
+            return self.of_count(count, items)
+        return np.zeros((*self.lead, self.n, count))[..., items, :]
 
     def score(self, orderings: ArrayLike, sides: Sequence[int] = ()) -> float | Floats:
         """How likely orderings (..., m) or (..., r, m) of all or some items are beside others: a float, or (..., r).

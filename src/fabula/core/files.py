@@ -72,6 +72,15 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 @contextlib.contextmanager
+def tell_refusal(path: str | os.PathLike[str], what: str) -> Iterator[None]:
+    """Say in one line what the system refuses, such as that a path cannot "be read"."""
+    try:
+        yield
+    except OSError as error:
+        raise FileError(f"{shown(path)}: cannot {what} ({error.strerror or error})") from error
+
+
+@contextlib.contextmanager
 def refuse_odd_names(path: str | os.PathLike[str]) -> Iterator[None]:
     """One line where names of files that are no text are to go into a table, which holds nothing else."""
     try:
@@ -279,6 +288,14 @@ def open_file(path: str | os.PathLike[str]) -> BinaryIO:
     return open(path, "rb", opener=lambda name, flags: os.open(name, flags | _AT_ONCE))
 
 
+def is_file(path: str | os.PathLike[str]) -> bool:
+    """Whether a file stands at a path; none does where no file can have such a name, as lists may have them."""
+    try:
+        return Path(path).is_file()
+    except (OSError, ValueError):
+        return False
+
+
 @contextlib.contextmanager
 def guard_files(guard: Opener) -> Iterator[None]:
     """Within, :func:`open_file` gives what a guard opens, or refuses to by an OSError."""
@@ -292,6 +309,27 @@ def guard_files(guard: Opener) -> Iterator[None]:
 def is_guarded() -> bool:
     """Whether a guard stands before files."""
     return _guard.get() is not None
+
+
+# JSON of somebody else: a list takes twenty times the memory of what is written of it.
+
+_MOST_NESTED = 4_000_000
+
+
+def check_nested(text: str | bytes, where: str) -> None:
+    """Refuse JSON of so many lists and objects, by a FileError, before it is parsed."""
+    marks = ("[", "{") if isinstance(text, str) else (b"[", b"{")
+    if sum(map(text.count, marks)) > _MOST_NESTED:  # type: ignore[arg-type]
+        raise FileError(f"{where}: holds more than {_MOST_NESTED:,} lists and objects")
+
+
+_MOST_SPARSE, _SPARSE = 10_000_000, 20  # cells of a table; of more, times those that are there
+
+
+def check_sparse(path: str | os.PathLike[str], rows: int, columns: int, there: int) -> None:
+    """Refuse rows that name their columns, each of them others, by a FileError: as a table they have no bound."""
+    if rows * columns > max(_MOST_SPARSE, _SPARSE * there):
+        raise FileError(f"{path}: {rows:,} rows have {columns:,} columns, nearly all of them empty")
 
 
 # XML of somebody else: what it declares may become anything, and is refused.
@@ -350,6 +388,15 @@ def join_stretch(path: str, begins: float, ends: float | None) -> str:
     return f"{path}#t={round(begins, 4):.10g},{'' if ends is None else f'{round(ends, 4):.10g}'}"
 
 
+def move_stretch(path: str, file: str) -> str:
+    """The same stretch of a file elsewhere, or all of it.
+
+    >>> move_stretch("side a.wav#t=12.5,", "/music/1.wav"), move_stretch("side a.wav", "/music/1.wav")
+    ('/music/1.wav#t=12.5,', '/music/1.wav')
+    """
+    return file + path[len(split_stretch(path)[0]) :]
+
+
 # Text files as bytes and back: which encoding, which byte order mark, and what is no text at all.
 
 _MARKS = (
@@ -394,10 +441,8 @@ _LETTERS = {  # encoding -> of each language, letter -> about its share of those
     name: [{letter: -math.log(2.5 * (rank + 1)) for rank, letter in enumerate(one)} for one in letters.split()]
     for name, letters in _LATIN.items()
 }
-_FOREIGN, _NO_LETTER = (
-    -7.0,
-    -11.0,
-)  # the same of a letter that the language does not have, and of what is none in a word
+# the same of a letter that the language does not have, and of what is none in a word
+_FOREIGN, _NO_LETTER = -7.0, -11.0
 _SURER = 4.0  # than of cp1252, to be taken for another
 _OLD = ("cp1251", "koi8-r", "koi8-u", "cp866", "iso8859-5", "cp932", "euc-jp", "gb18030", "big5", "cp949")
 
@@ -479,8 +524,11 @@ def decode(
     body = data[len(mark) :]
     if not encoding and b"\0" in body:
         raise FileError(f"{path}: is not {what} (it holds binary data)")
-    if any_bytes and encoding in ("", "utf-8") and _is_mixed(body):
-        return body.decode("utf-8", "surrogateescape"), Script("utf-8", mark, "surrogateescape")
+    any_bytes = any_bytes and encoding in ("", "utf-8")
+    text = body.decode("utf-8", "surrogateescape") if any_bytes else ""
+    # UTF-8 beside bytes that are none: text of one encoding with names of another
+    if _ESCAPED.search(text) and any(c > "\x7f" and not "\udc80" <= c <= "\udcff" for c in text):
+        return text, Script("utf-8", mark, "surrogateescape")
     tried = [encoding] if encoding else list(encodings)
     for name in (guess_encoding(body) if one == "cp1252" else one for one in tried):
         try:
@@ -489,8 +537,8 @@ def decode(
             bad = error
         except LookupError:
             raise FileError(f"{path}: is not {what} that can be read (unknown encoding {name!r})") from None
-    if any_bytes and encoding in ("", "utf-8"):
-        return body.decode("utf-8", "surrogateescape"), Script("utf-8", mark, "surrogateescape")
+    if any_bytes:
+        return text, Script("utf-8", mark, "surrogateescape")
     line = body.count(b"\n", 0, bad.start) + 1
     raise FileError(f"{path}: is not {what} (line {line} is not {' or '.join(tried)} text)")
 
@@ -553,9 +601,3 @@ def legible(text: str) -> str:
     'café'
     """
     return _ESCAPED.sub(lambda match: match[0].encode("utf-8", "surrogateescape").decode("cp1252", "replace"), text)
-
-
-def _is_mixed(body: bytes) -> bool:
-    """Whether UTF-8 stands beside bytes that are none: text of one encoding with names of another."""
-    text = body.decode("utf-8", "surrogateescape")
-    return bool(_ESCAPED.search(text)) and any(c > "\x7f" and not "\udc80" <= c <= "\udcff" for c in text)

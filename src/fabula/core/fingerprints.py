@@ -16,7 +16,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -44,6 +44,7 @@ _NEAR = 0.03  # deviations by which values of one item may differ, written elsew
 _MOST = 0.6  # share of the items of a collection that must be another's
 
 Digests = NDArray[np.uint32]
+Part = tuple[int, list[bytes]]  # a digest, and the rows it is of
 _DIGESTS = ("values", "titles", "pairs")
 
 
@@ -51,13 +52,10 @@ _DIGESTS = ("values", "titles", "pairs")
 class Fingerprints:
     """The digests of some collections."""
 
-    features: tuple[str, ...] = ()  # names of those whose values were digested
-    # (m,), sorted: digests of the items' values
-    values: Digests = field(repr=False, default_factory=lambda: np.zeros(0, np.uint32))
-    # (m,), sorted: of their titles, where they have any
-    titles: Digests = field(repr=False, default_factory=lambda: np.zeros(0, np.uint32))
-    # (m,), sorted: of pairs of items, by values and by titles; those above are of whole collections, where they are few
-    pairs: Digests = field(repr=False, default_factory=lambda: np.zeros(0, np.uint32))
+    features: tuple[str, ...]  # names of those whose values were digested
+    values: Digests = field(repr=False)  # (m,), sorted: of the values of all items of short collections
+    titles: Digests = field(repr=False)  # (m,), sorted: of their titles, where they have any
+    pairs: Digests = field(repr=False)  # (m,), sorted: of pairs of items, by values and by titles
 
     @classmethod
     def of(cls, collections: Iterable[Collection], features: Sequence[str]) -> Fingerprints:
@@ -66,8 +64,10 @@ class Fingerprints:
         known = list(collections)
         values, titles = [_rows(c, names) for c in known], [_titles(c) for c in known]
         short = [[rows if len(rows) <= _KEPT else [] for rows in groups] for groups in (values, titles)]
-        pairs = [_telling_pairs(groups) for groups in (values, [_titles(c, edition=False) for c in known])]
-        return cls(names, _telling(short[0]), _telling(short[1]), np.union1d(*pairs))
+        works = [_titles(c, edition=False) for c in known]
+        pairs = [_telling(groups, _pairs, _PAIR_SURE) for groups in (values, works)]
+        by_values, by_titles = (_telling(groups, _whole, _SURE) for groups in short)
+        return cls(names, by_values, by_titles, np.union1d(*pairs))
 
     def among(self, collections: Iterable[Collection]) -> list[bool]:
         """Of each collection whether it is one of these, by its values or by its titles; an item may be missing."""
@@ -75,7 +75,8 @@ class Fingerprints:
 
     def _holds(self, collection: Collection) -> bool:
         values = _rows(collection, self.features)
-        if _holds(self.values, values) or _holds(self.titles, _titles(collection)):
+        whole = ((self.values, values), (self.titles, _titles(collection)))
+        if any(rows and _digest(rows) in kept for kept, rows in whole):
             return True
         asked = (_pairs(rows)[:_ASKED] for rows in (values, _titles(collection, edition=False)))
         return len(self.pairs) > 0 and any(np.isin([p for p, _ in own], self.pairs).sum() >= _ENOUGH for own in asked)
@@ -176,30 +177,26 @@ def _titles(collection: Collection, *, edition: bool = True) -> list[bytes]:
     return [title.encode() for title in titles] if len(wordings) > 1 else []
 
 
-def _pairs(rows: Sequence[bytes]) -> list[tuple[int, tuple[bytes, bytes]]]:
+def _pairs(rows: list[bytes]) -> list[Part]:
     """Digests of the pairs of rows that are side by side in the order of their own digests, smallest first."""
     order = sorted({(_digest([row]), row) for row in rows})
-    return sorted((_digest([a, b]), (a, b)) for (_, a), (_, b) in pairwise(order))
+    return sorted((_digest([a, b]), [a, b]) for (_, a), (_, b) in pairwise(order))
 
 
-def _telling_pairs(groups: Sequence[list[bytes]]) -> Digests:
-    """The smallest digests of pairs of each group, of pairs that tell something, sorted."""
+def _whole(rows: list[bytes]) -> list[Part]:
+    """The digest of all rows, if there are any."""
+    return [(_digest(rows), rows)] if rows else []
+
+
+def _telling(groups: Sequence[list[bytes]], parts: Callable[[list[bytes]], list[Part]], sure: float) -> Digests:
+    """The smallest digests of parts of each group, sorted, of those that nothing else would be taken for."""
     counts = Counter(row for rows in groups for row in rows)
-    total, needed = counts.total(), math.log2(max(1, len(groups))) + _PAIR_SURE
+    total, needed = counts.total(), math.log2(max(1, len(groups))) + sure
     found: Counter[int] = Counter()
     for rows in groups:
-        rare = [digest for digest, pair in _pairs(rows) if _surprise(list(pair), counts, total) >= needed]
+        rare = [digest for digest, part in parts(rows) if _surprise(part, counts, total) >= needed]
         found.update(rare[: _KEPT + (len(rare) == _KEPT + 1)])  # all of a short one, of which one item is much
     return np.array(sorted(digest for digest, times in found.items() if times <= _OFTEN), dtype=np.uint32)
-
-
-def _telling(groups: Sequence[list[bytes]]) -> Digests:
-    """Digests of groups of rows, sorted, of those groups that nothing else would be taken for."""
-    counts = Counter(row for rows in groups for row in rows)
-    total = counts.total()
-    needed = math.log2(max(1, len(groups))) + _SURE
-    rare = Counter(_digest(rows) for rows in groups if rows and _surprise(rows, counts, total) >= needed)
-    return np.array(sorted(digest for digest, times in rare.items() if times <= _OFTEN), dtype=np.uint32)
 
 
 def _surprise(rows: list[bytes], counts: Counter[bytes], total: int) -> float:
@@ -220,11 +217,3 @@ def _digest(parts: Iterable[bytes]) -> int:
     for part in parts:
         digest.update(len(part).to_bytes(4, "little") + part)
     return int.from_bytes(digest.digest(), "little")
-
-
-def _holds(kept: Digests, rows: list[bytes]) -> bool:
-    if not rows or not len(kept):
-        return False
-    digest = _digest(rows)
-    at = int(np.searchsorted(kept, np.uint32(digest)))
-    return at < len(kept) and int(kept[at]) == digest

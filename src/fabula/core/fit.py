@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from fabula.core.arrays import Bools, Floats, Ints, as_essence, as_item, as_ordering, as_position, distances, quantise
 from fabula.core.display import caption_html, curve_svg
-from fabula.core.template import Template
+from fabula.core.template import Template, check_dimensions
 from fabula.errors import ConstraintError, InputError, check_kind
 
 # Exact matching of items to positions: smallest largest deviation first, smallest sum of deviations second.
@@ -160,21 +160,19 @@ def mixing(rows: Floats) -> Ints | None:
 
     Drawn from the values: the same items always give the same, which neither follows nor reverses the order given.
     """
-    if not _tied(rows):
-        return None
     n = len(rows)
+    if rows.ndim > 1 and rows.shape[1:] != (1,):
+        tied = len(np.unique(rows.reshape(n, -1), axis=0)) < n
+    else:
+        ranked = np.sort(rows.reshape(-1))
+        tied = bool((ranked[1:] == ranked[:-1]).any())
+    if not tied:
+        return None
     digest = hashlib.blake2b(np.ascontiguousarray(rows + 0.0).tobytes(), digest_size=8).digest()
     rng = np.random.default_rng(int.from_bytes(digest, "little"))
     drawn = [rng.permutation(n) for _ in range(_TRIED if n <= _SMALL else 1)]
     centred = np.arange(n) - (n - 1) / 2
     return min(drawn, key=lambda order: abs(float(centred @ order)))
-
-
-def _tied(rows: Floats) -> bool:
-    if rows.ndim > 1 and rows.shape[1:] != (1,):
-        return len(np.unique(rows.reshape(len(rows), -1), axis=0)) < len(rows)
-    ranked = np.sort(rows.reshape(-1))
-    return bool((ranked[1:] == ranked[:-1]).any())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -260,9 +258,7 @@ def fit(
     n = len(values)
     check_kind(template, Template, "a Template, such as fabula.template('icarus')", "template")
     check_kind(fixed, (Mapping, NoneType), "items by position, such as {0: 7}", "fixed")
-    if values.shape[1:] != template.values.shape[1:]:
-        dimensions = 1 if values.ndim == 1 else values.shape[1]
-        raise InputError(f"essence has {dimensions} dimension(s), template has {template.dimensions}: they must agree")
+    check_dimensions(values, template)
     pinned = as_fixed(fixed or {}, n)
     try:
         banned = {(as_item(item, n), as_position(position, n) % n) for item, position in forbidden}

@@ -66,7 +66,11 @@ def move_gains(
     """
     rows = np.arange(len(ordering)) if at is None else np.asarray(at, dtype=np.intp)
     if energy.whole is not None:
-        return _by_asking(energy, ordering, rows, sides, swap=swap)
+        table, here = np.empty((len(rows), len(ordering))), float(energy.score(ordering, sides))
+        for gains, one in zip(table, rows.tolist(), strict=True):  # every ordering that comes of it is scored
+            moved = np.stack([Move(one, to, 0.0, swap).apply(ordering) for to in range(len(ordering))])
+            gains[:] = np.asarray(energy.score(moved, sides)) - here
+        return table
     if energy.reach is not None:
         return (_swap_pairs if swap else _move_pairs)(energy.take(ordering), rows)
     line = _Line(energy, ordering, sides)
@@ -173,16 +177,6 @@ def _best(energy: Energy, ordering: Ints, free: np.ndarray, sides: Sequence[int]
                 found.append(Move(int(mine[k]), int(to), float(gains[k, to]), swap))
     found = sorted(found, key=lambda move: -round(move.gain, 9))[:_LIKELY]
     return [replace(one, sure=float(np.exp(min(one.gain, 300.0)) / weight)) for one in found if np.isfinite(one.gain)]
-
-
-def _by_asking(energy: Energy, ordering: Ints, rows: Ints, sides: Sequence[int], *, swap: bool) -> Floats:
-    """By scoring every ordering that comes of it, where a scorer reads whole sequences."""
-    n, here = len(ordering), float(energy.score(ordering, sides))
-    table = np.empty((len(rows), n))
-    for gains, at in zip(table, rows.tolist(), strict=True):
-        moved = np.stack([Move(at, to, 0.0, swap).apply(ordering) for to in range(n)])
-        gains[:] = np.asarray(energy.score(moved, sides)) - here
-    return table
 
 
 class _Line:
@@ -321,10 +315,7 @@ def _search_near(energy: Energy, given: Ints, spare: int) -> Ints:
                 there, now = Move(int(at), int(to), 0.0).apply(here), moved | {int(here[at])}
                 if len(now) <= spare:
                     grown.setdefault(there.tobytes(), (gained + float(gains[at, to]), there, now))
-        if not grown:
-            break
-        kept = sorted(grown.items(), key=lambda pair: -pair[1][0])[:_BEAM]
-        states = dict(kept)
+        states = dict(sorted(grown.items(), key=lambda pair: -pair[1][0])[:_BEAM])
         best = max(best, *states.values(), key=lambda state: state[0])
     ends = [_polish(energy, given, here, moved) for _, here, moved in [best, *states.values()]]
     return max(ends, key=lambda one: float(energy.score(one)))

@@ -66,12 +66,12 @@ def posterior(energy: Energy) -> Posterior:
     if energy.reach is None and n <= MOST_EXACT:
         positions = energy.at(n).reshape(-1, n, n)
         flow = np.zeros_like(positions) if energy.flow is None else energy.flow.reshape(-1, n, n)
-        found = _sum_up(positions, flow)
+        chances, neighbours, mean_scores = _sum_up(positions, flow)
         if lead:
-            return Posterior(found.positions.reshape(*lead, n, n), found.neighbours.reshape(*lead, n, n))
+            return Posterior(chances.reshape(*lead, n, n), neighbours.reshape(*lead, n, n))
         # Rounded, so that items that nothing tells apart have the same numbers, and keep their order.
-        positions, neighbours = (np.round(table[0], _DIGITS) for table in (found.positions, found.neighbours))
-        return Posterior(positions, neighbours, float(found.mean_scores[0]))
+        chances, neighbours = (np.round(table[0], _DIGITS) for table in (chances, neighbours))
+        return Posterior(chances, neighbours, float(mean_scores[0]))
     if not lead:
         return _draw(energy)
     each = [_draw(energy[number]) for number in range(lead[0])]
@@ -125,8 +125,12 @@ def neighbour_agreement(expected: Posterior) -> Floats:
 
 def _draw(energy: Energy) -> Posterior:
     """By orderings drawn as often as they are likely, in an amount of work that the number of items sets."""
-    n = energy.n
-    order = _canonical(energy)  # so that the order in which items are listed has no say
+    n, keys = energy.n, [*energy.at(energy.n).T]
+    if energy.reach is not None:
+        keys = [energy.apart.sum(axis=(0, 2)), energy.apart.sum(axis=(0, 1)), *keys]
+    elif energy.flow is not None:
+        keys = [energy.flow.sum(axis=1), energy.flow.sum(axis=0), *keys]
+    order = np.lexsort([np.round(key, 6) for key in keys])  # so that the order in which items are listed has no say
     shown = energy.take(order)
     rng = np.random.default_rng(0)
     if energy.reach is None:
@@ -138,49 +142,29 @@ def _draw(energy: Energy) -> Posterior:
     return posterior_of(order[drawn])
 
 
-def _canonical(energy: Energy) -> Ints:
-    """The items by what they score, wherever they were listed: shape (n,)."""
-    if energy.reach is None:
-        pairs = np.zeros((energy.n, energy.n)) if energy.flow is None else energy.flow
-        keys = [pairs.sum(axis=1), pairs.sum(axis=0), *energy.at(energy.n).T]
-    else:
-        keys = [energy.apart.sum(axis=(0, 2)), energy.apart.sum(axis=(0, 1)), *energy.at(energy.n).T]
-    return np.lexsort([np.round(key, 6) for key in keys])
-
-
-class _Summed(NamedTuple):
-    """What the sums over all orderings of B collections give."""
-
-    positions: Floats
-    neighbours: Floats
-    mean_scores: Floats
-
-
-def _sum_up(positions: Floats, flow: Floats) -> _Summed:
-    """By sums over subsets, as many collections at a time as stay in the cache."""
+def _sum_up(positions: Floats, flow: Floats) -> tuple[Floats, Floats, Floats]:
+    """Chances of positions and of neighbours (B, n, n) and mean scores (B,), by sums over subsets."""
     count, n = positions.shape[:2]
-    found = _Summed(np.ones(positions.shape), np.zeros(positions.shape), positions.reshape(count, -1)[:, 0].copy())
-    if n < 2:
-        return found
-    together = max(1, _CELLS // (n << n))
-    precision = np.float32 if count > 1 else np.float64
-    for at in range(0, count, together):
+    chances, neighbours = np.ones(positions.shape), np.zeros(positions.shape)
+    mean_scores = positions.reshape(count, -1)[:, 0].copy()
+
+    def fill(some: Ints, precision: type[np.floating]) -> Floats:
+        """Sum up some collections; the logarithms of the sums, as scaled, (B,)."""
+        place, follow, taken = _scale(positions[some], flow[some])
+        whole, chances[some], neighbours[some] = _sum_subsets(place.astype(precision), follow.astype(precision))
+        mean_scores[some] = taken + whole - lgamma(n + 1)
+        return whole
+
+    together = max(1, _CELLS // (n << n))  # as many collections at a time as stay in the cache
+    for at in range(0, count if n > 1 else 0, together):
         some = np.arange(at, min(at + together, count))
-        whole = _fill(found, positions, flow, some, precision)
-        if precision is np.float32:
-            for number in some[~(whole > np.log(_LEAST))]:
-                _fill(found, positions, flow, np.array([number]), np.float64)
-    return found
-
-
-def _fill(found: _Summed, positions: Floats, flow: Floats, some: Ints, precision: type[np.floating]) -> Floats:
-    """Sum up some collections in a precision; the logarithms of the sums, as scaled, (B,)."""
-    n = positions.shape[1]
-    place, follow, taken = _scale(positions[some], flow[some])
-    place, follow = place.astype(precision), follow.astype(precision)
-    whole, found.positions[some], found.neighbours[some] = _sum_subsets(place, follow)
-    found.mean_scores[some] = taken + whole - lgamma(n + 1)
-    return whole
+        if count == 1:
+            fill(some, np.float64)
+            continue
+        whole = fill(some, np.float32)
+        for number in some[~(whole > np.log(_LEAST))]:
+            fill(np.array([number]), np.float64)
+    return chances, neighbours, mean_scores
 
 
 def _scale(positions: Floats, flow: Floats) -> tuple[Floats, Floats, Floats]:

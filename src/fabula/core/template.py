@@ -16,6 +16,7 @@ from difflib import get_close_matches
 from functools import cache, lru_cache
 from html import escape
 from importlib.resources import files
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from numpy.typing import ArrayLike
 
 from fabula.core.arrays import Floats, Ints, as_essence, normalise, positions as even_positions
 from fabula.core.display import caption_html, curve_svg, name_some
-from fabula.core.files import write_whole
+from fabula.core.files import check_nested, open_file, write_whole
 from fabula.core.fingerprints import Fingerprints
 from fabula.errors import FileError, InputError, brief, check_kind
 
@@ -66,7 +67,7 @@ class Template:
     name: str = ""
     description: str = ""
     interpolation: str = CUBIC
-    _pieces: Floats = field(init=False, repr=False)
+    _pieces: Floats = field(init=False, repr=False)  # (knots - 1, 4[, d]): polynomials, coefficients from power 0 up
 
     def __init__(
         self, knots: ArrayLike, values: ArrayLike, name: str = "", description: str = "", interpolation: str = CUBIC
@@ -75,7 +76,16 @@ class Template:
         curve = np.array(as_essence(values, name="template values"))
         if len(curve) != len(checked):
             raise InputError(f"a template needs one value per knot; got {len(curve)} values for {len(checked)} knots")
-        pieces = _pieces_of(checked, curve, interpolation)
+        if interpolation not in INTERPOLATIONS:
+            raise InputError(f"interpolation must be {' or '.join(map(repr, INTERPOLATIONS))}; got {interpolation!r}")
+        if interpolation == MONOTONE or len(checked) > _MANY:
+            from scipy.interpolate import CubicSpline, PchipInterpolator
+
+            with np.errstate(over="ignore"):  # of a slope next to nothing
+                spline = (PchipInterpolator if interpolation == MONOTONE else CubicSpline)(checked, curve)
+            pieces = np.ascontiguousarray(np.moveaxis(spline.c[::-1], 0, 1))
+        else:
+            pieces = np.tensordot(_piece_operator(checked.tobytes()), curve, axes=(2, 0))
         for array in (checked, curve, pieces):
             array.setflags(write=False)
         given = {"name": name, "description": description, "interpolation": interpolation}
@@ -150,7 +160,14 @@ def replace_values(template: Template, values: ArrayLike, *, name: str | None = 
     return Template(template.knots, values, called, template.description, template.interpolation)
 
 
-def from_arc(essence: ArrayLike, *, name: str = "", description: str = "") -> Template:
+def check_dimensions(values: Floats, template: Template) -> None:
+    """Refuse an essence (n,) or (n, d) that has not as many dimensions as the template it is laid on."""
+    if values.shape[1:] != template.values.shape[1:]:
+        dimensions = 1 if values.ndim == 1 else values.shape[1]
+        raise InputError(f"essence has {dimensions} dimension(s), template has {template.dimensions}: they must agree")
+
+
+def from_arc(essence: ArrayLike, *, name: str = "") -> Template:
     """A template that follows the arc of a collection, (n,) or (n, d), which is z-scored: "like that one".
 
     A knot stands at every position of the collection, so a collection laid on its own template gets its own order.
@@ -161,7 +178,7 @@ def from_arc(essence: ArrayLike, *, name: str = "", description: str = "") -> Te
     values = normalise(essence)
     if len(values) < 2:
         raise InputError("an arc to follow needs at least 2 items; got 1")
-    return Template(even_positions(len(values)), values, name, description)
+    return Template(even_positions(len(values)), values, name)
 
 
 def basis(knots: ArrayLike, positions: ArrayLike) -> Floats:
@@ -224,19 +241,6 @@ def _polynomial(coefficients: Floats, step: Floats) -> Floats:
     return np.asarray(((c3 * h + c2) * h + c1) * h + c0)
 
 
-def _pieces_of(knots: Floats, values: Floats, interpolation: str) -> Floats:
-    """The polynomial of each piece: shape (knots - 1, 4[, d]), coefficients from power 0 up."""
-    if interpolation not in INTERPOLATIONS:
-        raise InputError(f"interpolation must be {' or '.join(map(repr, INTERPOLATIONS))}; got {interpolation!r}")
-    if interpolation == MONOTONE or len(knots) > _MANY:
-        from scipy.interpolate import CubicSpline, PchipInterpolator
-
-        with np.errstate(over="ignore"):  # of a slope next to nothing
-            curve = (PchipInterpolator if interpolation == MONOTONE else CubicSpline)(knots, values)
-        return np.ascontiguousarray(np.moveaxis(curve.c[::-1], 0, 1))
-    return np.tensordot(_piece_operator(knots.tobytes()), values, axes=(2, 0))
-
-
 def _as_knots(knots: ArrayLike) -> Floats:
     try:
         x = np.array(knots, dtype=np.float64)
@@ -257,6 +261,7 @@ def _as_knots(knots: ArrayLike) -> Floats:
 
 FORMAT = "fabula-templates"
 VERSION = 1
+_MOST = 64 << 20  # bytes of a file of them
 
 
 @dataclass(frozen=True, repr=False)
@@ -324,10 +329,13 @@ class TemplateSet:
     def load(cls, path: str | Path) -> "TemplateSet":
         """Read a set that :meth:`save` or a person wrote; an error names the template that breaks a rule."""
         try:
-            document = json.loads(Path(path).read_text(encoding="utf-8-sig"))
+            with open_file(path) as file:  # of a device or a pipe no more than there may be
+                data = file.read(_MOST)
+            check_nested(data, str(path))
+            document = json.loads(data.decode("utf-8-sig"))
         except OSError as error:
             raise FileError(f"{path}: cannot be read ({error.strerror or error})") from error
-        except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             raise FileError(f"{path}: is not a template file (JSON expected: {error})") from error
         if not isinstance(document, dict) or document.get("format") != FORMAT:
             raise FileError(f'{path}: is not a template file (it must say "format": "{FORMAT}")')
@@ -433,11 +441,8 @@ def template(name: str) -> Template:
     if key in _album_templates():
         return _album_templates()[key]
     near = get_close_matches(key, template_names(), n=3, cutoff=0.5)
-    hint = (
-        f"did you mean {' or '.join(near)}?"
-        if near
-        else f"there are: {', '.join(shapes('known'))}, album-1.1 to album-6.6"
-    )
+    all_of_them = f"there are: {', '.join(shapes('known'))}, album-1.1 to album-6.6"
+    hint = f"did you mean {' or '.join(near)}?" if near else all_of_them
     raise InputError(f"no built-in template is called {str(name)!r}; {hint}")
 
 
@@ -478,15 +483,10 @@ def _album_templates() -> dict[str, Template]:
     return {made_one.name: made_one for made_one in made}
 
 
-def _number(shapes: Iterable[str]) -> list[str]:
-    listed = list(shapes)
-    often = Counter(listed)
-    seen: Counter[str] = Counter()
-    names = []
-    for shape in listed:
-        seen[shape] += 1
-        names.append(f"{shape} {seen[shape]}" if often[shape] > 1 else shape)
-    return names
+def _number(shapes: list[str]) -> list[str]:
+    often = Counter(shapes)
+    numbers = {shape: count(1) for shape in often}
+    return [f"{shape} {next(numbers[shape])}" if often[shape] > 1 else shape for shape in shapes]
 
 
 def _scale(samples: Floats) -> Floats:

@@ -215,7 +215,11 @@ def information_of(
 
     def scores(part: Ints, orders: Ints) -> tuple[Floats, Floats]:
         block = np.stack([sequences[i] for i in part])  # (b, n, d)
-        return _score(score, block), _score_orderings(score, block, orders)
+        (b, r, n), whose = orders.shape, np.repeat(np.arange(len(part)), orders.shape[1])
+        pieces = [slice(start, start + _SEQUENCES) for start in range(0, b * r, _SEQUENCES)]
+        rows = orders.reshape(b * r, n)
+        others = [_score(score, block[whose[piece, np.newaxis], rows[piece]]) for piece in pieces]
+        return _score(score, block), np.concatenate(others).reshape(b, r)
 
     bits = _bits(scores, lengths, max(1, _SEQUENCES // (1 + negatives * draws)), negatives, draws, rng)
     return summarise_bits(bits, lengths, groups, negatives)
@@ -262,16 +266,6 @@ def summarise_bits(drawn: Floats, lengths: Ints, groups: Sequence[Hashable] | No
     mean, low, high = (min(value, ceiling) for value in (interval.mean, interval.low, interval.high))
     many = len(bits) if groups is None else len(set(groups))
     return Information(mean, low, high, ceiling, negatives, draws, len(bits), per_length, many, noise)
-
-
-def _score_orderings(score: Score, essences: Floats, orderings: Ints) -> Floats:
-    """Scores (b, r) of each essence (b, n, d) in each of its orderings (b, r, n)."""
-    b, r, n = orderings.shape
-    whose = np.repeat(np.arange(b), r)
-    rows = orderings.reshape(b * r, n)
-    parts = [slice(start, start + _SEQUENCES) for start in range(0, b * r, _SEQUENCES)]
-    scores = [_score(score, essences[whose[part, np.newaxis], rows[part]]) for part in parts]
-    return np.concatenate(scores).reshape(b, r)
 
 
 def _score(score: Score, sequences: Floats) -> Floats:

@@ -14,6 +14,8 @@ Groups = Sequence[Hashable]
 
 _FEW_GROUPS = 5  # below which the skew of what they do to the mean tells nothing
 _ALIKE = 1e-12  # spread, by the largest value, below which values are a constant
+_SUMMED = -25.0, 30.0  # logarithms between which a characteristic function is summed up
+_SUREST = 1e-7  # p below which that is too coarse
 
 
 @dataclass(frozen=True)
@@ -50,16 +52,6 @@ def mean_interval(
     return Interval(len(sample), found.mean, max(low, within[0]), min(high, within[1]))
 
 
-def mean_and_error(values: Floats, groups: Groups | None = None) -> tuple[float, float]:
-    """A mean, and its standard error where the values of one group go together.
-
-    >>> mean_and_error(np.array([1.0, 3.0])), mean_and_error(np.array([1.0, 1.0, 3.0, 3.0]), ["a", "a", "b", "b"])
-    ((2.0, 1.0), (2.0, 1.0))
-    """
-    found = _estimate(values, groups)
-    return found.mean, found.error
-
-
 @dataclass(frozen=True)
 class _Estimate:
     """A mean, its error over groups, and what its distribution is like."""
@@ -69,6 +61,11 @@ class _Estimate:
     alike: float  # groups of one size that would be as many: 1 / the sum of squared shares
     degrees: float  # of freedom
     skew: float
+
+    @property
+    def statistic(self) -> float:
+        """Student's t, against zero."""
+        return self.mean / self.error if self.error else _endless(self.mean)
 
     @property
     def quantile(self) -> float:
@@ -119,27 +116,6 @@ def _by_group(values: Floats, groups: Groups | None) -> tuple[Floats, Floats]:
     return np.bincount(number, weights=values).astype(np.float64), np.bincount(number).astype(np.float64)
 
 
-def as_scores(values: ArrayLike, name: str) -> Floats:
-    """Check scores and return them as floats of shape (m,); NaN is allowed."""
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must be a list of numbers, one per collection") from error
-    if array.ndim != 1:
-        raise InputError(f"{name} must be a list of numbers, one per collection; got shape {array.shape}")
-    if np.isinf(array).any():
-        raise InputError(f"{name} must be finite or NaN; got {array[np.isinf(array)][0]} at {np.isinf(array).argmax()}")
-    return array
-
-
-def drop_missing(values: Floats) -> Floats:
-    """The values that are not NaN; at least two."""
-    kept = values[~np.isnan(values)]
-    if kept.size < 2:
-        raise InputError(f"at least 2 values that are not NaN are needed; got {kept.size}")
-    return kept
-
-
 # Significance: whether one way of ordering does better than another on the same collections.
 
 
@@ -180,41 +156,97 @@ def compare_scores(
             differences, by = pair_differences(scores[a], scores[b], groups)
         except InputError as error:
             raise InputError(f"{a} and {b}: {error}") from error
-        mean, half = (own := _estimate(differences, by)).mean, own.error * own.quantile
-        told = mean, mean - half, mean + half, cohen_dz(differences), t_test(differences, by)[1], 1.0
+        own, null = _estimate(differences, by), _Null.of(differences, by)
+        mean, half = own.mean, own.error * null.quantile
+        told = mean, mean - half, mean + half, cohen_dz(differences), null.p(own.statistic), 1.0
         found.append(Comparison(a, b, len(differences), *told))
     adjusted = holm([each.p for each in found])
     return [replace(each, adjusted=float(p)) for each, p in zip(found, adjusted, strict=True)]
 
 
-def t_test(differences: Floats, groups: Groups | None = None) -> tuple[float, float]:
-    """Student's t of paired differences (m,) against zero, and its two-sided p, as in the paper's Appendix D.
+@dataclass(frozen=True)
+class _Null:
+    """How a mean by its error over groups is distributed where nothing differs."""
 
-    With ``groups``, whom each pair is by, error and degrees of freedom are those of :func:`mean_interval`.
-    """
-    from scipy.special import stdtr
+    sizes: Floats  # (s,), the different ones, of how many groups each
+    many: Floats
+    spread: Floats  # (s,): the variance of the sum of a group of each size
 
-    found = _estimate(differences, groups)
-    statistic = found.mean / found.error if found.error else _endless(found.mean)
-    return statistic, float(stdtr(found.degrees, -abs(statistic))) * 2
+    @classmethod
+    def of(cls, values: Floats, groups: Groups | None) -> "_Null":
+        """By the variances within and between groups, as an analysis of variance estimates them, of values (m,)."""
+        values = values / (float(np.abs(values).max()) or 1.0)
+        sums, counts = _by_group(values, groups)
+        m, g = len(values), len(sums)
+        between_squares = float((sums**2 / counts).sum())
+        within = max(float((values**2).sum()) - between_squares, 0.0) / max(m - g, 1)
+        usual = (m - float((counts**2).sum()) / m) / (g - 1)
+        between = max((between_squares - m * float(values.mean()) ** 2) / (g - 1) - within, 0.0) / usual
+        if not within + between:
+            within = 1.0  # all are one value: no spread is known, and every one would do
+        sizes, many = np.unique(counts, return_counts=True)
+        return cls(sizes, many.astype(np.float64), sizes**2 * between + sizes * within)
+
+    def p(self, statistic: float) -> float:
+        """How often chance alone is as far from zero: Student's of groups of one size, else by Imhof (1961)."""
+        from scipy.special import stdtr
+
+        t, g, m = abs(statistic), self.many.sum(), self.many @ self.sizes
+        if len(self.sizes) == 1 or math.isinf(t) or not t:
+            return float(stdtr(g - 1, -t)) * 2
+        # mean^2 > (t error)^2 where a quadratic form of normal numbers, one for each size and those within, is above 0
+        share = np.sqrt(self.many * self.spread) / m
+        moved = np.diag(np.sqrt(self.spread) / (m - self.sizes))
+        moved -= np.outer(np.sqrt(self.many) * self.sizes / (m - self.sizes), share)
+        squared = t * t * (g - 1) / g
+        values = np.linalg.eigvalsh(np.outer(share, share) - squared * moved.T @ moved)
+        values = np.concatenate([values, -squared * self.spread / (m - self.sizes) ** 2])
+        values /= np.abs(values).max()
+        freedom = np.concatenate([np.ones(len(self.sizes)), self.many - 1])
+        step = 0.2 / math.sqrt(max(g, 16.0))  # of more groups it swings faster
+        at = np.exp(np.arange(*_SUMMED, step))[:, np.newaxis] * values  # (u, 2 s)
+        swing = np.sin(0.5 * np.arctan(at) @ freedom) * np.exp(-0.25 * np.log1p(at * at) @ freedom)
+        found = 0.5 + float(swing.sum()) * step / math.pi
+        return found if found > _SUREST else min(float(stdtr(g - 1, -t)) * 2, _SUREST)
+
+    @property
+    def quantile(self) -> float:
+        """How far from zero one of twenty is by chance."""
+        from scipy.optimize import brentq
+        from scipy.special import stdtrit
+
+        if len(self.sizes) == 1:
+            return float(stdtrit(self.many.sum() - 1, 0.975))
+        return math.exp(float(brentq(lambda x: self.p(math.exp(x)) - 0.05, -4.0, 9.0, xtol=1e-8)))
 
 
 def pair_differences(a: ArrayLike, b: ArrayLike, groups: Groups | None = None) -> tuple[Floats, Groups | None]:
     """``a - b`` without the pairs that hold a NaN, of which at least two must remain, and whom those are by."""
-    first, second = as_scores(a, "a"), as_scores(b, "b")
+    first, second = _as_scores(a, "a"), _as_scores(b, "b")
     if first.shape != second.shape:
         raise InputError(f"paired scores must be of the same collections: got {first.size} and {second.size}")
-    whole = first - second
-    by = None if groups is None else [g for g, value in zip(groups, whole, strict=True) if not np.isnan(value)]
-    return drop_missing(whole), by
+    known = ~np.isnan(first - second)
+    if known.sum() < 2:
+        raise InputError(f"at least 2 values that are not NaN are needed; got {known.sum()}")
+    by = None if groups is None else [group for group, there in zip(groups, known, strict=True) if there]
+    return (first - second)[known], by
 
 
-def cohen_dz(differences: ArrayLike) -> float:
-    """Cohen's d_z: mean difference by the standard deviation of the differences (n - 1).
+def _as_scores(values: ArrayLike, name: str) -> Floats:
+    """Check scores and return them as floats of shape (m,); NaN is allowed."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must be a list of numbers, one per collection") from error
+    if array.ndim != 1:
+        raise InputError(f"{name} must be a list of numbers, one per collection; got shape {array.shape}")
+    if np.isinf(array).any():
+        raise InputError(f"{name} must be finite or NaN; got {array[np.isinf(array)][0]} at {np.isinf(array).argmax()}")
+    return array
 
-    0 when all differences are zero, infinite when they are another constant.
-    """
-    values = drop_missing(as_scores(differences, "differences"))
+
+def cohen_dz(values: Floats) -> float:
+    """Cohen's d_z: mean difference by the standard deviation of the differences (n - 1); infinite where that is 0."""
     if np.ptp(values) <= _ALIKE * np.abs(values).max():
         return _endless(float(values.mean()))
     scaled = values / np.abs(values).max()  # so that squares neither overflow nor vanish

@@ -11,7 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import combinations, permutations
 
 import numpy as np
 from scipy.special import gammaln
@@ -30,6 +30,8 @@ _BY_CHANCE = 0.3  # share at which it may hold among shuffled items
 _UNITS = (1.0, 1e-3, 1e3, 1 / 60, 60.0, 1 / 6e4, 6e4)  # a time may be in another unit than the lengths it sums
 _STEPS = 400  # looked at, for such sums
 _REMAINDERS = 32  # that a sum may leave, where it begins anew
+_RANGES = 1.1  # how much farther than its values reach it may begin anew
+_APART = 50.0  # how far these must lie from each other, of what counts as equal, to be told from any number
 _FROM_OTHERS = 0.25  # share of what is left of a column's variance that another's neighbours and sums explain
 _FROM_BEFORE = 0.6  # the same by the items before: neighbours are alike for good reasons, but not so much
 _EXPLAINED = 0.7  # share of the positions' variance that columns explain together
@@ -72,14 +74,10 @@ class Finding:
     why: str  # what was found, as a clause: "it follows the order itself"
     throughout: bool = True  # must not be trained on unasked; False where some collections alone are so
 
-    @property
-    def what(self) -> str:
-        """What it is about, in words."""
-        names = ", ".join(map(repr, self.columns))
-        return "the titles" if not self.columns else f"column{'s' if len(self.columns) > 1 else ''} {names}"
-
     def __str__(self) -> str:
-        return f"{self.what}: {self.why}"
+        names = ", ".join(map(repr, self.columns))
+        what = "the titles" if not self.columns else f"column{'s' if len(self.columns) > 1 else ''} {names}"
+        return f"{what}: {self.why}"
 
 
 def find_leaks(
@@ -109,15 +107,16 @@ def find_leaks(
         names = [name for name in wanted if all(name in c.feature_names for c in some)]
         columns = {name: np.concatenate([c.column(name) for c in some]) for name in names}
         for name, values in columns.items():
-            judged = (_judge(signal, rows) for signal in _column_signals(name, values))
+            judged = (_judge(*signal, rows) for signal in _column_signals(name, values))
             tells = next((each for each in judged if each), None)  # of what hides in a column only the first that tells
             found += [tells] if tells else []
         found += _find_relations(_leave_out(columns, found), rows)
+        found += _find_signs(_leave_out(columns, found), rows)
         together = _find_sum(_leave_out(columns, found), rows)
         clause = "together they tell the position" if len(together) > 1 else "it tells the position"
         found += [Finding(together, clause)] if together else []
     if titles:
-        by_title = [each for signal in _title_signals(some) if (each := _judge(signal, rows)) is not None]
+        by_title = [each for signal in _title_signals(some) if (each := _judge(*signal, rows)) is not None]
         in_words = None if any(each.throughout for each in by_title) else _find_in_words(some, rows)
         found += [*by_title, *([in_words] if in_words else [])]
     return found
@@ -149,50 +148,35 @@ class _ItemRows:
         return cls(owner, np.arange(len(owner)) - starts[owner], lengths[owner], np.array(of)[owner] % 2)
 
 
-@dataclass(frozen=True, eq=False)
-class _Signal:
-    """One number per item, (items,), that may tell its position: its column ("" for titles), and what it is of that."""
-
-    source: str
-    what: str
-    values: Floats
+# One number per item, (items,), that may tell its position: its column ("" for titles), what it is of that, its values.
+Signal = tuple[str, str, Floats]
 
 
-def _judge(signal: _Signal, rows: _ItemRows) -> Finding | None:
-    columns = (signal.source,) if signal.source else ()
-    subject = signal.what or "it"
-    plural = signal.what.startswith(("the numbers", "its digits"))
-    having = np.bincount(rows.owner, np.isfinite(signal.values)) > 2  # collections with three values or more
-    share = 1.0 if signal.source else float(having.mean())
+def _judge(source: str, what: str, values: Floats, rows: _ItemRows) -> Finding | None:
+    columns = (source,) if source else ()
+    subject = what or "it"
+    plural = what.startswith(("the numbers", "its digits"))
+    having = np.bincount(rows.owner, np.isfinite(values)) > 2  # collections with three values or more
+    share = 1.0 if source else float(having.mean())
     where = "" if share > _MOST else f" in the {share:.0%} of the collections that have them"
-    if _follows(signal.values, rows) and share > _MANY:
+    if _follows(values, rows) and share > _MANY:
         return Finding(columns, f"{subject} follow{'' if plural else 's'} the order itself{where}", not where)
-    if _explain(signal.values, rows) > _EXPLAINED and share > _MANY:
+    if _explain(values, rows) > _EXPLAINED and share > _MANY:
         return Finding(columns, f"{subject} tell{'' if plural else 's'} the position{where}", not where)
-    plain = bool(signal.source) and not signal.what
-    if plain and (why := _judge_values(signal, rows)):
-        return Finding(columns, why)
-    if plain and (share := _share_told(signal.values, rows)) > _TOO_MUCH:
-        why = f"it alone tells {share:.0%} of what could be told of the order; look where it comes from"
-        return Finding(columns, why, throughout=share > _NEARLY_ALL)
-    sorted_ones = 0.0 if signal.source and signal.what else _monotone_share(signal.values, rows, of_all=True)
+    if source and not what:
+        if _KNOWN_AFTER.search(source) and abs(_correlate(_ranks_within(values, rows), rows)) > _AFTER:
+            return Finding(columns, "it goes with the order, and is known only once that is made")
+        spread = _correlate(np.abs(_standardise(values, rows.owner)), rows)
+        if abs(spread) > _SPREADS and len(np.unique(values[:_STEPS])) > 3:
+            return Finding(columns, "how far its values lie from the mean follows the order")
+        if (told := _share_told(values, rows)) > _TOO_MUCH:
+            why = f"it alone tells {told:.0%} of what could be told of the order; look where it comes from"
+            return Finding(columns, why, throughout=told > _NEARLY_ALL)
+    sorted_ones = 0.0 if source and what else _monotone_share(values, rows, of_all=True)
     if sorted_ones > _SOME:
-        whose = signal.what or "its values"
-        return Finding(
-            columns, f"in {sorted_ones:.0%} of the collections the order is that of {whose}", throughout=False
-        )
+        why = f"in {sorted_ones:.0%} of the collections the order is that of {what or 'its values'}"
+        return Finding(columns, why, throughout=False)
     return None
-
-
-def _judge_values(signal: _Signal, rows: _ItemRows) -> str:
-    """What is wrong with where the values of a column stand; "" for nothing."""
-    values = signal.values
-    if _KNOWN_AFTER.search(signal.source) and abs(_correlate(_ranks_within(values, rows), rows)) > _AFTER:
-        return "it goes with the order, and is known only once that is made"
-    spread = _correlate(np.abs(_standardise(values, rows.owner)), rows)
-    if abs(spread) > _SPREADS and len(np.unique(values[:_STEPS])) > 3:
-        return "how far its values lie from the mean follows the order"
-    return ""
 
 
 def _correlate(values: Floats, rows: _ItemRows) -> float:
@@ -203,38 +187,42 @@ def _correlate(values: Floats, rows: _ItemRows) -> float:
     return float((where * centred).sum()) / norm if norm > 0 else 0.0
 
 
-def _column_signals(name: str, values: Floats) -> Iterator[_Signal]:
+def _column_signals(name: str, values: Floats) -> Iterator[Signal]:
     """A column (items,), which of its values are missing, and what hides in its digits."""
-    yield _Signal(name, "", values)
+    yield name, "", values
     known = np.isfinite(values)
     if not known.all():
-        yield _Signal(name, "which of its values are missing", (~known).astype(np.float64))
+        yield name, "which of its values are missing", (~known).astype(np.float64)
     if not known.any() or (values[known] == np.round(values[known])).all():
         return
-    yield _Signal(name, "to how many digits it is rounded", _decimals(values))
+    decimals = np.full(len(values), float(_ROUNDED))
+    for places in reversed(range(_ROUNDED)):
+        exact = np.abs(values - np.round(values, places)) <= 1e-9 * np.maximum(1.0, np.abs(values))
+        decimals[exact] = places
+    yield name, "to how many digits it is rounded", np.where(known, decimals, np.nan)
     for places, ordinal in _DIGITS.items():
         scaled = values * 10.0**places
         hidden = scaled - np.round(scaled)
         if np.nanmax(np.abs(hidden)) > 1e-6 * np.nanmax(np.abs(scaled)):
-            yield _Signal(name, f"its digits behind the {ordinal} decimal place", hidden)
+            yield name, f"its digits behind the {ordinal} decimal place", hidden
 
 
-def _title_signals(collections: Sequence[Collection]) -> Iterator[_Signal]:
+def _title_signals(collections: Sequence[Collection]) -> Iterator[Signal]:
     """What titles have in numbers, and which items have none; nothing where there are no titles."""
     given = [c.texts("title") for c in collections]
     titles = [[title.casefold().strip() for title in own] for own in given]
     if not any(title for own in titles for title in own):
         return
-    yield _Signal("", "the numbers in them", np.concatenate([_numbers(own) for own in titles]))
-    yield _Signal("", "their alphabetical order", np.concatenate([_ranks(own) for own in titles]))
+    yield "", "the numbers in them", np.concatenate([_numbers(own) for own in titles])
+    yield "", "their alphabetical order", np.concatenate([_ranks(own) for own in titles])
     every = [title for own in given for title in own]
-    yield _Signal("", "their length", np.array([float(len(title)) for title in every]))
+    yield "", "their length", np.array([float(len(title)) for title in every])
     unseen = np.array([float(len(_invisible(title))) for title in every])
     if unseen.any():
-        yield _Signal("", "how many characters in them cannot be seen", unseen)
+        yield "", "how many characters in them cannot be seen", unseen
     bare = np.concatenate([[float(not title) for title in own] for own in titles])
     if bare.any():
-        yield _Signal("", "which items have none", bare)
+        yield "", "which items have none", bare
 
 
 def _invisible(title: str) -> str:
@@ -288,9 +276,8 @@ def _find_in_words(collections: Sequence[Collection], rows: _ItemRows) -> Findin
     if best > _TOO_MUCH:
         return Finding((), f"words or characters in them tell the position, {best:.0%} of what could be told")
     if telling.mean() > _MANY:
-        return Finding(
-            (), f"in {telling.mean():.0%} of the collections words in them tell the position", throughout=False
-        )
+        why = f"in {telling.mean():.0%} of the collections words in them tell the position"
+        return Finding((), why, throughout=False)
     return None
 
 
@@ -363,19 +350,11 @@ def _dependence(symbols: Ints, parts: Ints) -> float:
 
 
 def _standardise(values: Floats, owner: Ints) -> Floats:
-    """Values less the mean of their collection, by its deviation; NaN where missing."""
-    centred = _within(values, owner)
+    """Values less the mean of their collection, by its deviation; NaN where missing, or where all are alike."""
+    centred, known = _within(values, owner), np.isfinite(values)
     spread = np.sqrt(np.bincount(owner, centred**2) / np.bincount(owner))[owner]
-    return np.where(np.isfinite(values) & (spread > 1e-12), centred / np.maximum(spread, 1e-12), np.nan)
-
-
-def _decimals(values: Floats) -> Floats:
-    """How many decimal places each value has, at most 6."""
-    found = np.full(len(values), float(_ROUNDED))
-    for places in reversed(range(_ROUNDED)):
-        exact = np.abs(values - np.round(values, places)) <= 1e-9 * np.maximum(1.0, np.abs(values))
-        found[exact] = places
-    return np.where(np.isfinite(values), found, np.nan)
+    known &= spread > 1e-12 * (1 + np.abs(np.where(known, values, 0.0)))
+    return np.where(known, centred / np.maximum(spread, 1e-12), np.nan)
 
 
 def _numbers(titles: Sequence[str]) -> Floats:
@@ -421,32 +400,27 @@ def _explain_by_others(columns: Columns, rows: _ItemRows, order: slice | Ints) -
     """Shares of columns' variance that own values before explain (k,), others around beyond these (k, k), or both."""
     centred = np.stack([_within(values, rows.owner)[order] for values in columns.values()], axis=1)
     centred /= np.maximum(centred.std(axis=0), 1e-12)
-    k, whole = len(columns), np.concatenate([centred, *_look_around(centred, rows)], axis=1)
-    rest = _fit_across(whole, rows)
+    begins, k = np.flatnonzero(rows.position == 0), len(columns)
+    sums = np.cumsum(centred, axis=0) - centred
+    sums -= sums[begins][rows.owner]
+    around = [sums, sums / np.maximum(rows.position, 1)[:, np.newaxis]]
+    for by in (-1, 2, 1):  # before the sum and the mean of all before: one and two before, the next
+        there = (rows.position >= by) & (rows.position - by < rows.length)
+        around.insert(0, np.where(there[:, np.newaxis], np.roll(centred, by, axis=0), 0.0))
+    lengths = rows.length[begins][:, np.newaxis]
+    around = [each - (np.add.reduceat(each, begins) / lengths)[rows.owner] for each in around]
+    rest = _fit_across(np.concatenate([centred, *around], axis=1), rows)
 
     before, others, both = np.zeros(k), np.zeros((k, k)), np.zeros((k, k))
     for a in range(k):
         own = [k + a, 2 * k + a]
         before[a] = 1 - rest(a, own)
         for b in (b for b in range(k) if b != a):
-            around = [block * k + b for block in range(1, 6)]
-            same, known, all_of_it = rest(a, [b]), rest(a, [b, *own]), rest(a, [b, *own, *around])
+            others_of_b = [block * k + b for block in range(1, 6)]
+            same, known, all_of_it = rest(a, [b]), rest(a, [b, *own]), rest(a, [b, *own, *others_of_b])
             others[a, b] = 1 - all_of_it / known if known > 1e-6 else 0.0
             both[a, b] = 1 - all_of_it / same if same > 1e-6 else 0.0
     return before, others, both
-
-
-def _look_around(values: Floats, rows: _ItemRows) -> list[Floats]:
-    """Of columns (items, k): one and two before, the next, sum and mean of all before, less their collection's mean."""
-    begins = np.flatnonzero(rows.position == 0)
-    sums = np.cumsum(values, axis=0) - values
-    sums -= sums[begins][rows.owner]
-    found = [sums, sums / np.maximum(rows.position, 1)[:, np.newaxis]]
-    for by in (-1, 2, 1):
-        there = (rows.position >= by) & (rows.position - by < rows.length)
-        found.insert(0, np.where(there[:, np.newaxis], np.roll(values, by, axis=0), 0.0))
-    lengths = rows.length[begins][:, np.newaxis]
-    return [each - (np.add.reduceat(each, begins) / lengths)[rows.owner] for each in found]
 
 
 def _ranks_within(values: Floats, rows: _ItemRows) -> Floats:
@@ -479,8 +453,15 @@ def _steps_by(x: Floats, y: Floats, steps: Ints) -> float:
     best = 0
     for by in (y[steps], y[steps + 1], -y[steps], -y[steps + 1]):
         left = (step - by) / scale
-        _, counts = np.unique(np.round(left[np.isfinite(left)]), return_counts=True)
+        found, counts = np.unique(np.round(left[np.isfinite(left)]), return_counts=True)
         best = max(best, int((np.sort(counts)[-_REMAINDERS:] - 1).sum()))
+        gaps = np.diff(found)
+        if len(found) > _REMAINDERS and np.median(gaps) > _APART:  # multiples of its range: it begins anew many times
+            period = (found[-1] - found[0]) / np.round(gaps / np.median(gaps)).sum()
+            if not 1 <= period * scale / np.ptp(x[np.isfinite(x)]) < _RANGES:
+                continue
+            off = np.abs((found - found[0] + period / 2) % period - period / 2)
+            best = max(best, int(counts[off <= 0.02 * period].sum()))
     return best / len(steps)
 
 
@@ -500,11 +481,33 @@ def _fit_across(table: Floats, rows: _ItemRows) -> Callable[[int, Sequence[int]]
     return rest
 
 
+def _find_signs(columns: Columns, rows: _ItemRows) -> list[Finding]:
+    """Two columns about zero whose signs agree at some positions and not at others."""
+    signs = {name: np.sign(values) for name, values in columns.items()}
+    about = [name for name, sign in signs.items() if min((sign < 0).mean(), (sign > 0).mean()) > _SOME]
+    for a, b in combinations(about[:_MOST_COLUMNS], 2):
+        agree = signs[a] * signs[b]
+        if _explain(agree, rows) > _EXPLAINED or _share_told(agree, rows) > _TOO_MUCH:
+            return [Finding((a, b), "whether their signs agree tells the position")]
+    return []
+
+
 def _find_sum(columns: Columns, rows: _ItemRows) -> tuple[str, ...]:
     """The columns whose weighted sum, or product, tells the position in collections that did not fit the weights."""
     if len(columns) < 2:
         return ()
-    names, table = _candidates(columns, rows)
+    # columns and the logarithms of those above zero, less their collection's mean, on one scale
+    names, centred = list[str](), list[Floats]()
+    for name, values in columns.items():
+        known = values[np.isfinite(values)]
+        forms = [values]
+        if len(known) and known.min() > 0:
+            forms.append(np.log(np.where(values > 0, values, np.nan)))
+        for form in (_within(form, rows.owner) for form in forms):
+            if (spread := float(form.std())) > 1e-12:
+                names.append(name)
+                centred.append(form / spread)
+    table = np.stack(centred, axis=1) if centred else np.zeros((len(rows.owner), 0))
     k, places = len(names), (rows.position.astype(np.float64), rows.position / np.maximum(rows.length - 1, 1))
     if len(table) < 10 * k or len(np.unique(rows.owner)) < 4:
         return ()
@@ -517,23 +520,6 @@ def _find_sum(columns: Columns, rows: _ItemRows) -> tuple[str, ...]:
         if 1 - rest(target, chosen) > 0.9 * whole:
             break
     return tuple(dict.fromkeys(names[i] for i in chosen))
-
-
-def _candidates(columns: Columns, rows: _ItemRows) -> tuple[list[str], Floats]:
-    """Columns and the logarithms of those above zero, less the mean of their collection, on one scale: (items, k)."""
-    names, table = [], []
-    for name, values in columns.items():
-        known = values[np.isfinite(values)]
-        forms = [values]
-        if len(known) and known.min() > 0:
-            forms.append(np.log(np.where(values > 0, values, np.nan)))
-        for form in forms:
-            centred = _within(form, rows.owner)
-            spread = float(centred.std())
-            if spread > 1e-12:
-                names.append(name)
-                table.append(centred / spread)
-    return names, np.stack(table, axis=1) if table else np.zeros((len(rows.owner), 0))
 
 
 def _follows(values: Floats, rows: _ItemRows) -> bool:
@@ -591,10 +577,9 @@ def _ties(signal: Floats, owner: Ints) -> tuple[Floats, Floats, Floats, Ints]:
 
 def _explain(values: Floats, rows: _ItemRows) -> float:
     """The share of a signal's variance within collections that positions explain, from either end or in parts."""
-    centred = _within(values, rows.owner)
-    spread = np.sqrt(np.bincount(rows.owner, centred**2) / np.bincount(rows.owner))[rows.owner]
-    known = np.isfinite(values) & (spread > 1e-12 * (1 + np.abs(np.where(np.isfinite(values), values, 0.0))))
-    scaled = centred[known] / spread[known]
+    standardised = _standardise(values, rows.owner)
+    known = np.isfinite(standardised)
+    scaled = standardised[known]
     if len(scaled) < 40:
         return 0.0
     places = (
@@ -603,16 +588,12 @@ def _explain(values: Floats, rows: _ItemRows) -> float:
         rows.length * 4096 + rows.position,
         _PARTS * rows.position // np.maximum(rows.length, 1),
     )
-    return max(_r_squared(scaled, where[known]) for where in places)
-
-
-def _r_squared(values: Floats, groups: Ints) -> float:
-    """R squared by groups, adjusted for how many there are."""
-    _, number = np.unique(groups, return_inverse=True)
-    counts = np.bincount(number)
-    if len(values) < 4 * len(counts):
-        return 0.0
-    means = np.bincount(number, values) / counts
-    total = float((values**2).sum())
-    rest = float(((values - means[number]) ** 2).sum())
-    return 1.0 - rest / total * (len(values) - 1) / (len(values) - len(counts))
+    shares = []  # R squared by each, adjusted for how many groups there are
+    for where in places:
+        _, number = np.unique(where[known], return_inverse=True)
+        counts = np.bincount(number)
+        means = np.bincount(number, scaled) / counts
+        rest, free = float(((scaled - means[number]) ** 2).sum()), len(scaled) - len(counts)
+        enough = len(scaled) >= 4 * len(counts)
+        shares.append(1.0 - rest / float((scaled**2).sum()) * (len(scaled) - 1) / free if enough else 0.0)
+    return max(shares)

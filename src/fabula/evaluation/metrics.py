@@ -26,11 +26,11 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.arrays import Floats, Ints, as_essence, as_ordering, normalise
+from fabula.core.arrays import Floats, Ints, as_essence, as_ordering, by_length, normalise
 from fabula.core.collection import Collection
 from fabula.core.fit import fit
 from fabula.core.moves import longest_rising
-from fabula.core.template import Template
+from fabula.core.template import Template, TemplateSet
 from fabula.errors import InputError, brief
 
 _SMALL = 64  # items compared pair by pair
@@ -167,17 +167,11 @@ def score_all(orderings: Sequence[Ints | None]) -> dict[str, Floats]:
     array([1.  ,  nan, 0.33])
     """
     found = {name: np.full(len(orderings), np.nan) for name in METRICS}
-    alike: dict[int, list[tuple[int, Ints]]] = {}
-    for number, ordering in enumerate(orderings):
-        if ordering is not None:
-            alike.setdefault(len(ordering), []).append((number, ordering))
-    for n, members in alike.items():
-        size = max(1, _AT_A_TIME // n**2)
-        for start in range(0, len(members), size):
-            numbers, orders = zip(*members[start : start + size], strict=True)
-            stack = np.stack(orders)
-            for name, metric in METRICS.items():
-                found[name][list(numbers)] = metric(stack)
+    known = {number: ordering for number, ordering in enumerate(orderings) if ordering is not None}
+    numbers, items = np.array(list(known), dtype=np.intp), np.concatenate([np.empty(0, np.intp), *known.values()])
+    for some in by_length(np.cumsum([0, *map(len, known.values())]), _AT_A_TIME):
+        for name, metric in METRICS.items():
+            found[name][numbers[some.numbers]] = metric(items[some.rows])
     return found
 
 
@@ -190,42 +184,33 @@ def _each(metric: Callable[[Ints], float], orders: Ints) -> Floats:
 
 
 def random_orderings(lengths: Iterable[int], rng: np.random.Generator) -> list[Ints]:
-    """One uniformly random ordering per collection of so many items, 1 or more."""
-    return [proposals[0] for proposals in random_proposals(lengths, 1, rng)]
+    """One uniformly random ordering per collection of so many items."""
+    return [rng.permutation(n) for n in lengths]
 
 
 def random_proposals(lengths: Iterable[int], k: int, rng: np.random.Generator) -> list[list[Ints]]:
     """The paper's first baseline: k independent, uniformly random orderings per collection of so many items."""
-    if k < 1:
-        raise InputError(f"a set of proposals has at least 1 ordering; got k = {k}")
-    sizes = list(lengths)
-    for number, n in enumerate(sizes):
-        if n < 1:
-            raise InputError(f"collection {number} must have at least 1 item; got {n}")
-    return [[rng.permutation(n) for _ in range(k)] for n in sizes]
+    return [[rng.permutation(n) for _ in range(k)] for n in lengths]
 
 
 def template_proposals(
-    essences: Sequence[ArrayLike], templates: Iterable[Template], rng: np.random.Generator
+    essences: Sequence[ArrayLike], templates: Sequence[Template] | TemplateSet, rng: np.random.Generator
 ) -> list[list[Ints]]:
     """Each collection fitted to each of k templates: one list of k orderings per collection.
 
     Essences have shape (n,) or (n, d), in true order, and are normalised here; ``rng`` puts equal items in random
     order.
     """
-    chosen = list(templates)
-    if not chosen:
-        raise InputError("at least one template is needed; got none")
     proposals = []
     for number, essence in enumerate(essences):
         values = normalise(as_essence(essence, name=f"essence of collection {number}"))
         mixed = rng.permutation(len(values))
-        proposals.append([mixed[fit(values[mixed], template).ordering] for template in chosen])
+        proposals.append([mixed[fit(values[mixed], template).ordering] for template in templates])
     return proposals
 
 
 def shuffle_proposals(
-    essences: Sequence[ArrayLike], templates: Iterable[Template], rng: np.random.Generator
+    essences: Sequence[ArrayLike], templates: Sequence[Template] | TemplateSet, rng: np.random.Generator
 ) -> list[list[Ints]]:
     """The paper's second baseline: the essence shuffled within each collection, then fitted to the templates.
 
@@ -241,40 +226,23 @@ def single_features(collections: Sequence[Collection], rng: np.random.Generator)
     The collections, in true order, have the same features of one number per item. Items without a value come last,
     equal ones in random order.
     """
-    names = collections[0].feature_names if collections else ()
     for c in collections:
-        if c.feature_names != names:
-            raise InputError(
-                f"all collections must have the same features; {c.id!r} differs from {collections[0].id!r}"
-            )
         if c.features.ndim != 2:
-            raise InputError(
-                f"single features must be one number per item; those of {c.id!r} have shape {c.features.shape}"
-            )
+            shape = c.features.shape
+            raise InputError(f"single features must be one number per item; those of {c.id!r} have shape {shape}")
     orderings: dict[str, list[Ints]] = {}
-    for name in names:
+    for name in collections[0].feature_names if collections else ():
         for direction, sign in (("up", 1.0), ("down", -1.0)):
             orderings[f"{name} {direction}"] = [_sort(sign * c.column(name), rng) for c in collections]
     return orderings
 
 
-def best_scores(proposals: Sequence[Sequence[ArrayLike]], metric: str = "edit") -> Floats:
+def best_scores(proposals: Sequence[Sequence[Ints]], metric: str = "edit") -> Floats:
     """The paper's measure: the largest score (m,) over the proposals of each collection, by a name in ``METRICS``.
 
     More proposals score higher by chance alone: compare with as many random ones.
     """
-    if metric not in METRICS:
-        raise InputError(f"the metric must be one of {', '.join(METRICS)}; got {metric!r}")
-    best = []
-    for number, orderings in enumerate(proposals):
-        try:
-            checked = validate(orderings)
-        except InputError as error:
-            raise InputError(f"collection {number}: {error}") from error
-        if len({order.size for order in checked}) > 1:
-            raise InputError(f"collection {number}: its proposals must all have the same items")
-        best.append(METRICS[metric](np.stack(checked)).max())
-    return np.array(best)
+    return np.array([METRICS[metric](np.stack(orderings)).max() for orderings in proposals])
 
 
 def _sort(values: Floats, rng: np.random.Generator) -> Ints:

@@ -1,8 +1,7 @@
 """A job: its plan (what is to be done, with which versions, model and inputs, in which shards), opened and gathered.
 
-The plan is the first file of a job and never changes. Whoever works on the job compares it with what he has: another
-model, another input or a version that does something else would put unlike parts into one result, and is refused.
-Plans since version 0.4 are gone on with.
+The plan is the first file of a job and never changes. Whoever works on the job compares it with what he has, so that no
+unlike parts come into one result. Plans since version 0.4 are gone on with.
 """
 
 import hashlib
@@ -10,13 +9,13 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from fabula.core.files import check_target, whole_file
+from fabula.core.files import check_target, tell_refusal, whole_file
 from fabula.errors import FileError, InputError, import_extra, shown
 from fabula.jobs.store import JobStore, done_shards, joint_schema, manifests, open_store, read_part, total_digest
 from fabula.jobs.task import JobRequest, JobTask, Round, find_task
@@ -24,14 +23,12 @@ from fabula.models.model import load_model, shipped_models
 from fabula.sources.tables.storage import Place
 from fabula.version import __version__
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 FORMAT = "fabula-job"
 VERSION = 1
 PLAN = "plan.json"
 MODEL = "model.safetensors"
 _OLDEST = (0, 4)  # the version since which the same plan gives the same parts
+_MOST_SHARDS = 4096  # where nobody says how many
 
 
 @dataclass(frozen=True)
@@ -50,11 +47,8 @@ class Input:
         if "://" in text:
             return cls(text, *Place(text).stamp())
         place = Path(text).resolve()
-        try:
-            with place.open("rb") as file:
-                return cls(str(place), place.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest())
-        except OSError as error:
-            raise FileError(f"{shown(text)}: cannot be read ({error.strerror or error})") from error
+        with tell_refusal(text, "be read"), place.open("rb") as file:
+            return cls(str(place), place.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest())
 
     @classmethod
     def folder(cls, path: str | os.PathLike[str]) -> "Input":
@@ -83,9 +77,7 @@ class JobPlan:
 
     def to_json(self) -> bytes:
         """As it is kept."""
-        document = {"format": FORMAT, "format_version": VERSION, "task": self.task, "version": self.version}
-        document |= {"key": self.key, "model": dict(self.model), "inputs": [asdict(given) for given in self.inputs]}
-        document |= {"options": dict(self.options), "items": self.items, "shards": list(self.shards)}
+        document = {"format": FORMAT, "format_version": VERSION, "key": self.key, **asdict(self)}
         return (json.dumps(document, ensure_ascii=False) + "\n").encode()
 
 
@@ -138,34 +130,16 @@ def read_plan(store: JobStore) -> JobPlan:
     return plan
 
 
-def check_plan(store: JobStore, plan: JobPlan) -> bytes | None:
-    """Check version and model; returns the model file, None where the job has none."""
-    if not _goes_on(plan):
-        raise InputError(f"{store.address}: was planned by fabula {plan.version}, this is {__version__}; use the same")
-    if not plan.model:
-        return None
-    data = store.read(MODEL)
-    if data is None or digest(data) != plan.model["digest"]:
-        what = "is missing" if data is None else "is another one"
-        raise InputError(f"{store.address}/{MODEL}: the model {plan.model['name']!r} of the plan {what}")
-    return data
-
-
 def digest(data: bytes) -> str:
     """SHA-256."""
     return hashlib.sha256(data).hexdigest()
 
 
-def ranges(count: int, shards: int) -> list[tuple[int, int]]:
-    """Cut 0..count into ranges of sizes that differ by 1 at most."""
-    parts = max(1, min(shards, count))
-    edges = [count * i // parts for i in range(parts + 1)]
-    return list(pairwise(edges))
-
-
-def default_shards(items: int, each: int, most: int = 4096) -> int:
-    """How many shards so that each has about so many items."""
-    return max(1, min(most, -(-items // each)))
+def ranges(count: int, shards: int | None, each: int = 1) -> list[tuple[int, int]]:
+    """Cut 0..count into ranges of sizes that differ by 1 at most: so many, or so many that each has about ``each``."""
+    wanted = min(_MOST_SHARDS, -(-count // each)) if shards is None else shards
+    parts = max(1, min(wanted, count))
+    return list(pairwise(count * i // parts for i in range(parts + 1)))
 
 
 def _goes_on(plan: JobPlan) -> bool:
@@ -269,7 +243,16 @@ def plan_job(
     unknown = sorted(set(given) - set(kind.options))
     if unknown:
         raise InputError(f"{task} takes the options {', '.join(kind.options) or 'none'}; got {', '.join(unknown)}")
-    data = _model_of(kind, model)
+    if model is None and kind.model:
+        raise InputError(f"{kind.name} needs a model: its name or file", field="model")
+    if model is not None and kind.model is False:
+        raise InputError(f"{kind.name} takes no model", field="model")
+    data = None
+    if model in shipped_models():
+        data = files("fabula.models").joinpath("shipped", f"{model}.safetensors").read_bytes()
+    elif model is not None:
+        load_model(model)  # says what is wrong with it
+        data = Path(model).read_bytes()
     cut = kind.cut(JobRequest(tuple(inputs), {**kind.options, **given}, shards, model or ""))
     about = {"name": str(model), "digest": digest(data)} if data is not None else {}
     plan = JobPlan(task, cut.options, cut.inputs, cut.shards, cut.items, about, __version__)
@@ -287,14 +270,13 @@ def open_job(address: str, inputs: Sequence[str] = (), *, check: bool = True) ->
     plan = read_plan(store)
     if not check:
         return ShardedJob(store, plan, find_task(plan.task))
-    model = check_plan(store, plan)
+    if not _goes_on(plan):
+        raise InputError(f"{store.address}: was planned by fabula {plan.version}, this is {__version__}; use the same")
+    model = store.read(MODEL) if plan.model else None
+    if plan.model and (model is None or digest(model) != plan.model["digest"]):
+        what = "is missing" if model is None else "is another one"
+        raise InputError(f"{store.address}/{MODEL}: the model {plan.model['name']!r} of the plan {what}")
     return ShardedJob(store, plan, find_task(plan.task), tuple(find_inputs(plan.inputs, inputs)), model)
-
-
-@lru_cache(maxsize=2)
-def reopen_job(address: str, inputs: tuple[str, ...] = ()) -> ShardedJob:
-    """The same, opened once in a process."""
-    return open_job(address, inputs)
 
 
 def gather(address: str, output: str | os.PathLike[str], *, partial: bool = False) -> dict[str, Any]:
@@ -314,6 +296,7 @@ def gather(address: str, output: str | os.PathLike[str], *, partial: bool = Fals
 
 def gather_table(job: ShardedJob, target: Path, *, partial: bool = False) -> dict[str, Any]:
     """Write the rows of all parts of the first round as .parquet or .csv, whole or not at all."""
+    import pyarrow as pa
     from pyarrow.csv import CSVWriter
     from pyarrow.parquet import ParquetWriter
 
@@ -326,31 +309,14 @@ def gather_table(job: ShardedJob, target: Path, *, partial: bool = False) -> dic
     schema = joint_schema(job.store, parts)
     with whole_file(target) as file, writers[ending](file, schema) as writer:
         for part in parts:
-            writer.write_table(_cast(read_part(job.store, part), schema))
+            table = read_part(job.store, part)
+            none = pa.nulls(table.num_rows)
+            known = (table.column(name) if name in table.column_names else none for name in schema.names)
+            columns = [column.cast(kind) for column, kind in zip(known, schema.types, strict=True)]
+            writer.write_table(pa.table(columns, schema=schema))
     about = {name: sum(getattr(one, name) for one in parts) for name in ("rows", "failures")}
     return {**about, "digest": total_digest(parts), "missing": shards - len(parts)}
 
 
 def _round_file(number: int) -> str:
     return f"{ROUNDS}/{number:03d}.json"
-
-
-def _model_of(task: JobTask, model: str | None) -> bytes | None:
-    if model is None:
-        if task.model:
-            raise InputError(f"{task.name} needs a model: its name or file", field="model")
-        return None
-    if task.model is False:
-        raise InputError(f"{task.name} takes no model", field="model")
-    if model in shipped_models():
-        return files("fabula.models").joinpath("shipped", f"{model}.safetensors").read_bytes()
-    load_model(model)  # says what is wrong with it
-    return Path(model).read_bytes()
-
-
-def _cast(table: "pa.Table", schema: "pa.Schema") -> "pa.Table":
-    import pyarrow as pa
-
-    none = pa.nulls(table.num_rows)
-    known = (table.column(field.name) if field.name in table.column_names else none for field in schema)
-    return pa.table([column.cast(field.type) for column, field in zip(known, schema, strict=True)], schema=schema)

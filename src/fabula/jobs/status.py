@@ -57,11 +57,16 @@ class Watch:
         going = job.round()
         finished = max(0, job.latest().number - 1) if job.task.rounds else 0
         last = going or job.round_of(finished)
-        parts = [self._manifest(last.number, shard) for shard in sorted(done_shards(job.store, last.number))]
+        parts = []
+        for key in ((last.number, shard) for shard in sorted(done_shards(job.store, last.number))):
+            if key not in self._known:
+                empty = Manifest(*key, "", 0, 0, 0, "", "", 0.0, 0.0)
+                self._known[key] = read_manifest(job.store, *key) or empty
+            parts.append(self._known[key])
         done = {shard_name(last.number, part.shard) for part in parts}
         here = socket.gethostname()
         busy = tuple(
-            Busy(name, claim.worker, max(0.0, now - claim.begun), claim.stale(here, now))
+            Busy(name, claim.owner.name, max(0.0, now - claim.begun), claim.stale(here, now))
             for name, claim in sorted(claims(job.store).items())
             if name not in done
         )
@@ -81,13 +86,6 @@ class Watch:
             done_items=items, failed_items=sum(part.failures for part in parts), busy=busy, failed=failed,
             rate=rate, seconds_left=left if any(not one.stale for one in busy) else None, complete=going is None,
         )  # fmt: skip
-
-    def _manifest(self, number: int, shard: int) -> Manifest:
-        key = (number, shard)
-        if key not in self._known:
-            found = read_manifest(self._job.store, number, shard)
-            self._known[key] = found or Manifest(number, shard, "", 0, 0, 0, "", "", 0.0, 0.0)
-        return self._known[key]
 
 
 def describe(standing: Standing) -> list[str]:

@@ -15,12 +15,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fabula.core.files import make_part, sweep
-from fabula.errors import FileError, InputError, import_extra, shown
+from fabula.core.files import make_part, sweep, tell_refusal
+from fabula.errors import FileError, InputError, import_extra
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,32 +33,11 @@ _MANIFEST = re.compile(r"(\d{3,})-(\d{5,})\.json")
 _TAKEN = ("PreconditionFailed", "ConditionalRequestConflict", "412", "409", "pre-condition", "conditional request")
 
 
-class JobStore(Protocol):
-    """The operations of a job's place."""
-
-    address: str
-
-    def read(self, name: str) -> bytes | None:
-        """The content of a file; None where there is none."""
-
-    def write(self, name: str, data: bytes) -> None:
-        """Write a file, whole or not at all; one that is there is replaced."""
-
-    def create(self, name: str, data: bytes) -> bool:
-        """Write a file that is not there yet: True for the one caller who did, False where it is there."""
-
-    def list(self, folder: str) -> list[str]:
-        """The names in a folder, sorted, without the folder; empty where there is none."""
-
-    def delete(self, name: str) -> None:
-        """Remove a file; nothing happens where there is none."""
-
-
-def open_store(address: str | os.PathLike[str]) -> JobStore:
+def open_store(address: str | os.PathLike[str]) -> "JobStore":
     """The store of an address: ``scheme://...`` by fsspec (extra ``remote``), anything else is a folder."""
     text = os.fspath(address)
     if "://" in text and not text.startswith("file://"):
-        return AddressStore(text)
+        return _AddressStore(text)
     return FolderStore(text.removeprefix("file://"))
 
 
@@ -67,7 +46,7 @@ def shard_name(number: int, shard: int) -> str:
     return f"{number:03d}-{shard:05d}"
 
 
-def done_shards(store: JobStore, number: int) -> set[int]:
+def done_shards(store: "JobStore", number: int) -> set[int]:
     """The shards of a round that are done: those that have a manifest."""
     found = (_MANIFEST.fullmatch(name) for name in store.list(PARTS))
     return {int(match[2]) for match in found if match and int(match[1]) == number}
@@ -84,21 +63,22 @@ class FolderStore:
 
     def read(self, name: str) -> bytes | None:
         """The content of a file; None where there is none."""
-        with self._explain(name, "read"), suppress(FileNotFoundError, NotADirectoryError):
+        with tell_refusal(self._folder / name, "be read"), suppress(FileNotFoundError, NotADirectoryError):
             return (self._folder / name).read_bytes()
         return None
 
     def write(self, name: str, data: bytes) -> None:
-        """Write under a temporary name elsewhere in the folder, then rename."""
-        with self._explain(name, "written"), self._aside(name, data) as aside:
+        """Write a file, or in place of one: under a temporary name elsewhere in the folder, then renamed."""
+        with tell_refusal(self._folder / name, "be written"), self._aside(name, data) as aside:
             aside.replace(self._place(name))
 
     def create(self, name: str, data: bytes) -> bool:
-        """Write elsewhere, then link: a link to a name that is taken fails, for all but one."""
-        with self._explain(name, "written"):
+        """Write a file that is not there yet: True for the one caller who did, False where it is there."""
+        with tell_refusal(self._folder / name, "be written"):
             place = self._place(name)
             if place.exists():
                 return False
+            # a link to a name that is taken fails, for all but one
             with self._aside(name, data) as aside, suppress(FileExistsError):
                 try:
                     os.link(aside, place)
@@ -111,14 +91,14 @@ class FolderStore:
             return False
 
     def list(self, folder: str) -> list[str]:
-        """The names in a folder."""
-        with self._explain(folder, "listed"), suppress(FileNotFoundError, NotADirectoryError):
+        """The names in a folder, sorted, without the folder; empty where there is none."""
+        with tell_refusal(self._folder / folder, "be listed"), suppress(FileNotFoundError, NotADirectoryError):
             return sorted(entry.name for entry in os.scandir(self._folder / folder))
         return []
 
     def delete(self, name: str) -> None:
-        """Remove a file."""
-        with self._explain(name, "removed"):
+        """Remove a file; nothing happens where there is none."""
+        with tell_refusal(self._folder / name, "be removed"):
             (self._folder / name).unlink(missing_ok=True)
 
     def _place(self, name: str) -> Path:
@@ -148,22 +128,13 @@ class FolderStore:
             with suppress(OSError):
                 aside.unlink(missing_ok=True)
 
-    @contextmanager
-    def _explain(self, name: str, what: str) -> Iterator[None]:
-        """Say in one line what the system refuses."""
-        try:
-            yield
-        except OSError as error:
-            raise FileError(f"{shown(self._folder / name)}: cannot be {what} ({error.strerror or error})") from error
 
+class _AddressStore:
+    """A folder of an fsspec file system, S3 above all."""
 
-class AddressStore:
-    """A folder of an fsspec file system, S3 above all.
-
-    S3 has no renaming, and none is needed: an object is there when its upload is complete. ``create`` is a conditional
-    put (``If-None-Match: *``), which S3 grants to one of all who ask at once. Keys and endpoint come from where
-    its tools look for them, such as ``AWS_ENDPOINT_URL``.
-    """
+    # S3 has no renaming, and none is needed: an object is there when its upload is complete. ``create`` is a
+    # conditional put (``If-None-Match: *``), which S3 grants to one of all who ask at once. Keys and endpoint come from
+    # where its tools look for them, such as ``AWS_ENDPOINT_URL``.
 
     def __init__(self, address: str) -> None:
         fsspec = import_extra("fsspec", extra="remote", purpose="a job at an address")
@@ -182,25 +153,19 @@ class AddressStore:
         self._root = str(root).rstrip("/")
 
     def read(self, name: str) -> bytes | None:
-        """The content of an object; None where there is none."""
         with self._explain(name, "read"), suppress(FileNotFoundError):
             return bytes(self._files.cat_file(self._at(name)))
         return None
 
     def write(self, name: str, data: bytes) -> None:
-        """Put an object; it is there when the upload is complete."""
         with self._explain(name, "written"):
             self._files.pipe_file(self._at(name), data)
 
     def create(self, name: str, data: bytes) -> bool:
-        """Put an object unless there is one.
-
-        A put whose answer was lost is sent again by the library, and then finds itself: what is there is compared.
-        """
         with self._explain(name, "written"):
             try:
                 self._files.pipe_file(self._at(name), data, mode="create")
-            except Exception as error:
+            except Exception as error:  # a put whose answer was lost is sent again, and then finds itself
                 words = f"{type(error).__name__} {error}"
                 if isinstance(error, FileExistsError) or any(word in words for word in _TAKEN):
                     return self.read(name) == data
@@ -208,7 +173,6 @@ class AddressStore:
             return True
 
     def list(self, folder: str) -> list[str]:
-        """The names in a folder."""
         found: Any = []
         with self._explain(folder, "listed"), suppress(FileNotFoundError):
             try:
@@ -218,7 +182,6 @@ class AddressStore:
         return sorted(name for name in (str(path).rstrip("/").rpartition("/")[2] for path in found) if name)
 
     def delete(self, name: str) -> None:
-        """Remove an object."""
         with self._explain(name, "removed"), suppress(FileNotFoundError):
             self._files.rm_file(self._at(name))
 
@@ -235,6 +198,9 @@ class AddressStore:
         except Exception as error:
             reason = " ".join(str(error).split()) or type(error).__name__
             raise FileError(f"{self.address}/{name}: cannot be {what} ({reason})") from error
+
+
+JobStore = FolderStore | _AddressStore
 
 
 # Parts: what each shard gave, one Parquet file and one manifest each.
@@ -328,24 +294,20 @@ def manifests(store: JobStore, number: int, shards: int, *, partial: bool = Fals
 def joint_schema(store: JobStore, parts: Sequence[Manifest]) -> "pa.Schema":
     """One schema for all parts: a column that one part lacks is empty there; failures come last."""
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
-    known = {_part_schema(store, part): None for part in parts}
+    known: dict[pa.Schema, None] = {}
+    for part in parts:
+        try:
+            data = store.read(f"{PARTS}/{part.file}") or b""
+            known[pq.read_schema(io.BytesIO(data))] = None
+        except (pa.ArrowException, OSError):
+            known[read_part(store, part).schema] = None  # says what is wrong
     found: pa.Schema = pa.unify_schemas(list(known), promote_options="permissive")
     if FAILURE not in found.names:
         return found
     at = found.get_field_index(FAILURE)
     return found.remove(at).append(found.field(at))
-
-
-def _part_schema(store: JobStore, manifest: Manifest) -> "pa.Schema":
-    """Names and types of a part's columns; its rows are not read."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        return pq.read_schema(io.BytesIO(store.read(f"{PARTS}/{manifest.file}") or b""))
-    except (pa.ArrowException, OSError):
-        return read_part(store, manifest).schema  # says what is wrong
 
 
 def total_digest(parts: Sequence[Manifest]) -> str:

@@ -3,18 +3,17 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
+
+from fabula.errors import InputError
+from fabula.media.children import load
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from fabula.jobs.job import Input, ShardedJob
-
-from functools import cache
-from importlib import import_module
-
-from fabula.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -99,12 +98,10 @@ TASKS = {  # name: (where it lies, what it does)
 def find_task(name: str) -> JobTask:
     """A task by name."""
     if name in TASKS:
-        module, _, attribute = TASKS[name][0].partition(":")
-        found = getattr(import_module(f"fabula.jobs.tasks.{module}"), attribute)
+        found = load(f"fabula.jobs.tasks.{TASKS[name][0]}")
     elif ":" in name:
-        module, _, attribute = name.partition(":")
         try:
-            found = getattr(import_module(module), attribute)
+            found = load(name)
         except (ImportError, AttributeError) as error:
             raise InputError(f"the task {name!r} cannot be imported ({error})") from error
     else:

@@ -4,7 +4,6 @@ Whatever ends a worker, no half part stays: parts are written whole, and a shard
 again. So a worker needs no farewell; on Ctrl-C and SIGTERM it only gives its claim back, so that nobody waits for it.
 """
 
-import contextlib
 import gc
 import json
 import logging
@@ -17,14 +16,15 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import CancelledError, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from concurrent.futures import CancelledError, ProcessPoolExecutor, wait
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, Self
 
 from fabula.errors import FabulaError, FileError, MissingExtraError, import_extra
-from fabula.jobs.job import ShardedJob, open_job, reopen_job
+from fabula.jobs.job import ShardedJob, open_job
 from fabula.jobs.store import PARTS, JobStore, done_shards, shard_name, write_part
 from fabula.jobs.task import Round
 
@@ -58,20 +58,14 @@ class Claim:
 
     shard: str
     number: int
-    host: str
-    pid: int
+    owner: Owner
     begun: float
     beat: float
     expiry: float
 
-    @property
-    def worker(self) -> str:
-        """Its owner, as a person reads it."""
-        return f"{self.host}:{self.pid}"
-
     def stale(self, here: str, now: float) -> bool:
         """Whether its owner is lost: silent for too long, or known to be gone."""
-        return now - self.beat > self.expiry or (self.host == here and not _lives(self.pid))
+        return now - self.beat > self.expiry or (self.owner.host == here and not _lives(self.owner.pid))
 
 
 def claims(store: JobStore) -> dict[str, Claim]:
@@ -92,7 +86,7 @@ class Lease:
         self._number = -1
         self._begun = 0.0
         self._ended = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._thread = threading.Thread(target=self._renew, daemon=True, name=f"fabula-lease-{shard}")
 
     def take(self) -> bool:
         """Claim the shard: False where another has it, or was quicker."""
@@ -111,27 +105,24 @@ class Lease:
         return True
 
     def __enter__(self) -> Self:
-        self._thread = threading.Thread(target=self._renew, daemon=True, name=f"fabula-lease-{self._shard}")
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._ended.set()
-        if self._thread is not None:
-            self._thread.join()
-        with contextlib.suppress(FabulaError):  # one that stays becomes stale
+        self._thread.join()
+        with suppress(FabulaError):  # one that stays becomes stale
             for number in range(self._number, -1, -1):
                 self._store.delete(f"{FOLDER}/{self._shard}.{number}")
 
     def _renew(self) -> None:
         while not self._ended.wait(self._expiry / 4):
-            with contextlib.suppress(FabulaError):
+            with suppress(FabulaError):
                 self._store.write(f"{FOLDER}/{self._shard}.{self._number}", self._content())
 
     def _content(self) -> bytes:
-        about: dict[str, Any] = {"host": self._owner.host, "pid": self._owner.pid, "token": self._owner.token}
-        about |= {"begun": self._begun, "beat": time.time(), "expiry": self._expiry}
-        return json.dumps(about).encode()
+        times = {"begun": self._begun, "beat": time.time(), "expiry": self._expiry}
+        return json.dumps({**asdict(self._owner), **times}).encode()
 
 
 def _read(store: JobStore, name: str) -> Claim | None:
@@ -143,9 +134,9 @@ def _read(store: JobStore, name: str) -> Claim | None:
     try:
         about = json.loads(data)
         times = (float(about[key]) for key in ("begun", "beat", "expiry"))
-        return Claim(shard, int(number), str(about["host"]), int(about["pid"]), *times)
+        return Claim(shard, int(number), Owner(str(about["host"]), int(about["pid"]), ""), *times)
     except (ValueError, KeyError, TypeError):
-        return Claim(shard, int(number), "", 0, 0.0, 0.0, EXPIRY)
+        return Claim(shard, int(number), Owner("", 0, ""), 0.0, 0.0, EXPIRY)
 
 
 def _lives(pid: int) -> bool:
@@ -168,6 +159,8 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 Report = Callable[[int, int, str], None]  # shards done, shards of the round, a note
 Outcome = Literal["done", "was done", "held", "failed"]
+# From a round, the shards that are left and those that are done by now to how each attempt at one went, and why
+_Attempts = Callable[[Round, Sequence[int], set[int]], Iterator[tuple[int, Outcome, str]]]
 
 
 @dataclass
@@ -178,13 +171,6 @@ class Worked:
     failed: dict[str, str] = field(default_factory=dict)  # name of a shard -> why it could not be done
     complete: bool = False
 
-    def note(self, name: str, outcome: Outcome, why: str) -> None:
-        """Take down how an attempt at a shard went."""
-        if outcome == "done":
-            self.done.append(name)
-        elif outcome == "failed":
-            self.failed[name] = why
-
 
 def work(address: str, *, inputs: Sequence[str] = (), expiry: float = EXPIRY, report: Report | None = None) -> Worked:
     """Work on a job until it is complete, or nothing is left but what failed here.
@@ -192,15 +178,15 @@ def work(address: str, *, inputs: Sequence[str] = (), expiry: float = EXPIRY, re
     ``inputs`` says where its inputs lie on this machine, if elsewhere than where it was planned; ``expiry`` after how
     many seconds of silence a worker counts as lost.
     """
-    job, owner, worked = open_job(address, inputs), Owner(), Worked()
-    tell = report or (lambda done, total, note: None)
-    try:
-        while (now := job.round()) is not None and _go_over(job, now, owner, expiry, worked, tell):
-            pass
-        worked.complete = now is None
-        return worked
-    finally:
-        forget_failures(job, worked.done)
+    job, owner = open_job(address, inputs), Owner()
+
+    def attempts(now: Round, left: Sequence[int], done: set[int]) -> Iterator[tuple[int, Outcome, str]]:
+        first = int(owner.token, 16) % now.shards  # so that workers who begin at once do not meet
+        for shard in sorted(left, key=lambda shard: (shard < first, shard)):
+            if shard not in done:  # by others, meanwhile
+                yield shard, *attempt(job, now, shard, owner, expiry)
+
+    return _go_through(job, owner, expiry, report, attempts)
 
 
 def work_side_by_side(
@@ -230,9 +216,16 @@ def work_side_by_side(
     finally:
         for pool in pools:
             pool.shutdown(cancel_futures=True)
-    worked = _sum_up(running)
-    worked.complete = job.round() is None
-    return worked
+    errors = [future.exception() for future in running]
+    for error in errors:  # one that could not go on; some may have been lost
+        if isinstance(error, FabulaError):
+            raise error
+    found = [future.result() for future, error in zip(running, errors, strict=True) if error is None]
+    if not found:
+        raise FabulaError(f"all {jobs} processes ended early; what is done is kept: give the command again")
+    done = [name for one in found for name in one.done]
+    failed = {name: why for one in found for name, why in one.failed.items() if name not in done}
+    return Worked(done, failed, complete=job.round() is None)
 
 
 def attempt(job: ShardedJob, now: Round, shard: int, owner: Owner, expiry: float = EXPIRY) -> tuple[Outcome, str]:
@@ -261,63 +254,61 @@ def attempt(job: ShardedJob, now: Round, shard: int, owner: Owner, expiry: float
         return "done", ""
 
 
+_reopen = lru_cache(maxsize=2)(open_job)  # once in a process
+
+
 def attempt_at(address: str, inputs: tuple[str, ...], number: int, shard: int, expiry: float) -> tuple[Outcome, str]:
     """The same, for a process that is told nothing but where the job lies."""
-    job = reopen_job(address, inputs)
+    job = _reopen(address, inputs)
     return attempt(job, job.round_of(number), shard, Owner(), expiry)
 
 
-def begin_next_round(job: ShardedJob, now: Round, owner: Owner, expiry: float) -> None:
-    """Let one worker plan the round that follows one that is complete; the others wait."""
-    lease = Lease(job.store, f"after-{now.number:03d}", owner, expiry)
-    if lease.take():
-        with lease:
-            if job.latest().number == now.number:
-                job.advance(now)
-    else:
-        time.sleep(min(_LOOK, expiry / 4))
-
-
-def forget_failures(job: ShardedJob, names: Sequence[str]) -> None:
-    """Remove the notes of failures whose shards were done after all."""
-    known = set(job.store.list(FAILURES))
-    for name in names:
-        if f"{name}.json" in known:
-            with contextlib.suppress(FileError):
-                job.store.delete(f"{FAILURES}/{name}.json")
-
-
-def _go_over(job: ShardedJob, now: Round, owner: Owner, expiry: float, worked: Worked, report: Report) -> bool:
-    """Go once over the shards that are left; False where there is nothing more to do here."""
-    done = done_shards(job.store, now.number)
-    report(len(done), now.shards, _note(now))
-    if len(done) >= now.shards:
-        begin_next_round(job, now, owner, expiry)
-        return True
-    did, held = False, False
-    first = int(owner.token, 16) % now.shards  # so that workers who begin at once do not meet
-    for shard in [*range(first, now.shards), *range(first)]:
-        name = shard_name(now.number, shard)
-        if shard in done or name in worked.failed:
-            continue
-        outcome, why = attempt(job, now, shard, owner, expiry)
-        worked.note(name, outcome, why)
-        did, held = did or outcome != "held", held or outcome == "held"
-        if outcome in ("was done", "held"):
+def _go_through(job: ShardedJob, owner: Owner, expiry: float, report: Report | None, attempts: _Attempts) -> Worked:
+    """Go over the shards that are left, again and again, until all are done or nothing is left but what failed."""
+    worked, tell = Worked(), report or (lambda done, total, note: None)
+    try:
+        while (now := job.round()) is not None:
             done = done_shards(job.store, now.number)
-        elif outcome == "done":
-            done.add(shard)
-            report(len(done), now.shards, _note(now))
-    if not did and held:
-        time.sleep(min(_LOOK, expiry / 4))
-    return did or held
+            tell(len(done), now.shards, _note(now))
+            if len(done) >= now.shards:  # one worker plans the round that follows, the others wait
+                lease = Lease(job.store, f"after-{now.number:03d}", owner, expiry)
+                if lease.take():
+                    with lease:
+                        if job.latest().number == now.number:
+                            job.advance(now)
+                else:
+                    time.sleep(min(_LOOK, expiry / 4))
+                continue
+            names = {shard: shard_name(now.number, shard) for shard in range(now.shards) if shard not in done}
+            left = [shard for shard, name in names.items() if name not in worked.failed]
+            outcomes: set[Outcome] = set()
+            for shard, outcome, why in attempts(now, left, done):
+                outcomes.add(outcome)
+                if outcome == "done":
+                    worked.done.append(names[shard])
+                    done.add(shard)
+                    tell(len(done), now.shards, _note(now))
+                elif outcome == "failed":
+                    worked.failed[names[shard]] = why
+                else:
+                    done |= done_shards(job.store, now.number)
+            if not outcomes:
+                break
+            if outcomes == {"held"}:
+                time.sleep(min(_LOOK, expiry / 4))
+        worked.complete = now is None
+        return worked
+    finally:  # the notes of failures whose shards were done after all
+        for name in {f"{name}.json" for name in worked.done}.intersection(job.store.list(FAILURES)):
+            with suppress(FileError):
+                job.store.delete(f"{FAILURES}/{name}")
 
 
 def _note(now: Round) -> str:
     return f"round {now.number}" if now.number else ""
 
 
-@contextlib.contextmanager
+@contextmanager
 def _share_threads(jobs: int) -> Iterator[None]:
     """Let processes that begin meanwhile have as many threads each as there are cores for them."""
     given = {name: str(max(1, (os.cpu_count() or 1) // jobs)) for name in _THREADS if not os.environ.get(name)}
@@ -342,23 +333,8 @@ def _end_with(parent: int) -> None:
     os._exit(1)
 
 
-def _sum_up(running: Sequence[Future[Worked]]) -> Worked:
-    """What all processes did; the first error where one could not go on, none where some were lost."""
-    errors = [future.exception() for future in running]
-    wrong = next((error for error in errors if isinstance(error, FabulaError)), None)
-    if wrong is not None:
-        raise wrong
-    found = [future.result() for future, error in zip(running, errors, strict=True) if error is None]
-    if not found:
-        raise FabulaError(f"all {len(running)} processes ended early; what is done is kept: give the command again")
-    done = [name for one in found for name in one.done]
-    failed = {name: why for one in found for name, why in one.failed.items() if name not in done}
-    return Worked(done, failed)
-
-
 # The same shards on a Dask cluster: each is a future that claims, does and keeps it like any other worker.
 
-_WAIT = 0.5  # seconds before shards that others are at are asked for again
 _ANSWER = "10s"  # how long a scheduler may take to answer
 
 
@@ -378,36 +354,17 @@ def work_on_cluster(
     ``tell`` is told the address of the dashboard.
     """
     distributed = import_extra("distributed", extra="cluster", purpose="working on a cluster")
-    job, owner, worked = open_job(address, inputs), Owner(), Worked()
-    count = report or (lambda done, total, note: None)
+    job, owner = open_job(address, inputs), Owner()
     with _open_client(scheduler) as client:
         tell(f"dashboard: {client.dashboard_link}")
-        try:
-            while (now := job.round()) is not None:
-                done = done_shards(job.store, now.number)
-                count(len(done), now.shards, "")
-                if len(done) >= now.shards:
-                    begin_next_round(job, now, owner, expiry)
-                    continue
-                names = {shard: shard_name(now.number, shard) for shard in range(now.shards) if shard not in done}
-                left = [shard for shard, name in names.items() if name not in worked.failed]
-                if not left:  # but what failed
-                    return worked
-                where = (job.store.address, tuple(inputs), now.number)
-                sent = {client.submit(attempt_at, *where, shard, expiry, pure=False): shard for shard in left}
-                outcomes = set()
-                for future in distributed.as_completed(sent):
-                    shard, (outcome, why) = sent[future], _outcome(future)
-                    outcomes.add(outcome)
-                    worked.note(names[shard], outcome, why)
-                    done |= {shard} if outcome == "done" else set()
-                    count(len(done), now.shards, "")
-                if outcomes == {"held"}:
-                    time.sleep(_WAIT)
-        finally:
-            forget_failures(job, worked.done)
-    worked.complete = True
-    return worked
+
+        def attempts(now: Round, left: Sequence[int], _: set[int]) -> Iterator[tuple[int, Outcome, str]]:
+            where = (job.store.address, tuple(inputs), now.number)
+            sent = {client.submit(attempt_at, *where, shard, expiry, pure=False): shard for shard in left}
+            for future in distributed.as_completed(sent):
+                yield sent[future], *_outcome(future)
+
+        return _go_through(job, owner, expiry, report, attempts)
 
 
 def _outcome(future: Any) -> tuple[Outcome, str]:

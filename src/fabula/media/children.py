@@ -22,7 +22,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, is_dataclass
-from functools import lru_cache, partial
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -41,7 +41,12 @@ _TOGETHER, _SOON = 16, 0.1  # answers for small files that go into one message; 
 _AGAIN = 2.0  # seconds of computing when it is looked for which file was too much: those before it took less than that
 _ANSWER = 1 << 30  # bytes of one answer
 _BLOCK, _BLOCKS = 1 << 16, 1 << 22  # bytes that are received at a time: where few are due, and where many
-_ENVIRONMENT = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+_ENVIRONMENT = {
+    **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
+    # Address space is what is limited: no allocator sets gigabytes of it aside that nothing ever lies in.
+    "MALLOC_ARENA_MAX": "1",
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+}
 
 _PLACE = re.compile(r"([A-Za-z_][\w.]*):[A-Za-z_]\w*")
 
@@ -148,17 +153,17 @@ def call(function: Callable[..., Any], path: str, *more: Any, limits: Limits = L
     the function come through. Called here where there can be no child (Windows, frozen programs, within a child), or
     where the function cannot be found by its name.
 
-    >>> from fabula.media.text.passages import read_text
-    >>> call(read_text, "no such file.txt")
+    >>> from fabula.media.text.passages import read_document
+    >>> call(read_document, "no such file.txt")
     Traceback (most recent call last):
     fabula.errors.FileError: no such file.txt: cannot be read (No such file or directory)
     """
     return next(stream(function, path, *more, limits=limits))
 
 
-def shield(function: Callable[..., Any], path: str, *more: Any, limits: Limits = LIMITS) -> Any:
+def shield(function: Callable[..., Any], path: str, *more: Any) -> Any:
     """The same where files are guarded, as on the page; elsewhere the function is called here."""
-    return call(function, path, *more, limits=limits) if is_guarded() else function(path, *more)
+    return call(function, path, *more) if is_guarded() else function(path, *more)
 
 
 def stream(function: Callable[..., Any], path: str, *more: Any, limits: Limits = LIMITS) -> Iterator[Any]:
@@ -182,10 +187,11 @@ def call_all(
             why = ""
         except FileError as error:  # the child is gone that was at one of them: one by one it shows at which
             name = shown(left[0])
-            if why:
+            told, sure = why or str(error).removeprefix(f"{name}: "), bool(why) or len(given[1]) == 1
+            if sure:
                 left.pop(0)
-                yield FileError(f"{name}: {why}")
-            why = "" if why else str(error).removeprefix(f"{name}: ")
+                yield FileError(f"{name}: {told}")
+            why = "" if sure else told
 
 
 def _each(
@@ -246,13 +252,6 @@ def _modules(place: str, given: tuple[Any, ...]) -> frozenset[str]:
     """The modules that a call needs: of its function, and of functions that it is given by where they stand."""
     flat = [one for part in (place, *given) for one in (part if isinstance(part, tuple) else [part])]
     return frozenset(found[1] for one in flat if isinstance(one, str) and (found := _PLACE.fullmatch(one)))
-
-
-def _current_folder() -> str:
-    """Where relative paths start; nothing where that is gone."""
-    with contextlib.suppress(OSError):
-        return str(Path.cwd())
-    return ""
 
 
 def _error(told: list[str], path: str, limits: Limits) -> Exception:
@@ -351,7 +350,9 @@ class _Child:
     ) -> Iterator[dict[str, Any]]:
         """Its answers, the last one marked so; ``name`` is the file it is at."""
         asked = {"place": place, "given": given, "seconds": limits.seconds, "memory": limits.memory}
-        asked |= {"guarded": is_guarded(), "folder": _current_folder()}
+        asked |= {"guarded": is_guarded(), "folder": ""}
+        with contextlib.suppress(OSError):  # where relative paths start, unless that is gone
+            asked["folder"] = str(Path.cwd())
         last = False
         try:
             _send(self.socket, asked)
@@ -365,14 +366,11 @@ class _Child:
         except TimeoutError as error:
             raise FileError(f"{shown(name())}: takes more than {limits.seconds:.0f} s to be read") from error
         except (EOFError, OSError, ValueError) as error:
-            raise FileError(f"{shown(name())}: {self._tell_end(limits)}") from error
-
-    def _tell_end(self, limits: Limits) -> str:
-        """How it ended."""
-        code = self.kill()
-        if code == -signal.SIGXCPU:
-            return f"takes more than {limits.seconds:.0f} s to be read"
-        return f"is broken: it breaks the program that reads it ({f'signal {-code}' if code < 0 else f'status {code}'})"
+            code = self.kill()
+            ended = f"signal {-code}" if code < 0 else f"status {code}"
+            told = f"is broken: it breaks the program that reads it ({ended})"
+            told = f"takes more than {limits.seconds:.0f} s to be read" if code == -signal.SIGXCPU else told
+            raise FileError(f"{shown(name())}: {told}") from error
 
     def _hand_over(self, path: str) -> None:
         """Open a file for it, or say why not."""
@@ -671,11 +669,6 @@ def _pack(value: Any, blobs: list[Any]) -> Any:
     raise TypeError(f"{type(value).__name__} is no plain data")
 
 
-@lru_cache(maxsize=64)
-def _find_class(place: str) -> Any:
-    return load(place)
-
-
 def _unpack(value: Any, blobs: list[bytearray]) -> Any:
     """The way back; ``blobs`` are taken in their order."""
     if isinstance(value, dict):
@@ -688,7 +681,7 @@ def _unpack(value: Any, blobs: list[bytearray]) -> Any:
     if kind == "array":
         return np.frombuffer(blobs.pop(0), np.dtype(inner[0])).reshape(inner[1:])
     if kind == "object":
-        made = _find_class(inner[0]) if inner[0].startswith("fabula.") else None
+        made = load(inner[0]) if inner[0].startswith("fabula.") else None
         if not (isinstance(made, type) and is_dataclass(made)):
             raise ValueError(f"{inner[0]} is no plain data")
         return made(**_unpack(inner[1], blobs))

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.core.files import is_guarded, open_file, split_stretch
+from fabula.core.files import is_file, is_guarded, open_file, split_stretch
 from fabula.errors import FabulaError, FileError, InputError, shown
 from fabula.media.children import LIMITS, Limits, call_all, explain, place_of, stopping
 from fabula.media.medium import Spec, Stop, Stopped, load
@@ -67,29 +67,30 @@ class Database:
 
     def __init__(self, path: Path) -> None:
         self.path, self.written = path, 0
-        self._connection = self._connect()
+        self._connection: Connection | None = None
+        self._do("SELECT 1")
 
-    def recall(self, spec: str, version: int, key: bytes, *, older_than: int = 0) -> bytes | None:
-        """What is kept for a key; that it was used is noted where the last use is older than some seconds."""
-        found = self._do(
-            "SELECT numbers, used FROM features WHERE spec = ? AND version = ? AND key = ?", (spec, version, key)
-        )
+    def recall(self, spec: str, version: int, key: bytes) -> bytes | None:
+        """What is kept for a key; that it was used is noted where the last use is older than a day."""
+        one = (spec, version, key)
+        found = self._do("SELECT numbers, used FROM features WHERE spec = ? AND version = ? AND key = ?", one)
         if not found:
             return None
         numbers, used = found[0]
         now = int(time.time())
-        if now - used > older_than:
+        if now - used > _DAY:
             with suppress(DatabaseError):  # a database that can only be read is still worth reading
-                self._do(
-                    "UPDATE features SET used = ? WHERE spec = ? AND version = ? AND key = ?", (now, spec, version, key)
-                )
+                self._do("UPDATE features SET used = ? WHERE spec = ? AND version = ? AND key = ?", (now, *one))
         return numbers if isinstance(numbers, bytes) else None
 
-    def keep(self, spec: str, version: int, key: bytes, numbers: bytes) -> None:
-        """Keep numbers for a key, in place of what was kept."""
+    def keep(self, spec: str, version: int, key: bytes, numbers: bytes) -> bool:
+        """Keep numbers for a key, in place of what was kept; now and then what was used least lately is forgotten."""
         row = (spec, version, key, int(time.time()), numbers)
         self._do("INSERT OR REPLACE INTO features VALUES (?, ?, ?, ?, ?)", row)
         self.written += 1
+        if self.written % _LOOK == 0:
+            self.shrink(most_bytes())
+        return True
 
     def counts(self) -> tuple[tuple[str, int, int], ...]:
         """(spec, version, how many) of what is kept."""
@@ -104,9 +105,8 @@ class Database:
 
     def size(self) -> int:
         """Bytes of what is kept."""
-        pages, free, page = (
-            int(self._do(f"PRAGMA {name}")[0][0]) for name in ("page_count", "freelist_count", "page_size")
-        )
+        names = ("page_count", "freelist_count", "page_size")
+        pages, free, page = (int(self._do(f"PRAGMA {name}")[0][0]) for name in names)
         return (pages - free) * page
 
     def shrink(self, most: int) -> None:
@@ -116,56 +116,38 @@ class Database:
             return
         count = int(self._do("SELECT COUNT(*) FROM features")[0][0])
         gone = max(1, int(count * (1 - _SHRUNK * most / size)))
-        self._do(
-            "DELETE FROM features WHERE (spec, version, key) IN "
-            "(SELECT spec, version, key FROM features ORDER BY used LIMIT ?)",
-            (gone,),
-        )
+        oldest = """DELETE FROM features WHERE (spec, version, key) IN
+                    (SELECT spec, version, key FROM features ORDER BY used LIMIT ?)"""
+        self._do(oldest, (gone,))
 
     def close(self) -> None:
-        """Let go of the file."""
-        self._connection.close()
+        """Let go of the file, until it is asked again."""
+        known, self._connection = self._connection, None
+        if known is not None:
+            known.close()
 
     def __del__(self) -> None:
         with suppress(Exception):  # the thread that opened it may be gone
-            self._connection.close()
+            self.close()
 
-    def _do(self, statement: str, values: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
-        """Run a statement; a database that turns out broken is made anew, once."""
+    def _do(self, statement: str, values: tuple[object, ...] = (), *, again: bool = True) -> list[tuple[Any, ...]]:
+        """Run a statement; a broken database is made anew, once: what it held can be measured again."""
         try:
+            self._connection = self._connection or self._open()
             return self._connection.execute(statement, values).fetchall()
-        except Exception as error:
-            self._check_broken(error)
-        self._connection.close()
-        self._set_aside()
-        self._connection = self._connect()
-        try:
-            return self._connection.execute(statement, values).fetchall()
-        except Exception as error:
-            raise DatabaseError(str(error)) from error
-
-    def _connect(self) -> Connection:
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                return self._open()
-            except Exception as error:
-                self._check_broken(error)
-                self._set_aside()
-                return self._open()
-        except DatabaseError:
-            raise
         except Exception as error:  # SQLite's own, of the system, or of a Python that was built without it
-            raise DatabaseError(str(error)) from error
-
-    def _check_broken(self, error: Exception) -> None:
-        """Refuse what is no sign of a broken database."""
-        if not any(sign in str(error) for sign in _BROKEN):
-            raise DatabaseError(str(error)) from error
+            if not again or not any(sign in str(error) for sign in _BROKEN):
+                raise DatabaseError(str(error)) from error
+        self.close()
+        for file in _files_of(self.path):
+            with suppress(OSError):
+                file.unlink()
+        return self._do(statement, values, again=False)
 
     def _open(self) -> Connection:
         import sqlite3
 
+        self.path.parent.mkdir(parents=True, exist_ok=True)
         connection = sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
         try:
             connection.execute("PRAGMA journal_mode = WAL")  # where the file system cannot, SQLite stays as it was
@@ -177,11 +159,10 @@ class Database:
             raise
         return connection
 
-    def _set_aside(self) -> None:
-        """Remove a broken database: what it held can be measured again."""
-        for end in ("", "-wal", "-shm"):
-            with suppress(OSError):
-                self.path.with_name(self.path.name + end).unlink()
+
+def _files_of(path: Path) -> list[Path]:
+    """A database, and what SQLite keeps beside it."""
+    return [path.with_name(path.name + end) for end in ("", "-wal", "-shm")]
 
 
 Value = TypeVar("Value")
@@ -219,8 +200,8 @@ def content_key(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> 
     Of a stretch of a file: of the file, and from when to when it is.
     """
     name, begins, _ = split_stretch(os.fspath(path))
-    if begins is not None and not Path(path).is_file():
-        status = Path(name).stat() if Path(name).is_file() else None
+    if begins is not None and not is_file(path):
+        status = Path(name).stat() if is_file(name) else None
         mark = None if status is None else (name, status.st_mtime_ns, status.st_size)
         if mark not in _stretched:  # a long file has many
             _stretched.clear()
@@ -229,7 +210,7 @@ def content_key(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> 
         return known and hashlib.sha256(f"{known}{os.fspath(path)[len(name) :]}".encode()).hexdigest()
     digest = hashlib.sha256()  # the quickest of the safe ones on processors that know it
     try:
-        if not Path(path).is_file():
+        if not is_file(path):
             return None
         with open_file(path) as file:
             while block := file.read(_BLOCK):
@@ -244,7 +225,7 @@ def content_key(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> 
 def recall(key: str, spec: Spec) -> NDArray[np.float64] | None:
     """Features kept for that content, None where there are none that can be trusted."""
     which = (spec.name, spec.version, bytes.fromhex(key))
-    found = _ask(lambda cache: cache.recall(*which, older_than=_DAY), None)
+    found = _ask(lambda cache: cache.recall(*which), None)
     if found is None or len(found) != 8 * int(np.prod(spec.shape)):
         return None
     values = np.frombuffer(found, dtype="<f8").reshape(spec.shape).astype(np.float64)
@@ -253,14 +234,8 @@ def recall(key: str, spec: Spec) -> NDArray[np.float64] | None:
 
 def keep(key: str, spec: Spec, features: NDArray[np.float64]) -> bool:
     """Keep the features of that content; False where the cache cannot be written, which is no error."""
-
-    def keep(cache: Database) -> bool:
-        cache.keep(spec.name, spec.version, bytes.fromhex(key), features.astype("<f8").tobytes())
-        if cache.written % _LOOK == 0:
-            cache.shrink(most_bytes())
-        return True
-
-    return _ask(keep, False)  # noqa: FBT003 - what is returned where it cannot be asked
+    row = (spec.name, spec.version, bytes.fromhex(key), features.astype("<f8").tobytes())
+    return _ask(lambda cache: cache.keep(*row), False)  # noqa: FBT003 - what is returned where it cannot be asked
 
 
 @dataclass(frozen=True)
@@ -279,8 +254,7 @@ def cache_info() -> CacheInfo:
     path = cache_file()
     none: tuple[tuple[str, int, int], ...] = ()
     entries = _ask(Database.counts, none) if path.exists() else none
-    beside = [path, *(path.with_name(path.name + end) for end in ("-wal", "-shm"))]
-    size = sum(file.stat().st_size for file in beside if file.exists())
+    size = sum(file.stat().st_size for file in _files_of(path) if file.exists())
     return CacheInfo(path, entries, size, most_bytes())
 
 
@@ -352,7 +326,8 @@ def extract(paths: Sequence[str | os.PathLike[str]], spec: Spec, measuring: Meas
     """
     how = measuring or Measuring()
     names = [os.fspath(path) for path in paths]
-    workers = min(_cores() if how.jobs is None else how.jobs, max(1, len(names)))
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    workers = min(cores if how.jobs is None else how.jobs, max(1, len(names)))
     if workers < 1:
         raise InputError(f"jobs must be at least 1; got {how.jobs}")
     spec.prepare()
@@ -361,12 +336,20 @@ def extract(paths: Sequence[str | os.PathLike[str]], spec: Spec, measuring: Meas
         outcomes[index] = outcome
         if how.progress is not None:
             how.progress(len(outcomes), len(names), names[index])
-    return _gather(names, spec, outcomes)
+    found = sorted(outcomes.items(), key=lambda one: one[0])  # in the order given
+    rows = {index: outcome for index, outcome in found if not isinstance(outcome, FileError)}
+    problems = tuple((names[index], str(outcome)) for index, outcome in found if isinstance(outcome, FileError))
+    features = np.stack(list(rows.values())) if rows else np.empty((0, *spec.shape))
+    return Extraction(features, spec.feature_names, tuple(rows), problems)
 
 
 def _outcomes(names: list[str], spec: Spec, workers: int, how: Measuring) -> Iterator[tuple[int, _Outcome]]:
     """Each file's outcome as soon as it is there."""
-    runs = _runs(names, spec, workers)
+    # Of files that are parsed in a child, some are measured one after the other.
+    size = max(1, min(_TOGETHER, len(names) // (4 * workers)))
+    parsed = [i for i, name in enumerate(names) if spec.parsed(name)]
+    alone = [[i] for i, name in enumerate(names) if not spec.parsed(name)]
+    runs = [*(parsed[k : k + size] for k in range(0, len(parsed), size)), *alone]
     if workers == 1:
         for run in runs:
             yield from _measure_run(run, names, spec, how.stop, cache=how.cache)
@@ -386,14 +369,6 @@ def _outcomes(names: list[str], spec: Spec, workers: int, how: Measuring) -> Ite
         finally:  # also when the caller is interrupted: the threads give up within one chunk
             given_up.set()
             pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _runs(names: list[str], spec: Spec, workers: int) -> list[list[int]]:
-    """Indices of files that are measured one after the other: some at a time of those that are parsed in a child."""
-    size = max(1, min(_TOGETHER, len(names) // (4 * workers)))
-    parsed = [i for i, name in enumerate(names) if spec.parsed(name)]
-    alone = [[i] for i, name in enumerate(names) if not spec.parsed(name)]
-    return [*(parsed[k : k + size] for k in range(0, len(parsed), size)), *alone]
 
 
 def extract_one(path: str, spec: Spec, stop: Stop = lambda: False) -> NDArray[np.float64]:
@@ -460,24 +435,3 @@ def _measure_here(name: str, measure: Callable[[str, Stop], NDArray[np.float64]]
         raise
     except Exception as error:  # the file went away while it was read, or a medium of another package fails
         return FileError(f"{shown(name)}: cannot be measured ({explain(error, measure)})")
-
-
-def _gather(names: list[str], spec: Spec, outcomes: dict[int, _Outcome]) -> Extraction:
-    rows, kept, problems = [], [], []
-    for index, name in enumerate(names):
-        outcome = outcomes[index]
-        if isinstance(outcome, FileError):
-            problems.append((name, str(outcome)))
-        else:
-            rows.append(outcome)
-            kept.append(index)
-    features = np.stack(rows) if rows else np.empty((0, *spec.shape))
-    return Extraction(features, spec.feature_names, tuple(kept), tuple(problems))
-
-
-def _cores() -> int:
-    """The cores this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on this platform
-        return os.cpu_count() or 1

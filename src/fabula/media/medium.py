@@ -45,7 +45,8 @@ class Step:
     def expectation(self) -> Floats:
         """The distances as they count, about 1 on average: one that is not sure counts as an average one in part."""
         distance = self.distance
-        mean = _mean(distance)
+        n = len(distance)  # the mean is of the distances between different items
+        mean = float((distance.sum() - np.trace(distance)) / (n * (n - 1))) if n > 1 else 0.0
         sure = 1.0 if self.certainty is None else self.certainty
         expected = sure * distance + (1.0 - sure) * mean
         return np.asarray(expected / mean if mean > 0 else expected)
@@ -79,10 +80,8 @@ class Steps:
         known = [part.name for part in self.parts]
         for name, weight in by.items():
             if name not in known:
-                there = ", ".join(known)
-                raise InputError(
-                    f"no step between these items is called {name!r}; there are: {there}", field="smooth_by"
-                )
+                told = f"no step between these items is called {name!r}; there are: {', '.join(known)}"
+                raise InputError(told, field="smooth_by")
             if not 0 < weight < np.inf:
                 raise InputError(f"a weight must be above 0; got {weight:g} for {name}", field="smooth_by")
         return Steps(tuple(replace(part, weight=by.get(part.name, 0.0)) for part in self.parts))
@@ -123,7 +122,8 @@ def changes(steps: Steps, before: Ints, after: Ints, breaks: Sequence[int] = ())
     found = []
     for part in steps.active:
         distance = part.distance
-        was, now = _along(distance, before), np.delete(_along(distance, after), [b - 1 for b in breaks])
+        was, now = (distance[order[:-1], order[1:]] for order in (before, after))
+        now = np.delete(now, [b - 1 for b in breaks])
         if len(was) and len(now):
             mean, worst = (float(was.mean()), float(now.mean())), (float(was.max()), float(now.max()))
             found.append(Change(part.name, part.unit, mean, worst))
@@ -136,61 +136,32 @@ def essence_steps(collection: Collection, essence: Floats) -> Steps:
     return Steps((Step("essence", "deviations", np.sqrt(((rows[:, np.newaxis] - rows) ** 2).sum(axis=2))),))
 
 
-def _along(distance: Floats, ordering: Ints) -> Floats:
-    return np.asarray(distance[ordering[:-1], ordering[1:]])
-
-
-def _mean(distance: Floats) -> float:
-    """Of the distances between different items."""
-    n = len(distance)
-    return float((distance.sum() - np.trace(distance)) / (n * (n - 1))) if n > 1 else 0.0
-
-
 # What a medium is: everything that the rest of the house may ask about a kind of media, in one value.
-
-# Specs: what a kind of features is called, in which version, and how one file is measured.
 
 
 @dataclass(frozen=True)
 class Spec:
-    """A kind of features.
-
-    Attributes
-    ----------
-    name
-        What it is called.
-    version
-        Rises whenever the same file would give other numbers.
-    feature_names
-        f names.
-    measure
-        From a path and a function that says whether to give up to the features of the file, of shape `shape`.
-    shape
-        (f,) or (f, ...).
-    prepare
-        Called once before many files: raises when something it needs is not installed.
-    parsed
-        Whether a file is of a kind that is parsed by more than a header: then it is measured in a child process.
-    """
+    """A kind of features."""
 
     name: str
-    version: int
-    feature_names: tuple[str, ...]
+    version: int  #: rises whenever the same file would give other numbers
+    feature_names: tuple[str, ...]  #: f names
+    #: From a path and a function that says whether to give up to the features of the file, of shape `shape`.
     measure: Callable[[str, Stop], NDArray[np.float64]]
-    shape: tuple[int, ...]
+    shape: tuple[int, ...]  #: (f,) or (f, ...)
+    #: Called once before many files: raises when something it needs is not installed.
     prepare: Callable[[], object] = lambda: None
+    #: Whether a file is of a kind that is parsed by more than a header: then it is measured in a child process.
     parsed: Callable[[str], bool] = lambda path: False
 
 
 # Looking at items once, and at some of them as if there were no others: what step models ask of a medium.
 
-Look = Callable[[Sequence[int]], "Evidence"]  # from rows of a collection to what is known of these
+Look = Callable[[Sequence[int]], Evidence]  # from rows of a collection to what is known of these
 
 
 def look_at_nothing(rows: Sequence[int]) -> Evidence:
     """The look of items that tell nothing beside their features."""
-    from fabula.core.collection import Evidence
-
     return Evidence()
 
 
@@ -333,9 +304,13 @@ def detail_column(collection: Collection, name: str) -> Floats:
     return np.array([np.nan if number is None else number for number in numbers])
 
 
+def common_detail(items: Sequence[Item], name: str) -> str:
+    """What all of some items say in a detail, such as the album they are from; "" where they do not say the same."""
+    said = {str(item.details.get(name, "")) for item in items}
+    return said.pop() if len(said) == 1 else ""
+
+
 Numbers = tuple[int, int]  # which, and of how many
-Output = Callable[[Collection, Path, Sequence[int]], Path]  # items in their new order, target, a Layout
-Sheet = Callable[[Collection, Path, Sequence[int], float], Path]  # the same, and the gap between two items
 
 
 class Layout(tuple[int, ...]):
@@ -353,10 +328,9 @@ class Layout(tuple[int, ...]):
         made.across = across
         return made
 
-    @classmethod
-    def of(cls, sides: Sequence[int]) -> Layout:
-        """Sizes of sides as a layout."""
-        return sides if isinstance(sides, Layout) else cls(sides)
+
+Output = Callable[[Collection, Path, Layout], Path]  # items in their new order, target, how they are laid out
+Sheet = Callable[[Collection, Path, Sequence[int], float], Path]  # sizes of the sides, and the gap between two items
 
 
 def column(collection: Collection, name: str) -> Floats:
@@ -396,153 +370,96 @@ class lazy:  # noqa: N801 - it stands for a function
 
 @dataclass(frozen=True)
 class Medium:
-    """A kind of media.
+    """A kind of media."""
 
-    Attributes
-    ----------
-    name
-        What it is called in the registry.
-    words
-        What people call things.
-    examples
-        What people do with such items, as commands, for the help.
-    endings, bundles, companions
-        Endings of files that are items; of folders that people take for one file; and of what lies beside items and is
-        passed over in silence.
-    read_item, number, title
-        From a file to its item, with what its tags say; from an item to what it is sorted by within its folder, None
-        where its file does not say; and from items to what they are called together, or "".
-    called
-        From the name of a file, without its ending, to what an item is called that says no title of its own.
-    parts
-        From a file that is given alone, and how to tell how far it is, to the items in it with their features, or None
-        where it is one item.
-    held
-        From items that hold what they say in a detail, as rows of a table may, to the same with their features, or
-        None where they do not.
-    inner, tone
-        From an item and a number to that many pieces of it in their order, as items with features, or None where it
-        has no inside; and the feature whose course through an item is worth an arc.
-    content
-        What an item says, as text, for models that read; None where items say nothing in words.
-    specs
-        What can be measured of a file, by name; the first is measured where nothing else is asked for.
-    complete
-        From a collection as a source gave it to one with the features that follow from those it has.
-    fold
-        From a collection, and the slowest and fastest tempo to count in, to one whose tempi lie there by octaves.
-    unit, lengths
-        The unit of an item's length, and the length of every item of a collection from its features, NaN where it is
-        not known.
-    unknown
-        Feature -> why it may not be known of an item.
-    steps
-        How far it is from one item to the next, for smoothness.
-    threads
-        What runs through several items of a collection, such as the people of a story; None where nothing does.
-    look
-        From a collection to what step models look at in some of its items, beside their features.
-    axis, axis_name
-        From a collection that was measured to what arcs are drawn along and templates laid along where nothing else is
-        asked for, None where that is not known of every item; and what it is called.
-    models
-        Shipped models whose essence draws the arc where there is no axis, the one that knows most first.
-    proposer
-        The shipped model that proposes orders where no template is asked for, a set model or a step model, which takes
-        what the medium's ``look`` gives by name; None where there is none.
-    special
-        From a collection to the shipped model that knows such items better, as poems are known, and why it is taken,
-        in words; two times "" for most.
-    varied
-        The shipped model that lays out items which have nothing to do with each other, and what it does, in words.
-    occasions
-        What an order may be for, such as a concert: from a collection to the model that proposes then, and a note.
-    neighbours
-        Whether it is by their steps alone that orders of such items are learned.
-    columns, codes
-        Features by which a table is known to be of this medium, those worth an arc first; and features that stand for
-        something else than how much there is of it, which no arc is drawn over.
-    parsed
-        Whether a file is parsed by more than a header: then it is read in a child process.
-    places
-        Details of an item that name a file it lies in, besides its path.
-    preview
-        How an item is shown on the page.
-    choosing
-        What few of many items are chosen by; None: by the steps between them.
-    facing
-        How items go beside each other on facing pages; None where they have none.
-    outputs, room
-        Ending -> how a collection is written in a format of this medium's own; and how many items one holds at most.
-    losses
-        From a collection and a file of one of its outputs to what does not come along into that, in words; or "".
-    sheets
-        Ending -> how a collection is written in a format that says when each item begins, with a gap between two.
-    write_numbers, numbered
-        Writes the number of a position, and of a side where there are several, into a file, or beside it; and from a
-        file to what is written then, which is the file itself or one beside it that may be replaced.
-    relink
-        Mends a copy that names other files: the copy, and from their names to the new ones.
-    telling
-        What can be told of items besides their titles.
-    levelling
-        How items are brought to one level; None where that makes no sense.
-    presets
-        Wishes that go together, by name.
-    matter
-        From a collection to what by its titles stands before and behind all else, such as a title page and an index:
-        item indices, each in its order.
-    """
-
-    name: str
-    words: Words = Words()
-    examples: tuple[str, ...] = ()
+    name: str  #: what it is called in the registry
+    words: Words = Words()  #: what people call things
+    examples: tuple[str, ...] = ()  #: what people do with such items, as commands, for the help
+    #: Endings of files that are items; of folders that people take for one file; and of what lies beside items and is
+    #: passed over in silence.
     endings: frozenset[str] = frozenset()
     bundles: frozenset[str] = frozenset()
     companions: frozenset[str] = frozenset()
+    #: From a file to its item, with what its tags say; from an item to what it is sorted by within its folder, None
+    #: where its file does not say; and from items to what they are called together, or "".
     read_item: Callable[[str], Item] = lambda path: Item(path, title=Path(path).stem, path=path)
     number: Callable[[Item], tuple[float, ...] | None] = lambda item: None
     title: Callable[[Sequence[Item]], str] = lambda items: ""
+    #: From the name of a file, without its ending, to what an item is called that says no title of its own.
     called: Callable[[str], str] = lambda name: name
+    #: From a file that is given alone, and how to tell how far it is, to the items in it with their features, or None
+    #: where it is one item.
     parts: Callable[[str, Cutting], Collection | None] = lambda path, cutting: None
+    #: From items that hold what they say in a detail, as rows of a table may, to the same with their features, or None.
     held: Callable[[Collection], Collection | None] = lambda collection: None
+    #: From an item and a number to that many pieces of it in their order, as items with features, or None where it has
+    #: no inside; and the feature whose course through an item is worth an arc.
     inner: Callable[[Item, int], Collection | None] = lambda item, count: None
     tone: str | None = None
-    content: Callable[[Item], str] | None = None
+    content: Callable[[Item], str] | None = None  #: what an item says, as text, for models that read
+    #: What can be measured of a file, by name; the first is measured where nothing else is asked for.
     specs: Mapping[str, Callable[[], Spec]] = field(default_factory=dict)
+    #: From a collection as a source gave it to one with the features that follow from those it has.
     complete: Callable[[Collection], Collection] = lambda collection: collection
+    #: From a collection, and the slowest and fastest tempo to count in, to one whose tempi lie there by octaves.
     fold: Callable[[Collection, float, float], Collection] = lambda collection, low, high: collection
+    #: The unit of an item's length, and the length of every item of a collection from its features, NaN where unknown.
     unit: Unit = COUNT
     lengths: Lengths = lambda collection: np.full(len(collection), np.nan)
-    unknown: Mapping[str, str] = field(default_factory=dict)
+    unknown: Mapping[str, str] = field(default_factory=dict)  #: feature -> why it may not be known of an item
+    #: How far it is from one item to the next, for smoothness.
     steps: Callable[[Collection, Floats], Steps] = essence_steps
+    #: What runs through several items of a collection, such as the people of a story; None where nothing does.
     threads: Callable[[Collection], Threads | None] = lambda collection: None
+    #: From a collection to what step models look at in some of its items, beside their features.
     look: Callable[[Collection], Look] = lambda collection: look_at_nothing
+    #: From a collection that was measured to what arcs are drawn along and templates laid along where nothing else is
+    #: asked for, None where that is not known of every item; and what it is called.
     axis: Callable[[Collection], Axis | None] = lambda collection: None
     axis_name: str = ""
+    #: Shipped models whose essence draws the arc where there is no axis, the one that knows most first.
     models: tuple[str, ...] = ()
+    #: The shipped model that proposes orders where no template is asked for, a set model or a step model, which takes
+    #: what ``look`` gives by name; None where there is none.
     proposer: str | None = None
+    #: From a collection to the shipped model that knows such items better, as poems are known, and why it is taken, in
+    #: words; two times "" for most.
     special: Callable[[Collection], tuple[str, str]] = lambda collection: ("", "")
+    #: The shipped model that lays out items which have nothing to do with each other, and what it does, in words.
     varied: tuple[str, str] | None = None
+    #: What an order may be for, such as a concert: from a collection to the model that proposes then, and a note.
     occasions: Mapping[str, Callable[[Collection], tuple[str, str]]] = field(default_factory=dict)
-    neighbours: bool = False
+    neighbours: bool = False  #: whether it is by their steps alone that orders of such items are learned
+    #: Features by which a table is known to be of this medium, those worth an arc first; and features that stand for
+    #: something else than how much there is of it, which no arc is drawn over.
     columns: tuple[str, ...] = ()
     codes: frozenset[str] = frozenset()
+    #: Whether a file is parsed by more than a header: then it is read in a child process.
     parsed: Callable[[str], bool] = lambda path: False
-    places: frozenset[str] = frozenset()
-    preview: Preview = Preview()
+    places: frozenset[str] = frozenset()  #: details of an item that name a file it lies in, besides its path
+    preview: Preview = Preview()  #: how an item is shown on the page
+    #: What few of many items are chosen by; None: by the steps between them.
     choosing: Callable[[Collection], Choosing] | None = None
+    #: How items go beside each other on facing pages; None where they have none.
     facing: Callable[[Collection], Facing] | None = None
+    #: Ending -> how a collection is written in a format of this medium's own; and how many items one holds at most.
     outputs: Mapping[str, Output] = field(default_factory=dict)
     room: Mapping[str, int] = field(default_factory=dict)
+    #: From a collection and a file of one of its outputs to what does not come along into that, in words; or "".
     losses: Callable[[Collection, Path], str] = lambda collection, target: ""
+    #: Ending -> how a collection is written in a format that says when each item begins, with a gap between two.
     sheets: Mapping[str, Sheet] = field(default_factory=dict)
+    #: Writes the number of a position, and of a side where there are several, into a file, or beside it; and from a
+    #: file to what is written then, which is the file itself or one beside it that may be replaced.
     write_numbers: Callable[[Path, Numbers, Numbers | None], None] | None = None
     numbered: Callable[[Path], Path] = lambda path: path
+    #: Mends a copy that names other files: the copy, and from their names to the new ones.
     relink: Callable[[Path, Mapping[str, str]], None] = lambda path, names: None
-    telling: Telling = field(default_factory=Telling)
-    levelling: Levelling | None = None
-    presets: Mapping[str, Preset] = field(default_factory=dict)
+    telling: Telling = field(default_factory=Telling)  #: what can be told of items besides their titles
+    levelling: Levelling | None = None  #: how items are brought to one level; None where that makes no sense
+    presets: Mapping[str, Preset] = field(default_factory=dict)  #: wishes that go together, by name
+    #: From a collection to what by its titles stands before and behind all else, such as a title page and an index:
+    #: item indices, each in its order.
     matter: Callable[[Collection], tuple[list[int], list[int]]] = lambda collection: ([], [])
 
     def spec(self, name: str | None = None) -> Spec:
@@ -581,15 +498,14 @@ def find_evidence(collection: Collection, medium: Medium) -> Evidence:
     found = medium.look(collection)(range(len(collection)))
     if found.pairs:
         return found
+
+    def measure(part: Step) -> NDArray[np.floating]:
+        from fabula.models.encoders.measures import closeness  # not loaded by who only parses files
+
+        return closeness(part.distance, own=callable(part.measured))
+
     steps = medium.steps(collection, np.zeros(len(collection)))
-    return Evidence(PairTables({part.name: partial(_measure_closeness, part) for part in steps.parts}))
-
-
-def _measure_closeness(part: Step) -> NDArray[np.floating]:
-    """How close items are in a step."""
-    from fabula.models.encoders.measures import closeness  # not loaded by who only parses files
-
-    return closeness(part.distance, own=callable(part.measured))
+    return Evidence(PairTables({part.name: partial(measure, part) for part in steps.parts}))
 
 
 class PairTables(Mapping[str, NDArray[np.floating]]):

@@ -106,40 +106,33 @@ def medium_of_file(ending: str) -> Medium | None:
     return next((medium for medium in reversed(media().values()) if ending.lower() in medium.endings), None)
 
 
-def media_of_files(files: Iterable[str]) -> list[Medium]:
-    """The medium that has most of some files, and others that claim at least half of those; none where none knows any.
+def choose_medium(files: Iterable[str], named: str | None) -> tuple[Medium | None, tuple[str, ...]]:
+    """The medium that is named, or else has most of some files; and a note where others claim half of those, too.
 
     What may lie beside the items of another medium that is there counts little: the lyrics of an album make no book.
-    Of several that have as many, the first is one that another package brings.
+    Of several that have as many, the first is one that another package brings; where none knows any there is none.
 
-    >>> [medium.name for medium in media_of_files(["a.mp3", "b.mp3", "a.txt", "b.txt", "c.txt"])]
-    ['music']
+    >>> choose_medium(["a.mp3", "b.mp3", "a.txt", "b.txt", "c.txt"], None)[0].name
+    'music'
     """
+    if named is not None:
+        return find_medium(named), ()
     endings = Counter(Path(split_stretch(file)[0]).suffix.lower() for file in files)
     there = [medium for medium in reversed(media().values()) if medium.endings & set(endings)]
 
     def count(medium: Medium) -> float:
         beside = frozenset().union(*(other.companions for other in there if other is not medium))
-        return sum(
-            n * (_BESIDE if ending in beside else 1) for ending, n in endings.items() if ending in medium.endings
-        )
+        known = medium.endings & set(endings)
+        return sum(endings[ending] * (_BESIDE if ending in beside else 1) for ending in known)
 
     best = max(there, key=count, default=None)
     if best is None:
-        return []
+        return None, ()
     most = sum(endings[ending] for ending in best.endings)
-    shared = {other.name: sum(endings[ending] for ending in best.endings & other.endings) for other in there}
-    return [best, *(other for other in there if other is not best and 2 * shared[other.name] >= most)]
-
-
-def choose_medium(files: Iterable[str], named: str | None) -> tuple[Medium | None, tuple[str, ...]]:
-    """The medium that is named, or else has most of some files; and a note where others claim them too."""
-    if named is not None:
-        return find_medium(named), ()
-    found = media_of_files(files)
-    told = [f"{one.name} knows such files, too: say medium {one.name} for that" for one in found[1:]]
-    notes = (f"opened as {found[0].name}, though {'; '.join(told)}",) if told else ()
-    return next(iter(found), None), notes
+    shared = {one.name: sum(endings[ending] for ending in best.endings & one.endings) for one in there}
+    others = [one.name for one in there if one is not best and 2 * shared[one.name] >= most]
+    told = [f"{name} knows such files, too: say medium {name} for that" for name in others]
+    return best, (f"opened as {best.name}, though {'; '.join(told)}",) if told else ()
 
 
 def medium_of_columns(names: Iterable[str]) -> Medium:
@@ -149,9 +142,8 @@ def medium_of_columns(names: Iterable[str]) -> Medium:
     ('music', 'items')
     """
     wanted = {name.casefold() for name in names}
-    counts = {medium.name: len(wanted & set(medium.columns)) for medium in media().values()}
-    best = max(counts, key=lambda name: counts[name], default="")
-    return media()[best] if counts.get(best) else ITEMS
+    best = max(media().values(), key=lambda medium: len(wanted & set(medium.columns)))
+    return best if wanted & set(best.columns) else ITEMS
 
 
 def medium_for(occasion: str, medium: Medium) -> Medium:

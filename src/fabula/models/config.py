@@ -12,10 +12,10 @@ itself, in the shape of its features: (f,), or (f, s).
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,11 +62,9 @@ class Encoded(NamedTuple):
     """What an encoder makes of B collections of n items each."""
 
     essence: Array  # (B, n, d)
-    # (B, n, n, p): what it makes of each two items; None where it looks at none, or tells it some rows at a time
-    pairs: Array | None = None
     evidence: Evidence | None = None  # what was seen in the items of the one collection beside their features
-    # some rows and what it makes of their pairs with all items, (B, rows, n, p), until all have been
-    blocks: Callable[[], Iterator[tuple[slice, Array]]] | None = None
+    # some rows and what it makes of their pairs with all items, (B, rows, n, p), until all have been; None: of none
+    blocks: Callable[[], Iterable[tuple[slice, Array]]] | None = None
 
 
 class LoadedEncoder(Protocol):
@@ -144,6 +142,17 @@ class ScorerKind:
     doubles: tuple[str, ...] = ()  # tensors that are stored as float64; all others are float32
     also: tuple[str, ...] = ()  # other kinds that it stands for
     tables: bool = False  # whether its scores are always sums over tables: a part of a whole, never the one that orders
+
+
+Kind = TypeVar("Kind", EncoderKind, ScorerKind)
+
+
+def find_kind(kinds: Mapping[str, Kind], kind: Any, what: str) -> Kind:
+    """A kind of encoder or scorer by name; an unknown one is an error that names those there are."""
+    if not isinstance(kind, str) or kind not in kinds:
+        known = ", ".join(map(repr, kinds))
+        raise ModelError(f"{what}'s kind must be one of {known}; got {kind!r} (one of your own: register it first)")
+    return kinds[kind]
 
 
 def as_mapping(value: Any, what: str) -> Mapping[str, Any]:

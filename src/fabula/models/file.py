@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fabula.core.display import name_some, table_html
+from fabula.core.files import check_nested
 from fabula.core.fingerprints import fingerprints_of
 from fabula.errors import FabulaError, ModelError
 from fabula.models.config import Array, EncoderKind, Shape, as_mapping, as_whole
@@ -58,12 +59,31 @@ def model_bytes(model: Model) -> bytes:
 
 def read_parts(data: bytes, where: str) -> tuple[Header, ModelParts]:
     """The header of a model's file, and what the model is made of; ``where`` names it in errors."""
-    header, tensors = read_header(data, where)
     try:
-        for key in ("config", *_KINDS[header["kind"]].parts, "training", "card"):
+        tensors, metadata = read_tensors(data)
+    except ValueError as error:
+        raise ModelError(f"{where}: is not a model file, or is cut short (safetensors expected: {error})") from error
+    if "fabula" not in metadata:
+        raise ModelError(f"{where}: is a safetensors file of another program (its header does not mention fabula)")
+    try:
+        check_nested(metadata["fabula"], where)
+        header = json.loads(metadata["fabula"])
+    except (ValueError, RecursionError) as error:
+        raise ModelError(f"{where}: the header is damaged (JSON expected: {error})") from error
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise ModelError(f'{where}: is not a model file (its header must say "format": "{FORMAT}")')
+    version, kind = header.get("version"), header.get("kind")
+    if type(version) is not int or version < 1:
+        raise ModelError(f"{where}: the header is damaged (version {version!r})")
+    if version > VERSION:
+        raise ModelError(f"{where}: model file version {version}; this fabula reads up to {VERSION}: update fabula")
+    if kind not in _KINDS:
+        raise ModelError(f"{where}: is a model of kind {kind!r}; expected: {', '.join(map(repr, _KINDS))}")
+    try:
+        for key in ("config", *_KINDS[kind].parts, "training", "card"):
             if not isinstance(header.get(key), dict):
                 raise ModelError(f'the header\'s "{key}" must say what it is by name; got {header.get(key)!r}')
-        return header, _KINDS[header["kind"]].read(header, tensors)
+        return header, _KINDS[kind].read(header, tensors)
     except FabulaError as error:
         raise ModelError(f"{where}: {error}") from error
 
@@ -78,34 +98,6 @@ def read_tensors(data: bytes) -> tuple[Stored, dict[str, str]]:
         return load(data), json.loads(data[8 : 8 + size]).get("__metadata__") or {}
     except (SafetensorError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(error) from error
-
-
-def read_header(data: bytes, where: str) -> tuple[Header, Stored]:
-    """The document in the header of a model file, checked as far as format, version and kind, and its tensors."""
-    try:
-        tensors, metadata = read_tensors(data)
-    except ValueError as error:
-        raise ModelError(f"{where}: is not a model file, or is cut short (safetensors expected: {error})") from error
-    if "fabula" not in metadata:
-        raise ModelError(f"{where}: is a safetensors file of another program (its header does not mention fabula)")
-    try:
-        header = json.loads(metadata["fabula"])
-    except (ValueError, RecursionError) as error:
-        raise ModelError(f"{where}: the header is damaged (JSON expected: {error})") from error
-    _check_header(header, where)
-    return header, tensors
-
-
-def _check_header(header: Any, where: str) -> None:
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise ModelError(f'{where}: is not a model file (its header must say "format": "{FORMAT}")')
-    version, kind = header.get("version"), header.get("kind")
-    if type(version) is not int or version < 1:
-        raise ModelError(f"{where}: the header is damaged (version {version!r})")
-    if version > VERSION:
-        raise ModelError(f"{where}: model file version {version}; this fabula reads up to {VERSION}: update fabula")
-    if kind not in _KINDS:
-        raise ModelError(f"{where}: is a model of kind {kind!r}; expected: {', '.join(map(repr, _KINDS))}")
 
 
 def _read_essence(header: Header, tensors: Stored) -> ModelParts:
@@ -268,20 +260,17 @@ def tensor_shapes(config: Mapping[str, Any], item_shape: Shape) -> dict[str, Sha
             name = settings["kind"]
             raise ModelError(f"{name} encoder needs features with {kind.axes} axes per item; got shape {item_shape}")
         shapes = dict.fromkeys(MEASURED, item_shape)
-    return shapes | kind.shapes(settings, item_shape, d) | _scorer_shapes(config.get("scorers"), d)
-
-
-def _scorer_shapes(scorers: Any, d: int) -> dict[str, Shape]:
+    shapes |= kind.shapes(settings, item_shape, d)
+    scorers = config.get("scorers")
     if not isinstance(scorers, list):
         raise ModelError(f'the configuration\'s "scorers" must be a list; got {scorers!r}')
-    shapes: dict[str, Shape] = {}
     seen: set[Any] = set()
-    for settings in scorers:
-        kind = as_mapping(settings, "scorers").get("kind")
-        shapes |= scorer_kind(kind).shapes(settings, d)
-        if kind in seen:
-            raise ModelError(f"a model has a scorer of each kind at most once; got {kind!r} twice")
-        seen.add(kind)
+    for own in scorers:
+        name = as_mapping(own, "scorers").get("kind")
+        shapes |= scorer_kind(name).shapes(own, d)
+        if name in seen:
+            raise ModelError(f"a model has a scorer of each kind at most once; got {name!r} twice")
+        seen.add(name)
     return shapes
 
 
@@ -323,12 +312,9 @@ def card_lines(model: Model) -> list[tuple[str, str]]:
     [('bits, arcs', '0.25'), ('training, seen', 'not recorded')]
     """
     size = sum(tensor.size for tensor in model.tensors.values())
-    made_of = [
-        *model.encoder.describe(),
-        ("scorers", ", ".join(model.scorers) or "none"),
-        ("numbers inside", f"{size:,}"),
-    ]
-    return [*made_of, *flat(model.card, ""), *flat(describe_training(model.training), "training")]
+    made_of = [("scorers", ", ".join(model.scorers) or "none"), ("numbers inside", f"{size:,}")]
+    trained = flat(describe_training(model.training), "training")
+    return [*model.encoder.describe(), *made_of, *flat(model.card, ""), *trained]
 
 
 def card_brief(model: Model) -> str:

@@ -15,11 +15,11 @@ from fabula.core.arcs import Arcs
 from fabula.core.arrays import Alike, Floats, Ints, normalise_many
 from fabula.core.collection import Collection, Evidence, Item
 from fabula.core.collections import Collections
-from fabula.core.energy import MOST_ORDERED, Energy
+from fabula.core.energy import Energy, check_count
 from fabula.core.files import write_whole
 from fabula.core.fit import Fit
 from fabula.errors import FabulaError, FileError, InputError, ModelError, check_kind
-from fabula.models.config import PAIRS, Array, Encoded, EncoderKind, LoadedEncoder, LoadedScorer, Tensors
+from fabula.models.config import PAIRS, Encoded, LoadedEncoder, LoadedScorer
 from fabula.models.encoders import encoder_kind
 from fabula.models.file import card_brief, card_html, check_tensors, model_bytes, plain, read_parts, tensor_shapes
 from fabula.models.order import OrderedMany, Rule, join_fits, lean, order_many, propose, search_orderings, solvable
@@ -64,11 +64,17 @@ class Model:
         self.training: dict[str, Any] = plain(training or {}, "training record")
         self.card: dict[str, Any] = plain(card or {}, "card")
         shapes = tensor_shapes(self.config, inputs.item_shape if isinstance(inputs, Transform) else ())
-        kind = encoder_kind(self.config["encoder"]["kind"])
+        encoder = self.config["encoder"]
+        kind = encoder_kind(encoder["kind"])
         if kind.load is None:
             shapes = {name: shape for name, shape in shapes.items() if name not in MEASURED}
         self.tensors = check_tensors(tensors, shapes, kind)
-        self.encoder: LoadedEncoder = _load_encoder(kind, self.config, self.tensors, inputs)
+        self.encoder: LoadedEncoder
+        if kind.load is not None:
+            self.encoder = kind.load(encoder, self.tensors, inputs)
+        else:  # doubles, so that rounding does not tell equal items apart; scores bear floats
+            own = {name: t.astype(np.float64) for name, t in self.tensors.items() if name.startswith("encoder.")}
+            self.encoder = ItemEncoder(kind, encoder, own, inputs, self.dimensions)
         self._scorers: dict[str, Any] = {
             settings["kind"]: scorer_kind(settings["kind"]).load(self.tensors, settings)
             for settings in self.config["scorers"]
@@ -199,20 +205,15 @@ class Model:
         one = self._one(features, titles, album, artists)
         return self._read(one, evidence, scorer)[1]
 
-    def energy_many(
-        self, collections: Sequence[ArrayLike | Collection], evidence: Sequence[Evidence] | None = None
-    ) -> list[Energy]:
-        """What it says of each of many collections, or arrays of features, those of one length in one pass."""
-        many = self._many([self._one(each, number=k) for k, each in enumerate(collections, start=1)], None)
-        found: dict[int, Energy] = {}
-        for some, energy in self._energies(many, evidence):
-            found |= {int(number): energy[at] for at, number in enumerate(some.numbers)}
-        return [found[number] for number in range(len(many))]
-
     def tables_all(self, collections: Sequence[ArrayLike | Collection]) -> list[tuple[Floats, Floats]]:
         """Of each of many collections the scores of items at positions, and of items after items, (n, n) each."""
-        energies = self.energy_many(collections)
-        return [(e.at(e.n), np.zeros((e.n, e.n)) if e.flow is None else e.flow) for e in energies]
+        many = self._many([self._one(each, number=k) for k, each in enumerate(collections, start=1)], None)
+        found: dict[int, tuple[Floats, Floats]] = {}
+        for some, energy in self._energies(many):
+            positions = energy.at(energy.n)
+            flow = np.zeros_like(positions) if energy.flow is None else energy.flow
+            found |= dict(zip(some.numbers.tolist(), zip(positions, flow, strict=True), strict=True))
+        return [found[number] for number in range(len(many))]
 
     def score(
         self,
@@ -261,15 +262,12 @@ class Model:
         ``fixed``: position -> item, negative positions count from the end; the rest as :meth:`encode` and
         :meth:`energy` take it.
         """
-        one = self._one(features, titles, album, artists)
-        self._check_scorer(None)
-        scorer = self._sequence_scorer(None)
+        one, scorer = self._one(features, titles, album, artists), self._sequence_scorer(None)
         if scorer is not None:
             return self._order_sequence(scorer, self.encode(one), alternatives, fixed)
         x, energy = self._read(one, evidence, None)
-        essence = (
-            lean(solvable(energy)) if x.evidence is not None else normalise_many(x.essence[0], np.array([0, len(one)]))
-        )
+        within = np.array([0, len(one)])
+        essence = lean(solvable(energy)) if x.evidence is not None else normalise_many(x.essence[0], within)
         return propose(energy, np.asarray(essence, dtype=np.float64), alternatives, fixed)
 
     def order_many(
@@ -298,7 +296,7 @@ class Model:
         self._check_scorer(None)
         many, scorer = self._many(features, offsets), self._sequence_scorer(None)
         if scorer is None:
-            return order_many(self._energies(many, None), many.offsets, rule, seconds)
+            return order_many(self._energies(many), many.offsets, rule, seconds)
         essence = self.encode_many(many)
         if isinstance(scorer, Arcs) and not self._tables:
             orderings, scores = scorer.order_many(essence, many.offsets)
@@ -368,23 +366,14 @@ class Model:
 
     def _read(self, one: Collection, evidence: Evidence | None, scorer: str | None) -> tuple[Encoded, Energy]:
         """What it makes of one collection, and says of its orderings."""
-        if len(one) > MOST_ORDERED:
-            told = f"a model orders {MOST_ORDERED:,} items at most, and here are {len(one):,}"
-            raise InputError(f"{told}: take some of them, or order by a column (--by)")
+        check_count(len(one))
         many = self._many([one], None)
         _, x = next(self.encoder.encode(many, None if evidence is None else [evidence]))
         return x, self.energy_of(x, scorer)[0]
 
-    def _energies(self, many: Collections, evidence: Sequence[Evidence] | None) -> Iterator[tuple[Alike, Energy]]:
+    def _energies(self, many: Collections) -> Iterator[tuple[Alike, Energy]]:
         """What it says of collections of one length, with a leading axis, until all have been."""
-        one_by_one = self._sequence_scorer(None) is not None
-        for some, x in self.encoder.encode(many, evidence):
-            if one_by_one:
-                for at, (number, rows) in enumerate(zip(some.numbers, some.rows, strict=True)):
-                    own = Encoded(x.essence[at : at + 1])
-                    yield Alike(number[np.newaxis], rows[np.newaxis]), self.energy_of(own, None)
-            else:
-                yield some, self.energy_of(x, None)
+        return ((some, self.energy_of(x)) for some, x in self.encoder.encode(many, None))
 
     def energy_of(self, x: Encoded, scorer: str | None = None) -> Energy:
         """The sum of what its scorers say; of those that read whole sequences, the one that orders."""
@@ -392,7 +381,14 @@ class Model:
         tables = [self._scorers[kind].energy(x) for kind in self._tables if scorer in (None, kind)]
         asked = self._sequence_scorer(scorer)
         if asked is not None:
-            tables.append(Energy(whole=_asking(asked, x.essence[0]), shape=x.essence.shape[:2]))
+            essence, scorer_of, which = x.essence, asked.score, np.arange(len(x.essence))[:, np.newaxis, np.newaxis]
+
+            def score(rows: Ints) -> Floats:
+                """What it says of orderings (B, r, m) of each collection (n, d)."""
+                sequences = essence[which, rows].reshape(-1, rows.shape[-1], essence.shape[-1])
+                return np.asarray(scorer_of(np.asarray(sequences, dtype=np.float64))).reshape(rows.shape[:-1])
+
+            tables.append(Energy(whole=score, shape=x.essence.shape[:2]))
         total: Energy = tables[0]
         for one in tables[1:]:
             total = total + one
@@ -421,18 +417,23 @@ class Model:
         """How likely sequences of essence are, by a scorer that takes one."""
         if not self.by_item:
             raise ModelError("this model sees whole collections, not sequences of essence: give score its orderings")
-        batch, single = self._as_batch(sequence)
-        self._check_scorer(scorer)
-        chosen = self._sequence_scorer(scorer)
-        scores = self._score_batch(batch, chosen, scorer) if len(batch) else np.zeros(0)
+        values = _as_numbers(sequence, "a sequence")
+        single = values.ndim < 3
+        batch = values[:, np.newaxis] if values.ndim == 1 else values
+        batch = batch[np.newaxis] if single else batch  # (m, n, d)
+        if batch.ndim != 3 or batch.shape[2] != self.dimensions or batch.shape[1] == 0:
+            d = self.dimensions
+            raise ModelError(f"this model scores sequences of shape (n, {d}) or (m, n, {d}); got {values.shape}")
+        if not np.isfinite(batch).all():
+            raise InputError("a sequence must be finite to be scored; it holds NaN or inf")
+        scores = self._score_batch(batch, scorer)
         return float(scores[0]) if single else scores
 
-    def _score_batch(self, batch: Floats, chosen: LoadedScorer | None, scorer: str | None = None) -> Floats:
-        """What a scorer of sequences, and those that give tables, say of sequences (m, n, d): shape (m,)."""
-        tables = [self._scorers[kind].energy(Encoded(batch)) for kind in self._tables if scorer in (None, kind)]
+    def _score_batch(self, batch: Floats, scorer: str | None = None) -> Floats:
+        """What scorers say of sequences (m, n, d) as they are: shape (m,)."""
+        self._check_scorer(scorer)
         along = np.tile(np.arange(batch.shape[1]), (len(batch), 1))
-        parts = [np.asarray(energy.score(along)) for energy in tables]
-        return np.asarray(np.sum([*parts, *([] if chosen is None else [np.asarray(chosen.score(batch))])], axis=0))
+        return np.asarray(self.energy_of(Encoded(batch), scorer).score(along)) if len(batch) else np.zeros(0)
 
     def _order_sequence(
         self, scorer: LoadedScorer, essence: Floats, alternatives: int, fixed: Mapping[int, int] | None
@@ -441,41 +442,7 @@ class Model:
         order: Callable[..., list[Fit]] | None = getattr(scorer, "order", None)
         if order is not None and not self._tables:
             return order(essence, alternatives=alternatives, fixed=fixed)
-        return search_orderings(
-            lambda batch: self._score_batch(batch, scorer), essence, alternatives=alternatives, fixed=fixed
-        )
-
-    def _as_batch(self, sequence: ArrayLike) -> tuple[Floats, bool]:
-        """Sequences as (m, n, d), and whether there is a single one."""
-        values = _as_numbers(sequence, "a sequence")
-        single = values.ndim < 3
-        batch = values[:, np.newaxis] if values.ndim == 1 else values
-        batch = batch[np.newaxis] if single else batch
-        if batch.ndim != 3 or batch.shape[2] != self.dimensions or batch.shape[1] == 0:
-            d = self.dimensions
-            raise ModelError(f"this model scores sequences of shape (n, {d}) or (m, n, {d}); got {values.shape}")
-        if not np.isfinite(batch).all():
-            raise InputError("a sequence must be finite to be scored; it holds NaN or inf")
-        return batch, single
-
-
-def _asking(scorer: LoadedScorer, essence: Array) -> Callable[[Ints], Floats]:
-    """What a scorer of sequences says of orderings (..., r, m) of one collection (n, d)."""
-
-    def score(rows: Ints) -> Floats:
-        found = scorer.score(np.asarray(essence[rows.reshape(-1, rows.shape[-1])], dtype=np.float64))
-        return np.asarray(found).reshape(rows.shape[:-1])
-
-    return score
-
-
-def _load_encoder(kind: EncoderKind, config: Mapping[str, Any], tensors: Tensors, inputs: Any) -> LoadedEncoder:
-    settings = config["encoder"]
-    if kind.load is not None:
-        return kind.load(settings, tensors, inputs)
-    # Doubles, so that rounding does not tell equal items apart; scores bear floats.
-    own = {name: t.astype(np.float64) for name, t in tensors.items() if name.startswith("encoder.")}
-    return ItemEncoder(kind, settings, own, inputs, int(config["dimensions"]))
+        return search_orderings(self._score_batch, essence, alternatives=alternatives, fixed=fixed)
 
 
 def _as_numbers(value: ArrayLike, what: str) -> Floats:

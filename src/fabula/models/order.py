@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.arrays import Alike, Floats, Ints, as_ordering, normalise, positions
+from fabula.core.arrays import Alike, Bools, Floats, Ints, as_ordering, normalise, positions
 from fabula.core.collection import Collection, Evidence
 from fabula.core.collections import Collections
 from fabula.core.energy import Energy, distance_basis, position_basis, split_items
 from fabula.core.fit import Fit, as_fixed, lay
 from fabula.core.posterior import agreement, posterior
 from fabula.core.solver import Arrangement, Constraints, Goal, arrange
-from fabula.core.solver.solve import ArrangedMany, arrange_many
+from fabula.core.solver.solve import arrange_many
 from fabula.core.template import Template, from_arc
 from fabula.errors import ConflictError, InputError, ModelError
 from fabula.models.encoders.measures import LEANINGS, MeasuresEncoder
@@ -107,7 +107,7 @@ class OrderedMany:
     orderings: Ints = field(repr=False)  # (rows,): ``ordering[position] = item``, counted within each collection
     offsets: Ints = field(repr=False)  # (number + 1,): where each collection begins and ends
     scores: Floats  # (number,): how likely each is beside others of the same collection; higher is likelier
-    exact: np.ndarray[tuple[int], np.dtype[np.bool_]]  # (number,): whether no other ordering does better
+    exact: Bools  # (number,): whether no other ordering does better
     gap: Floats  # (number,): how much better another could be, as a part of what was reached; NaN where not known
 
     def __len__(self) -> int:
@@ -143,26 +143,19 @@ def order_many(
     orderings, number = np.empty(offsets[-1], dtype=np.intp), len(offsets) - 1
     scores, gap, exact = np.empty(number), np.zeros(number), np.ones(number, dtype=bool)
     for some, energy in energies:
-        found = _arrange_alike(energy, rule, seconds)
+        places = energy.at(energy.n)
+        flow = np.zeros_like(places) if energy.flow is None else energy.flow
+        if rule == "agreeing" and energy.n <= MOST_EXPECTED:
+            agreeing = agreement(posterior(energy))
+            places, flow = agreeing.at(energy.n), np.asarray(agreeing.flow)
+        found = arrange_many(-places, None if rule == "arcs" else -flow, seconds=seconds)
         orderings[some.rows], gap[some.numbers], exact[some.numbers] = found.orderings, found.gap, found.exact
         scores[some.numbers] = energy.score(found.orderings)
     return OrderedMany(orderings, offsets, scores, exact, gap)
 
 
-def _arrange_alike(energy: Energy, rule: Rule, seconds: float) -> ArrangedMany:
-    """One ordering of each of B collections of one length."""
-    places = energy.at(energy.n)
-    if rule == "arcs":
-        return arrange_many(-places)
-    flow = np.zeros_like(places) if energy.flow is None else energy.flow
-    if rule == "agreeing" and energy.n <= MOST_EXPECTED:
-        agreeing = agreement(posterior(energy))
-        places, flow = agreeing.at(energy.n), np.asarray(agreeing.flow)
-    return arrange_many(-places, -flow, seconds=seconds)
-
-
 def search_orderings(
-    score: Score, essence: Floats, *, alternatives: int = 4, fixed: Mapping[int, int] | None = None, seed: int = 0
+    score: Score, essence: Floats, *, alternatives: int = 4, fixed: Mapping[int, int] | None = None
 ) -> list[Fit]:
     """Orderings of an essence (n, d) that no swap and no move of one item makes likelier; likeliest first, distinct.
 
@@ -175,7 +168,7 @@ def search_orderings(
     array([1, 2, 0])
     """
     _check_alternatives(alternatives)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     pinned = as_fixed(fixed or {}, len(essence))
     ends: list[tuple[float, Ints]] = []
     near: list[tuple[float, Ints]] = []
@@ -189,10 +182,10 @@ def search_orderings(
         near.extend(around)
     found: dict[bytes, tuple[float, Ints]] = {}
     for candidates in (ends, near):
-        for value, ordering in sorted(candidates, key=_by_score):
+        for value, ordering in sorted(candidates, key=lambda pair: -pair[0]):
             if len(found) < alternatives:
                 found.setdefault(essence[ordering].tobytes(), (value, ordering))
-    return [_as_fit(essence, pair[1], pair[0]) for pair in sorted(found.values(), key=_by_score)]
+    return [_as_fit(essence, pair[1], pair[0]) for pair in sorted(found.values(), key=lambda pair: -pair[0])]
 
 
 def _climb(
@@ -232,10 +225,6 @@ def _neighbours(ordering: Ints, free_positions: Ints, rng: np.random.Generator) 
         else:  # the first of the part behind its last, or the last before its first
             row[free_positions[a : b + 1]] = np.roll(part, -1 if kind == 1 else 1)
     return out
-
-
-def _by_score(candidate: tuple[float, Ints]) -> float:
-    return -candidate[0]
 
 
 # Why an item stands where it does: what each thing known of it, and each neighbour, adds.
@@ -298,9 +287,8 @@ def _leave_out(
             # (3, 1 + cells, seen), all known first
             stand = _stand(model.energy_of(encoder.encode_inputs(block)), within, seen, n)
             group, one = np.divmod(cells, len(mine))
-            lost[:, group, items[mine[one]]] = (
-                stand[:2, 0, mine[one]] - stand[:2, np.arange(1, len(cells) + 1), mine[one]]
-            )
+            left = stand[:2, np.arange(1, len(cells) + 1), mine[one]]
+            lost[:, group, items[mine[one]]] = stand[:2, 0, mine[one]] - left
             whole[:, items[mine]] = stand[:, 0, mine]
     names = tuple(TITLE if group < 0 else model.feature_names[group] for group in groups)
     return Contributions(names, whole[0], lost[0, :-1].T, whole[1], whole[2], lost[1, :-1].T, lost[0, -1])

@@ -121,15 +121,15 @@ def tensor_sizes(prefix: str, tensors: Mapping[str, Any]) -> dict[str, list[int]
 
 
 def _encoder_shapes(settings: Settings, item_shape: Shape, d: int) -> dict[str, Shape]:
-    return {**_sizes(settings, "encoder"), "encoder.signs": (d,)}
+    return _sizes(settings, "encoder", d)
 
 
 def _scorer_shapes(settings: Settings, d: int) -> dict[str, Shape]:
     kind = settings["kind"]
-    return {**_sizes(settings, kind), f"{kind}.signs": (d,), f"{kind}.scale": (1,)}
+    return {**_sizes(settings, kind, d), f"{kind}.scale": (1,)}
 
 
-def _sizes(settings: Settings, prefix: str) -> dict[str, Shape]:
+def _sizes(settings: Settings, prefix: str, d: int) -> dict[str, Shape]:
     sizes = settings.get("tensors")
     legal = isinstance(sizes, dict) and all(
         name.startswith(f"{prefix}.net.") and isinstance(size, list) and all(type(n) is int and n >= 0 for n in size)
@@ -137,7 +137,7 @@ def _sizes(settings: Settings, prefix: str) -> dict[str, Shape]:
     )
     if not isinstance(sizes, dict) or not legal:
         raise ModelError(f'the {prefix}\'s "tensors" must give each tensor, {prefix}.net.*, its shape')
-    return {name: tuple(size) for name, size in sizes.items()}
+    return {name: tuple(size) for name, size in sizes.items()} | {f"{prefix}.signs": (d,)}
 
 
 def _encode(tensors: Tensors, x: Array, settings: Settings) -> Array:

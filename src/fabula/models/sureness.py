@@ -139,10 +139,10 @@ def measure_kin(features: Floats, terms: Terms, threads: Floats | None) -> Float
 
 
 def _mean_cosine(rows: sparse.csr_array) -> float:
-    """The mean cosine of every two rows."""
-    table = (rows @ rows.T).toarray()
-    size = np.sqrt(np.maximum(np.diag(table), 1e-18))
-    return float((table / np.outer(size, size))[np.triu_indices(len(table), 1)].mean())
+    """The mean cosine of every two rows, by the length of the sum of all rows of length 1."""
+    n, squares = rows.shape[0], np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64).ravel()
+    total = rows.T @ (1 / np.sqrt(np.maximum(squares, 1e-18)))
+    return float((total @ total - np.count_nonzero(squares)) / (n * (n - 1)))
 
 
 def is_far(kin: Mapping[str, Any], found: Floats) -> bool:

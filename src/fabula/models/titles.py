@@ -149,15 +149,14 @@ def _without_numbering(titles: list[str], place: int) -> list[str]:
     few = len(values) < _FEWEST or len(set(values)) < len(values) or not _most(len(values), titles)
     if few or max(values) - min(values) >= 1.5 * len(values):  # a numbering is distinct, and hardly any is left out
         return titles
-    return [_cut(title, number) if number else title for title, number in zip(titles, found, strict=True)]
 
+    def cut(title: str, number: Number) -> str:
+        folded = fold(title)
+        text = title if len(title) == len(folded) else folded  # folding may lengthen: then its places hold there only
+        before = _BEFORE.sub("", text[: number.start])
+        return f"{before} {_AFTER.sub('', text[number.end :])}".strip()
 
-def _cut(title: str, number: Number) -> str:
-    """A title without a number and the marks about it."""
-    folded = fold(title)
-    text = title if len(title) == len(folded) else folded  # folding may lengthen: then its places hold there only
-    before = _BEFORE.sub("", text[: number.start])
-    return f"{before} {_AFTER.sub('', text[number.end :])}".strip()
+    return [cut(title, number) if number else title for title, number in zip(titles, found, strict=True)]
 
 
 # What a title says: words and pieces of words, marks, and the part it is of something.
@@ -183,6 +182,9 @@ class Title(NamedTuple):
     marks: tuple[float, ...]  # one number for each of MARKS
     base: str  # what it is a part of
     part: int  # which part it is, 0 where it names none
+
+
+UNTITLED = Title(known=False, words=(), marks=(0.0,) * len(MARKS), base="", part=0)
 
 
 def read_titles(titles: Sequence[str], album: str = "", artists: Sequence[str] | None = None) -> list[Title]:
@@ -217,6 +219,10 @@ def words_of(text: str) -> tuple[str, ...]:
     return tuple([_SAME.get(word, word) for word in found])
 
 
+def _join(text: str) -> str:
+    return " ".join(words_of(text))
+
+
 def tokens_of(words: Sequence[str]) -> list[str]:
     """What may stand in a vocabulary for a title: its words, its pairs of words, and the whole of it.
 
@@ -227,7 +233,7 @@ def tokens_of(words: Sequence[str]) -> list[str]:
     return [*words, *pairs, *([f"={' '.join(words)}"] if words else [])]
 
 
-def grams_of(words: Sequence[str], sizes: Sequence[int] = (3, 4)) -> list[str]:
+def grams_of(words: Sequence[str]) -> list[str]:
     """The pieces of a title's words, with ``<`` and ``>`` for the ends of a word.
 
     >>> grams_of(("end",))
@@ -236,14 +242,14 @@ def grams_of(words: Sequence[str], sizes: Sequence[int] = (3, 4)) -> list[str]:
     found: list[str] = []
     for word in words:
         ended = f"<{word}>"
-        for size in sizes:
+        for size in (3, 4):
             found.extend(ended[i : i + size] for i in range(len(ended) - size + 1))
     return found
 
 
 def _part(text: str, found: tuple[Number, ...]) -> tuple[str, int]:
     """What a title is a part of, and which: the number behind a word such as part, else one that ends it."""
-    whole = " ".join(words_of(text))
+    whole = _join(text)
     if not found:
         return whole, 0
     folded = fold(text)
@@ -319,14 +325,6 @@ class Series(NamedTuple):
         return first in known and known.get(second) == known[first] + 1
 
 
-class _Count(NamedTuple):
-    """One number of a title that may count: of what, by which mark, and which."""
-
-    name: str
-    mark: str
-    value: int
-
-
 def find_series(titles: Sequence[str]) -> list[Series]:
     """The series that the titles of one collection make, the longest first; numbers of tracks make none.
 
@@ -338,14 +336,19 @@ def find_series(titles: Sequence[str]) -> list[Series]:
     >>> find_series(["03 Air", "01 Sea", "Track 2", "Song for 7", "1984"])
     []
     """
-    texts = _without_tracks(titles)
+    # without the numbers of tracks; "2. Satz" has none, "10 page" where most are numbered so
+    begun = [_BEGINS.match(title) for title in titles]
+    cut = _BEGINS if _most(sum(map(bool, begun)), titles) else _LEADING
+    left = [cut.sub("", _LEADING.sub("", _TRACK.sub("", title))) for title in titles]
+    kept = [(words_of(text) or ("",))[0] in _MARKED for text in left]
+    texts = [fold(title if keep else text) for title, text, keep in zip(titles, left, kept, strict=True)]
     groups: dict[tuple[str, str], dict[int, list[int]]] = {}
     for item, text in enumerate(texts):
-        for found in _counts(text):
-            groups.setdefault((found.name, found.mark), {}).setdefault(found.value, []).append(item)
+        for name, mark, value in _counts(text):
+            groups.setdefault((name, mark), {}).setdefault(value, []).append(item)
     if not groups:
         return []
-    whole = {" ".join(words_of(text)): item for item, text in enumerate(texts)}
+    whole = {_join(text): item for item, text in enumerate(texts)}
     series = []
     for (name, mark), held in groups.items():
         if name in whole and min(held) == 2:  # "Hope" before "Hope II"
@@ -358,15 +361,6 @@ def find_series(titles: Sequence[str]) -> list[Series]:
     return sorted(series, key=lambda one: (-len(one.items), one.items))
 
 
-def _without_tracks(titles: Sequence[str]) -> list[str]:
-    """Titles, folded, without the numbers of their tracks; "2. Satz" has none, "10 page" where most are numbered so."""
-    begun = [_BEGINS.match(title) for title in titles]
-    cut = _BEGINS if _most(sum(map(bool, begun)), titles) else _LEADING
-    left = [cut.sub("", _LEADING.sub("", _TRACK.sub("", title))) for title in titles]
-    kept = [(words_of(text) or ("",))[0] in _MARKED for text in left]
-    return [fold(title if keep else text) for title, text, keep in zip(titles, left, kept, strict=True)]
-
-
 def _counts_through(name: str, mark: str, items: list[list[int]], numbered: list[int], n: int) -> bool:
     """Whether numbered items are a series: each number once, hardly any left out, no numbering of all tracks."""
     once = all(len(some) == 1 for some in items) and len({some[0] for some in items}) == len(items)
@@ -376,8 +370,8 @@ def _counts_through(name: str, mark: str, items: list[list[int]], numbered: list
     return len(items) >= _FEWEST if bare else mark != "end" or len(items) < max(3, n / 2)
 
 
-def _counts(text: str) -> Iterator[_Count]:
-    """The numbers of a folded title that may count something."""
+def _counts(text: str) -> Iterator[tuple[str, str, int]]:
+    """The numbers of a folded title that may count something: of what, by which mark, and which."""
     if not _DIGIT.search(text) and _COUNT_WORDS.isdisjoint(_TOKEN.findall(text)):
         return
     tokens = list(_TOKEN.finditer(text))
@@ -397,22 +391,17 @@ def _counts(text: str) -> Iterator[_Count]:
         if marked and before is not None and (digits or roman(word) or spelt):
             own = "part" if before[0] in _PART_WORDS else before[0]
             value = digits or roman(word) or spelt
-            yield _Count(_name(text[: before.start()]), own, value)
+            yield _join(text[: before.start()]), own, value
         elif text[:start].rstrip().endswith("#") and digits:
-            yield _Count(_name(text[:start]), "#", digits)
+            yield _join(text[:start]), "#", digits
         elif after in _MARKED and (word in _ORDINALS or (digits and ordinal)):
-            yield _Count(_name(text[:start]), after, digits or spelt)
+            yield _join(text[:start]), after, digits or spelt
         elif roman(word) and (rest[:1] in (".", ":", ")") or (last and (at or len(word) > 1 or text == word))):
-            yield _Count(_name(text[:start]), "roman." if rest[:1] in (".", ":") else "roman", roman(word))
+            yield _join(text[:start]), "roman." if rest[:1] in (".", ":") else "roman", roman(word)
         elif digits and at and rest[:1] == "." and not last and _WORK.search(text[:start]):
-            yield _Count(_name(text[:start]), "arabic.", digits)
+            yield _join(text[:start]), "arabic.", digits
         elif last and at and (digits or (spelt and len(word) > 2)):
-            yield _Count(_name(text[:start]), "end" if digits else "word", digits or spelt)
-
-
-def _name(text: str) -> str:
-    """What is counted, by the words before its number."""
-    return " ".join(words_of(text))
+            yield _join(text[:start]), "end" if digits else "word", digits or spelt
 
 
 def find_interludes(titles: Sequence[str]) -> list[int]:
@@ -430,8 +419,7 @@ def find_closers(titles: Sequence[str]) -> list[int]:
     >>> find_closers(["Outro", "Finale: Allegro", "Salida", "Grand Finale", "Codas"])
     [0, 1, 2]
     """
-    firsts = [(words_of(title) or ("",))[0] for title in titles]
-    closing = [first in _CLOSING_WORDS for first in firsts]
+    closing = [not _CLOSING_WORDS.isdisjoint(words_of(title)[:1]) for title in titles]
     return [item for item, title in enumerate(titles) if closing[item] or _CLOSING.match(fold(title))]
 
 

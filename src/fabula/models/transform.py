@@ -26,7 +26,7 @@ class Transform:
     ``bound`` from 0: an item unlike all training items is taken for the most unusual of them, not for something of
     which the encoder knows nothing. A missing value (NaN) becomes 0: it counts as the mean of the training items.
 
-    >>> t = Transform.of([[1.0], [3.0], [np.nan]], ("energy",))
+    >>> t = Transform(("energy",), (), [2.0], [1.0])
     >>> t.apply([[5.0], [np.nan]])
     array([[3.],
            [0.]])
@@ -47,7 +47,12 @@ class Transform:
         deviation: ArrayLike,
         bound: float = 0.0,
     ) -> None:
-        names, logs = _as_names(feature_names, logged)
+        names, logs = tuple(feature_names), tuple(logged)
+        if not names or len(set(names)) != len(names) or not all(isinstance(name, str) for name in names):
+            raise InputError(f"feature names must be one or more different texts; got {names}")
+        taken = dict(log_parts(text, names) for text in logs)
+        if len(taken) != len(logs) or any(n not in names or not 0 <= c < np.inf for n, c in taken.items()):
+            raise InputError(f"logged features must be among the feature names, each once; got {logs}")
         centre, spread = np.array(mean, dtype=np.float64), np.array(deviation, dtype=np.float64)
         if centre.ndim not in (1, 2) or len(centre) != len(names) or spread.shape != centre.shape:
             raise InputError(
@@ -59,21 +64,6 @@ class Transform:
         if not 0 <= bound < np.inf:
             raise InputError(f"the bound of a transform must be 0 (none) or above; got {bound}")
         self.__dict__.update(feature_names=names, logged=logs, mean=centre, deviation=spread, bound=float(bound))
-
-    @classmethod
-    def of(
-        cls, features: ArrayLike, feature_names: Sequence[str], logged: Sequence[str] = (), bound: float = 0.0
-    ) -> "Transform":
-        """The transform that gives the training items, (m, f) or (m, f, s), mean 0 and deviation 1; NaN is left out."""
-        names, logs = _as_names(feature_names, logged)
-        values = _take_logarithms(np.asarray(features, dtype=np.float64), names, logs)
-        known = ~np.isnan(values)
-        count = known.sum(axis=0)  # (f,) or (f, s)
-        if not count.all():
-            raise InputError(f"feature {names[int(np.argwhere(count == 0)[0, 0])]!r} has no value in any training item")
-        mean = np.where(known, values, 0.0).sum(axis=0) / count
-        variance = np.where(known, values - mean, 0.0) ** 2
-        return cls(names, logs, mean, np.sqrt(variance.sum(axis=0) / count), bound)
 
     @property
     def item_shape(self) -> tuple[int, ...]:
@@ -113,12 +103,19 @@ class ItemEncoder:
     def raw(self, many: Collections) -> Floats:
         """The essence of all items, (rows, d), not z-scored, some rows at a time; equal items have an equal one."""
         features = self._pick(many)
+        if self.kind.encode is None:
+            raise ModelError(f"encoder {self.settings['kind']!r} cannot encode items by themselves")
         try:
             found = np.empty((len(features), self.dimensions))
             for at in range(0, len(features), _ROWS):
-                found[at : at + _ROWS] = self._encode_items(self.transform.apply(features[at : at + _ROWS]))
+                x = self.transform.apply(features[at : at + _ROWS])
+                found[at : at + _ROWS] = self.kind.encode(self.tensors, x, self.settings)
         except InputError:
-            self._blame(many, features)
+            for number, (start, end) in enumerate(pairwise(many.offsets.tolist())):  # which collection it refuses
+                try:
+                    self.transform.apply(features[start:end])
+                except InputError as error:
+                    raise InputError(f"collection {many.ids[number]!r}: {error}") from error
             raise
         return quantise(found)
 
@@ -141,12 +138,6 @@ class ItemEncoder:
             ("encoder", str(self.settings["kind"])),
         ]
 
-    def _encode_items(self, x: Floats) -> Floats:
-        """Transformed features (n, f[, s]) to essence (n, d), each item by itself."""
-        if self.kind.encode is None:
-            raise ModelError(f"encoder {self.settings['kind']!r} cannot encode items by themselves")
-        return np.asarray(self.kind.encode(self.tensors, x, self.settings), dtype=np.float64)
-
     def _pick(self, many: Collections) -> Floats:
         """The features (rows, f[, s]), all of them."""
         if len(many):
@@ -156,14 +147,6 @@ class ItemEncoder:
             expected = ", ".join(map(str, shape))
             raise ModelError(f"this model takes features of shape (n, {expected}), n at least 1; got {features.shape}")
         return np.asarray(features, dtype=np.float64)
-
-    def _blame(self, many: Collections, features: Floats) -> None:
-        """Name the collection whose features the transform refuses."""
-        for number, (start, end) in enumerate(pairwise(many.offsets.tolist())):
-            try:
-                self.transform.apply(features[start:end])
-            except InputError as error:
-                raise InputError(f"collection {many.ids[number]!r}: {error}") from error
 
 
 def check_features(needed: Sequence[str], there: Sequence[str], collection: str) -> None:
@@ -212,13 +195,3 @@ def log_parts(text: str, names: Sequence[str]) -> tuple[str, float]:
     except ValueError:
         return text, 0.0
     return name, offset
-
-
-def _as_names(feature_names: Sequence[str], logged: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    names, logs = tuple(feature_names), tuple(logged)
-    if not names or len(set(names)) != len(names) or not all(isinstance(name, str) for name in names):
-        raise InputError(f"feature names must be one or more different texts; got {names}")
-    taken = [log_parts(text, names) for text in logs]
-    if any(name not in names or not 0 <= offset < np.inf for name, offset in taken) or len(dict(taken)) != len(logs):
-        raise InputError(f"logged features must be among the feature names, each once; got {logs}")
-    return names, logs

@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 from html import escape
-from pathlib import Path
 
-from fabula.core.files import write_whole
 from fabula.jobs.status import Standing, duration
 from fabula.report.charts import Bar, bars_figure
 from fabula.report.markup import html_page, html_table, read_style
@@ -20,13 +18,8 @@ _RULES = (
 )
 
 
-def write_board(cards: Sequence[BenchCard], path: str | Path) -> Path:
-    """Write a page with a board for each task, whole or not at all."""
-    return write_whole(path, board_page(cards))
-
-
 def board_page(cards: Sequence[BenchCard]) -> str:
-    """The page: for each task the table of all methods and the picture of their rank correlation."""
+    """A page with a board for each task: the table of all methods and the picture of their rank correlation."""
     heading = f'<h1>Finding the order</h1><p class="sub">{escape(_RULES)}</p>'
     return html_page("Finding the order", [heading, *map(_board, cards)], style=read_style("board"))
 
@@ -46,7 +39,7 @@ def _board(card: BenchCard) -> str:
     notes = "".join(f'<p class="note">{escape(note)}</p>' for note in card.notes)
     found = [(row.method, row.metrics["spearman"]) for row in card.rows if row.method != "random"]
     bars = [Bar(method, rho.mean, rho.low, rho.high) for method, rho in found]
-    figure = bars_figure([("Spearman's rank correlation with the true order", bars)], standalone=False) if bars else ""
+    figure = bars_figure([("Spearman's rank correlation with the true order", bars)]) if bars else ""
     heads = "".join(f'<th class="n">{escape(name)}</th>' for name in (*SHOWN, "failed"))
     table = html_table(f"<th>method</th>{heads}", map(_row, card.rows))
     return f"<h2>{escape(task['name'])}</h2><p>{escape(about)}</p>{failures}{notes}{table}<figure>{figure}</figure>"
@@ -78,14 +71,8 @@ _STATES = {
 _MOST = 4000  # squares on a page; of more shards each stands for several
 
 
-def write_job_page(standing: Standing, path: str | Path, *, every: float | None = None) -> Path:
-    """Write the page, whole or not at all; with ``every`` it looks again after so many seconds."""
-    return write_whole(path, job_page(standing, every=every))
-
-
-def job_page(standing: Standing, *, every: float | None = None) -> str:
-    """The page as HTML: how much is done, how fast, each shard as a square, who is at work, what failed."""
-    one = standing
+def job_page(one: Standing, *, every: float | None = None) -> str:
+    """How much is done, how fast, each shard as a square, who works, what failed; ``every`` so many seconds anew."""
     share = one.done / one.shards if one.shards else 1.0
     body = [
         f"<h1>{escape(one.task)}</h1>",
@@ -95,9 +82,20 @@ def job_page(standing: Standing, *, every: float | None = None) -> str:
         _facts(one, share),
         f"<h2>{f'Round {one.round}: shards' if one.round else 'Shards'}</h2>",
         _grid(one),
-        *_workers(one),
-        *_failures(one),
     ]
+    if one.busy:
+        rows = (
+            f"<td>{escape(each.worker)}</td><td>{escape(each.shard)}</td>"
+            f'<td class="n">{duration(each.seconds)}</td><td>{"lost" if each.stale else "at work"}</td>'
+            for each in one.busy
+        )
+        head = '<th>worker</th><th>shard</th><th class="n">for</th><th></th>'
+        body += ["<h2>At work</h2>", html_table(head, rows)]
+    elif not one.complete:
+        body.append('<p class="note">Nobody is at work.</p>')
+    if one.failed:
+        rows = (f"<td>{escape(name)}</td><td>{escape(why)}</td>" for name, why in one.failed.items())
+        body += ["<h2>Failed</h2>", html_table("<th>shard</th><th>why it failed</th>", rows)]
     again = "" if every is None else f'<meta http-equiv="refresh" content="{max(1, round(every))}">'
     return html_page(f"{100 * share:.0f} % · {one.task}", body, style=read_style("job"), head=again)
 
@@ -127,22 +125,3 @@ def _grid(one: Standing) -> str:
     key = "".join(f'<i class="{name}"></i>{escape(text)}' for name, text in _STATES.items() if name in one.states)
     several = f" Each square is {step} shards." if step > 1 else ""
     return f'<div class="grid">{squares}</div><p class="key">{key}{several}</p>'
-
-
-def _workers(one: Standing) -> list[str]:
-    if not one.busy:
-        told = "" if one.complete else '<p class="note">Nobody is at work.</p>'
-        return [told]
-    rows = (
-        f"<td>{escape(each.worker)}</td><td>{escape(each.shard)}</td>"
-        f'<td class="n">{duration(each.seconds)}</td><td>{"lost" if each.stale else "at work"}</td>'
-        for each in one.busy
-    )
-    return ["<h2>At work</h2>", html_table('<th>worker</th><th>shard</th><th class="n">for</th><th></th>', rows)]
-
-
-def _failures(one: Standing) -> list[str]:
-    if not one.failed:
-        return []
-    rows = (f"<td>{escape(name)}</td><td>{escape(why)}</td>" for name, why in one.failed.items())
-    return ["<h2>Failed</h2>", html_table("<th>shard</th><th>why it failed</th>", rows)]

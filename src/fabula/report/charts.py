@@ -23,13 +23,13 @@ class Bar:
     high: float | None = None
 
 
-def bars_figure(panels: Sequence[tuple[str, Sequence[Bar]]], *, standalone: bool = True) -> str:
+def bars_figure(panels: Sequence[tuple[str, Sequence[Bar]]]) -> str:
     """Panels (title, bars) of horizontal bars side by side, negative ones to the left: the paper's Figure 1."""
     rows = max(len(bars) for _, bars in panels)
     width, each = 860, 860 / len(panels)
     parts = [part for i, (title, bars) in enumerate(panels) for part in _bars(title, bars, i * each, each)]
     label = ", ".join(title for title, _ in panels)
-    return svg(parts, width=width, height=66 + 24 * rows, label=label, standalone=standalone)
+    return svg(parts, width=width, height=66 + 24 * rows, label=label)
 
 
 def _bars(title: str, bars: Sequence[Bar], left: float, width: float) -> list[str]:
@@ -82,13 +82,21 @@ class LinePanel:
     log: bool = False
 
 
-def lines_figure(panels: Sequence[LinePanel], *, width: int = 860, height: int = 300, standalone: bool = True) -> str:
+def lines_figure(panels: Sequence[LinePanel], *, width: int = 860, height: int = 300) -> str:
     """Panels of lines side by side over one legend: the paper's Figure 2, and learning curves."""
     each = (width - 14 * (len(panels) - 1)) / len(panels)
     parts = [part for i, panel in enumerate(panels) for part in _lines(panel, i * (each + 14), each, height)]
-    legend, rows = _legend([one for panel in panels for one in panel.lines], width, height)
+    at, row = 10.0, 0  # the legend: one entry per name, in rows as wide as the figure
+    for one in {one.name: one for panel in panels for one in panel.lines}.values():
+        room = 46 + 6.4 * len(one.name)
+        if at + room > width and at > 10:
+            at, row = 10.0, row + 1
+        middle = height + 10 + 20 * row
+        parts.append(series(one.colour, path(one.kind, [(at, middle), (at + 24, middle)])))
+        parts.append(text(at + 30, middle + 4, one.name))
+        at += room
     label = ", ".join(panel.title for panel in panels)
-    return svg(parts + legend, width=width, height=height + 20 * rows + 6, label=label, standalone=standalone)
+    return svg(parts, width=width, height=height + 20 * (row + 1) + 6, label=label)
 
 
 def _lines(panel: LinePanel, left: float, width: float, height: float) -> list[str]:
@@ -116,21 +124,6 @@ def _lines(panel: LinePanel, left: float, width: float, height: float) -> list[s
     return parts
 
 
-def _legend(lines: Sequence[Line], width: float, top: float) -> tuple[list[str], int]:
-    """One entry per name, in rows as wide as the figure; and how many rows."""
-    parts: list[str] = []
-    at, row = 10.0, 0
-    for one in {one.name: one for one in lines}.values():
-        room = 46 + 6.4 * len(one.name)
-        if at + room > width and at > 10:
-            at, row = 10.0, row + 1
-        middle = top + 10 + 20 * row
-        parts.append(series(one.colour, path(one.kind, [(at, middle), (at + 24, middle)])))
-        parts.append(text(at + 30, middle + 4, one.name))
-        at += room
-    return parts, row + 1
-
-
 @dataclass(frozen=True)
 class Arc:
     """A collection's essence in one order; ``marks`` are short texts at its points, where there are some."""
@@ -150,25 +143,20 @@ class ArcPanel:
     colour: int = 0
 
 
-@dataclass(frozen=True)
-class PanelLayout:
-    """How panels are laid out."""
+def panels_figure(
+    panels: Sequence[ArcPanel], columns: int, *, height: int = 150, named: bool = True, notes: Sequence[str] = ()
+) -> str:
+    """A grid of templates with the arcs of collections on one scale, in reading order: the paper's Figures 4 and 6.
 
-    columns: int  # panels in a row
-    width: int = 860  # of the figure
-    height: int = 150  # of one panel without the names below it
-    named: bool = True  # whether the names of the arcs stand below each panel
-    notes: Sequence[str] = ()  # lines of text for the space after the last panel, where it is free
-
-
-def panels_figure(panels: Sequence[ArcPanel], layout: PanelLayout, *, standalone: bool = True) -> str:
-    """A grid of templates with the arcs of collections on one scale, in reading order: the paper's Figures 4 and 6."""
+    A panel is so high without the names of its arcs, which stand below it where they are ``named``; ``notes`` are lines
+    of text for the space after the last panel, where it is free.
+    """
     values = [v for panel in panels for arc in panel.arcs for v in arc.values]
     values += [float(v) for p in panels if p.template is not None for v in p.template.samples(81)]
     low, high = limits(np.array(values))
-    columns, height = layout.columns, layout.height
-    below = 14.0 * max(len(panel.arcs) for panel in panels) + 8 if layout.named else 6.0
-    each, step = (layout.width - 26) / columns, 26 + height + below
+    width = 860
+    below = 14.0 * max(len(panel.arcs) for panel in panels) + 8 if named else 6.0
+    each, step = (width - 26) / columns, 26 + height + below
     parts = []
     for number, panel in enumerate(panels):
         left, top = 26 + each * (number % columns), step * (number // columns) + 26
@@ -182,17 +170,17 @@ def panels_figure(panels: Sequence[ArcPanel], layout: PanelLayout, *, standalone
             curve = points(positions(81), panel.template.samples(81), x, y)
             parts.append(series(panel.colour, path("thick", curve)))
         parts += [_arc(arc, points(positions(len(arc.values)), arc.values, x, y)) for arc in panel.arcs]
-        for i, arc in enumerate(panel.arcs if layout.named else ()):
+        for i, arc in enumerate(panel.arcs if named else ()):
             words = shorten(arc.name, round(each / 6.2))
             parts.append(text(left, top + height + 14 + 14 * i, words, kind="soft small"))
-    if layout.notes and len(panels) % columns:
+    if notes and len(panels) % columns:
         left, top = 26 + each * (len(panels) % columns), step * (len(panels) // columns)
-        room = min(16.0, (height + 16) / len(layout.notes))
-        for i, note in enumerate(layout.notes):
+        room = min(16.0, (height + 16) / len(notes))
+        for i, note in enumerate(notes):
             parts.append(text(left + 6, top + 30 + room * i, shorten(note, round(each / 6.6)), kind="soft"))
     label = ", ".join(panel.title for panel in panels)
     rows = -(-len(panels) // columns)
-    return svg(parts, width=layout.width, height=step * rows, label=label, standalone=standalone)
+    return svg(parts, width=width, height=step * rows, label=label)
 
 
 def _arc(arc: Arc, there: Sequence[tuple[float, float]]) -> str:
@@ -226,7 +214,7 @@ Column = Mapping[int, _Node]
 Links = Sequence[Mapping[str, int]]
 
 
-def genealogy_figure(genealogy: Mapping[str, Any], *, standalone: bool = True) -> str:
+def genealogy_figure(genealogy: Mapping[str, Any]) -> str:
     """Templates by their number, and how collections move between them: the paper's Figure 4."""
     generations, width, height = genealogy["generations"], 960, 420
     total = sum(t["collections"] for t in generations[0]["templates"])
@@ -244,7 +232,7 @@ def genealogy_figure(genealogy: Mapping[str, Any], *, standalone: bool = True) -
     for generation, column in zip(generations, columns, strict=True):
         parts.append(text(next(iter(column.values())).left, 16, f"k = {generation['k']}", bold=True))
         parts += [_box(node, reach) for node in column.values()]
-    return svg(parts, width=width, height=_TOP + height + 16, label="genealogy of templates", standalone=standalone)
+    return svg(parts, width=width, height=_TOP + height + 16, label="genealogy of templates")
 
 
 def _rank(generation: Mapping[str, Any], links: Links, before: Column) -> list[int]:

@@ -1,7 +1,5 @@
 """The figures of an ordering as SVG: its arc, how items begin and end, where they like to stand, and inner arcs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -32,7 +30,6 @@ class Drawing:
     caption: str = ""
     width: int = 720
     height: int = 300
-    standalone: bool = False  # include the style sheet, for a file of its own
     weak: tuple[int, ...] = ()  # positions from which the line to the next is drawn as weak
 
 
@@ -44,7 +41,7 @@ def arc_figure(essence: ArrayLike, labels: Sequence[str], drawing: Drawing | Non
     parts += grid(frame.low, frame.high, frame.y, frame.left, how.width - frame.right)
     for side, (start, stop) in enumerate(pairwise([0, *np.cumsum(how.sides or (len(frame.values),)).tolist()])):
         parts += _side(frame, side, start, stop)
-    return svg(parts, width=how.width, height=how.height, label=how.caption or "arc", standalone=how.standalone)
+    return svg(parts, width=how.width, height=how.height, label=how.caption or "arc")
 
 
 class _ArcFrame:
@@ -85,21 +82,18 @@ def _side(frame: _ArcFrame, side: int, start: int, stop: int) -> list[str]:
     ]
     parts += [series(1, path("line dashed", both)) for both in weak]
     targets = template.samples(stop - start) if template is not None else frame.values[start:stop]
-    return parts + [_item(frame, j, target) for j, target in zip(range(start, stop), targets, strict=True)]
-
-
-def _item(frame: _ArcFrame, j: int, target: float) -> str:
-    """The point of an item, a line to its target, and its label."""
-    x, y, value = frame.x(j), frame.y(frame.values[j]), frame.values[j]
-    kind, radius = "pin" if j in frame.how.pinned else "dot", 5 if len(frame.values) <= 40 else 2.5
-    label = ""
-    if frame.named:
-        at = f"{x + 3:.1f},{frame.how.height - frame.bottom + 16:.1f}"
-        label = f'<text transform="translate({at}) rotate(38)">{escape(shorten(frame.labels[j]))}</text>'
-    return (
-        f'{line("stem", x, x, y, frame.y(target))}<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="{radius}">'
-        f"<title>{j + 1}. {escape(frame.labels[j])} ({value:+.2f})</title></circle>{label}"
-    )
+    for j, target in zip(range(start, stop), targets, strict=True):  # its point, a line to its target, its label
+        x, y, value = frame.x(j), frame.y(frame.values[j]), frame.values[j]
+        kind, radius = "pin" if j in frame.how.pinned else "dot", 5 if len(frame.values) <= 40 else 2.5
+        parts.append(
+            f'{line("stem", x, x, y, frame.y(target))}<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="{radius}">'
+            f"<title>{j + 1}. {escape(frame.labels[j])} ({value:+.2f})</title></circle>"
+        )
+        if frame.named:
+            at = f"{x + 3:.1f},{frame.how.height - frame.bottom + 16:.1f}"
+            label = escape(shorten(frame.labels[j]))
+            parts.append(f'<text transform="translate({at}) rotate(38)">{label}</text>')
+    return parts
 
 
 def ends_figure(ends: Ends, labels: Sequence[str], breaks: Sequence[int] = ()) -> str:
@@ -197,17 +191,11 @@ def _bell(x: float, middle: float, wide: float, heights: tuple[float, float, flo
     """A band from the edge of a column to its middle and on to the other edge, the same above and below."""
     left, tall, right = heights
     bend = wide / 2
-    upper = (
-        f"M{x - wide:.1f},{middle - left:.1f} C{x - bend:.1f},{middle - left:.1f} {x - bend:.1f},{middle - tall:.1f} "
-        f"{x:.1f},{middle - tall:.1f} C{x + bend:.1f},{middle - tall:.1f} {x + bend:.1f},{middle - right:.1f} "
-        f"{x + wide:.1f},{middle - right:.1f}"
-    )
-    lower = (
-        f"L{x + wide:.1f},{middle + right:.1f} C{x + bend:.1f},{middle + right:.1f} {x + bend:.1f},{middle + tall:.1f} "
-        f"{x:.1f},{middle + tall:.1f} C{x - bend:.1f},{middle + tall:.1f} {x - bend:.1f},{middle + left:.1f} "
-        f"{x - wide:.1f},{middle + left:.1f}Z"
-    )
-    return f'<path class="flow" d="{upper} {lower}"/>'
+    edge = [(-wide, left), (-bend, left), (-bend, tall), (0.0, tall), (bend, tall), (bend, right), (wide, right)]
+    upper = [f"{x + at:.1f},{middle - high:.1f}" for at, high in edge]
+    lower = [f"{x + at:.1f},{middle + high:.1f}" for at, high in edge[::-1]]
+    above, below = (f"{one[0]} C{' '.join(one[1:4])} C{' '.join(one[4:])}" for one in (upper, lower))
+    return f'<path class="flow" d="M{above} L{below}Z"/>'
 
 
 _ARC_END = 560.0  # where the small templates begin
@@ -218,7 +206,7 @@ _SMALL_W, _SMALL_H = 104.0, 66.0
 
 def inner_limits(arcs: Sequence[InnerArc]) -> tuple[float, float]:
     """The lowest and the highest value of all, so that arcs side by side are drawn to one scale."""
-    drawn = [values for arc in arcs for values in (arc.arc.low, arc.arc.high, arc.template) if values is not None]
+    drawn = [values for arc in arcs for values in (arc.low, arc.high, arc.template) if values is not None]
     return limits(np.concatenate(drawn))
 
 
@@ -228,7 +216,7 @@ def inner_label(arc: InnerArc) -> str:
     return f"{named}, with a line where each of its {len(arc.starts)} parts begins" if len(arc.starts) > 1 else named
 
 
-def inner_figure(arcs: Sequence[InnerArc], reach: tuple[float, float] | None = None, *, standalone: bool = True) -> str:
+def inner_figure(arcs: Sequence[InnerArc], reach: tuple[float, float] | None = None) -> str:
     """One row an item: its arc with its band and the likest template, its essence, and the six beside it.
 
     All are drawn to one scale, from the lowest to the highest value of ``reach``.
@@ -236,12 +224,12 @@ def inner_figure(arcs: Sequence[InnerArc], reach: tuple[float, float] | None = N
     lines = inner_limits(arcs) if reach is None else reach
     parts = [part for number, arc in enumerate(arcs) for part in _inner_row(arc, number * _ROW, *lines)]
     label = "; ".join(f"{arc.item.label}{f': {arc.shape.name}' if arc.shape else ''}" for arc in arcs)
-    return svg(parts, width=_WIDTH, height=_ROW * len(arcs) + 8, label=label, standalone=standalone)
+    return svg(parts, width=_WIDTH, height=_ROW * len(arcs) + 8, label=label)
 
 
 def _inner_row(arc: InnerArc, top: float, low: float, high: float) -> list[str]:
-    values, template = arc.arc, arc.template
-    spread, mean = float(values.values.std()) or 1.0, values.values.mean()
+    template = arc.template
+    spread, mean = float(arc.values.std()) or 1.0, arc.values.mean()
     x, y = scale(0, 1, _LEFT, _ARC_END - 30), scale(high, low, top + 44, top + _ROW - 42)
     told = f"{arc.medium.unit.text(arc.length)}, in windows of {arc.medium.unit.text(arc.window)}"
     parts = [
@@ -250,32 +238,28 @@ def _inner_row(arc: InnerArc, top: float, low: float, high: float) -> list[str]:
         *grid(low, high, y, x(0), x(1), kind="soft small"),
         *(line("stem", x(start), x(start), y(high), y(low)) for start in arc.starts[1:].tolist()),
         text(x(0.5), top + _ROW - 24, inner_label(arc), kind="soft small", anchor="middle"),
-        series(0, band(arc.at, values.low, values.high, x, y), path("line", points(arc.at, values.values, x, y))),
+        series(0, band(arc.at, arc.low, arc.high, x, y), path("line", points(arc.at, arc.values, x, y))),
     ]
     if template is not None:
         parts.append(series(GREY, path("line dashed", points(arc.at, template, x, y))))
     if len(arc.essence):
         inside = np.clip(mean + spread * arc.essence, low, high)
         parts.append(series(1, path("thin", points(np.linspace(0, 1, len(inside)), inside, x, y))))
-    return parts + _inner_keys(arc, x(0), top + _ROW - 8) + ([] if template is None else _six(arc, top))
-
-
-def _inner_keys(arc: InnerArc, left: float, y: float) -> list[str]:
     keys = [(0, "line", arc.medium.shown(arc.column))]
     keys += [(GREY, "line dashed", arc.shape.name)] if arc.shape is not None else []
     keys += [(1, "thin", "essence: like a beginning (high) or an end (low)")] if len(arc.essence) else []
-    parts = []
+    left, under = x(0), top + _ROW - 8
     for colour, kind, words in keys:
-        parts.append(series(colour, path(kind, [(left, y - 4), (left + 20, y - 4)])))
-        parts.append(text(left + 25, y, words, kind="soft small"))
+        parts.append(series(colour, path(kind, [(left, under - 4), (left + 20, under - 4)])))
+        parts.append(text(left + 25, under, words, kind="soft small"))
         left += 44 + 5.8 * len(words)
-    return parts
+    return parts + ([] if template is None else _six(arc, top))
 
 
 def _six(arc: InnerArc, top: float) -> list[str]:
     """The six in rows of three, the likest first, each with the arc before it."""
     parts = [text(_ARC_END, top + 18, "the six emotional arcs", kind="soft small")]
-    own = np.clip(normalise(arc.arc.values), -2.6, 2.6)
+    own = np.clip(normalise(arc.values), -2.6, 2.6)
     even = np.linspace(0, 1, len(own))
     for number, (template, likeness) in enumerate(zip(arc.six.templates, arc.six.likeness, strict=True)):
         left = _ARC_END + (_SMALL_W + 8) * (number % 3)
@@ -294,8 +278,8 @@ def _six(arc: InnerArc, top: float) -> list[str]:
 
 def whole_figure(arc: WholeArc) -> str:
     """The arc through items laid one after the other, with a line and a number where each begins."""
-    height, values = 260.0, arc.arc
-    low, high = limits(np.concatenate([values.low, values.high]))
+    height = 260.0
+    low, high = limits(np.concatenate([arc.low, arc.high]))
     x, y = scale(0, 1, _LEFT, _WIDTH - 20), scale(high, low, 14, height - 34)
     parts = grid(low, high, y, x(0), x(1), kind="soft small")
     every = max(1, round(len(arc.starts) / 40))
@@ -303,6 +287,6 @@ def whole_figure(arc: WholeArc) -> str:
         stem = line("stem", x(start), x(start), 14, height - 34)
         shown = text(x(start) + 3, height - 18, str(number), kind="soft small") if (number - 1) % every == 0 else ""
         parts.append(f"<g><title>{escape(label)}</title>{stem}{shown}</g>")
-    course = path("line", points(arc.at, values.values, x, y))
-    parts.append(series(0, band(arc.at, values.low, values.high, x, y), course))
+    course = path("line", points(arc.at, arc.values, x, y))
+    parts.append(series(0, band(arc.at, arc.low, arc.high, x, y), course))
     return svg(parts, width=_WIDTH, height=height, label="The arc of the whole")

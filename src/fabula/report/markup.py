@@ -37,16 +37,18 @@ def html_table(head: str, rows: Iterable[str]) -> str:
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
-def svg(
-    parts: Iterable[str], *, width: float, height: float, label: str, standalone: bool = False, fixed: bool = False
-) -> str:
-    """The SVG around the parts of a figure, with its style sheet where it is a file of its own (``standalone``)."""
-    style = f"<style>{read_style('figure')}</style>" if standalone else ""
+def svg(parts: Iterable[str], *, width: float, height: float, label: str, fixed: bool = False) -> str:
+    """The SVG around the parts of a figure, which takes its style from the page; :func:`add_style` gives it its own."""
     wide = f' style="max-width:{width:.0f}px"' if fixed else ""
     return (
         f'<svg class="fab" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}"{wide} role="img" '
-        f'aria-label="{escape(label, quote=True)}">{style}{"".join(parts)}</svg>'
+        f'aria-label="{escape(label, quote=True)}">{"".join(parts)}</svg>'
     )
+
+
+def add_style(figure: str) -> str:
+    """A figure with its style sheet inside, for a file of its own."""
+    return figure.replace(">", f"><style>{read_style('figure')}</style>", 1)
 
 
 def text(x: float, y: float, words: str, *, kind: str = "", anchor: str = "start", bold: bool = False) -> str:

@@ -1,16 +1,12 @@
 """One self-contained HTML page about an ordering: nothing in it is loaded from elsewhere."""
 
-from __future__ import annotations
-
 from base64 import b64encode
-from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
 import numpy as np
 
 from fabula.core.files import write_whole
-from fabula.core.fit import Fit
 from fabula.media.medium import Threads
 from fabula.report import figures
 from fabula.report.markup import html_page, html_table, read_style
@@ -129,7 +125,9 @@ def _table(ordered: Ordered) -> str:
     head += '<th style="width:7rem"></th><th>why</th>'
     columns = head.count("<th")
     body = []
-    for row, share, why in zip(rows, _shares(ordered.session.essence, ordered.fit), ordered.reasons, strict=True):
+    heights = ordered.session.essence if ordered.session.essence.ndim == 1 else ordered.session.essence[:, 0]
+    low, spread = heights.min(), np.ptp(heights) or 1.0
+    for row, why in zip(rows, ordered.reasons, strict=True):
         if row.side and row.number == 1:
             line = escape(ordered.side_line(ordered.side_of(row.position)[0]))
             body.append(f'<tr><th colspan="{columns}" scope="rowgroup">{line}</th></tr>')
@@ -141,7 +139,7 @@ def _table(ordered: Ordered) -> str:
             cells.append(f'<td class="n">{_swatches(told) if fact.coloured else escape(told)}</td>')
         numbers = _number(ordered.session.essence[row.index]), _number(ordered.fit.targets[row.position])
         cells += [f'<td class="n">{value}</td>' for value in (row.index + 1, *numbers)]
-        cells.append(f'<td><div class="bar" style="width:{share:.0%}"></div></td>')
+        cells.append(f'<td><div class="bar" style="width:{(heights[row.index] - low) / spread:.0%}"></div></td>')
         body.append("".join([*cells, f'<td class="soft why">{escape(why)}</td>']))
     return html_table(head, body)
 
@@ -214,12 +212,6 @@ def _alternatives(ordered: Ordered) -> list[str]:
             figure = figures.arc_figure(ordered.session.essence[other.ordering], labels, how)
         parts.append(f"<details><summary>{number}. {escape(words)}</summary>{figure}<ol>{listed}</ol></details>")
     return parts
-
-
-def _shares(essence: np.ndarray[tuple[int, ...], np.dtype[np.float64]], chosen: Fit) -> Sequence[float]:
-    values = essence if essence.ndim == 1 else essence[:, 0]
-    spread = float(np.ptp(values)) or 1.0
-    return [float((values[i] - values.min()) / spread) for i in chosen.ordering]
 
 
 def _number(value: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> str:

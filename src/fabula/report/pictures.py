@@ -3,11 +3,8 @@
 SVG is made here, other pictures by matplotlib.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 from html import escape
 from itertools import pairwise
@@ -20,7 +17,7 @@ from fabula.core.arrays import positions
 from fabula.core.files import check_target, json_text, write_whole
 from fabula.errors import InputError, import_extra
 from fabula.report.figures import Drawing, arc_figure, inner_figure, inner_label, inner_limits
-from fabula.report.markup import html_page, html_table, limits, shorten
+from fabula.report.markup import add_style, html_page, html_table, limits, shorten
 from fabula.session.inner_arcs import InnerArc
 from fabula.session.ordered import Ordered
 from fabula.session.review import Review
@@ -30,70 +27,73 @@ ENDINGS = (".svg", ".png", ".pdf")
 INNER_ENDINGS = (".html", ".svg", ".png", ".pdf", ".csv", ".json")
 
 
-def check_picture(path: str | Path) -> Path:
+def check_picture(path: str | Path, endings: Sequence[str] = ENDINGS) -> Path:
     """Refuse a picture that cannot be written, before any work is done."""
-    return _check(path, ENDINGS)
-
-
-def check_inner(path: str | Path) -> Path:
-    """Refuse a file of inner arcs that cannot be written, before any work is done."""
-    return _check(path, INNER_ENDINGS)
+    target = check_target(path)
+    ending = target.suffix.lower()
+    if ending not in endings:
+        raise InputError(f"{target}: the ending must be one of {', '.join(endings)}")
+    if ending in (".png", ".pdf"):
+        import_extra("matplotlib", extra="plot", purpose=f"a picture as {target.suffix}")
+    return target
 
 
 def write_picture(ordered: Ordered, path: str | Path) -> Path:
     """Write the arc of an ordering: .svg, or with the extra ``plot`` .png and .pdf."""
-    target = check_picture(path)
-    if ordered.session.essence.ndim > 1:
-        raise InputError("a picture needs an essence of one dimension; this one has several")
-    if target.suffix.lower() != ".svg":
-        return write_whole(target, _plot(target, 4.2, [partial(_plot_order, ordered=ordered)]))
-    caption = ordered.session.title + (f": {ordered.session.axis.name}" if ordered.session.axis is not None else "")
-    how = Drawing(ordered.shape_of(ordered.fit), ordered.sides, ordered.pinned, caption, standalone=True)
-    return write_whole(target, arc_figure(ordered.session.essence[ordered.ordering], ordered.titles, how) + "\n")
+    session = ordered.session
+
+    def figure() -> str:
+        caption = session.title + (f": {session.axis.name}" if session.axis is not None else "")
+        how = Drawing(ordered.shape_of(ordered.fit), ordered.sides, ordered.pinned, caption)
+        return arc_figure(session.essence[ordered.ordering], ordered.titles, how)
+
+    return _write(ordered, path, figure, partial(_plot_order, ordered=ordered))
 
 
-def review_figure(review: Review, *, standalone: bool = False) -> str:
+def review_figure(review: Review) -> str:
     """The arc of an order as it stands, what stands oddly in another colour, and its weakest joins dashed."""
-    how = Drawing(sides=review.sides, pinned=_odd(review), weak=_weak(review), caption=review.session.title)
-    figure = replace(how, standalone=standalone)
-    return arc_figure(review.session.essence, [item.label for item in review.items], figure)
+    return arc_figure(review.session.essence, [item.label for item in review.items], _draw_review(review))
+
+
+def _draw_review(review: Review) -> Drawing:
+    odd, weak = (one.position - 1 for one in review.clear_odd), (one.after - 1 for one in review.weakest)
+    return Drawing(sides=review.sides, pinned=tuple(odd), weak=tuple(weak), caption=review.session.title)
 
 
 def write_review_picture(review: Review, path: str | Path) -> Path:
     """Write the arc of an order under review: .svg, or with the extra ``plot`` .png and .pdf."""
+    return _write(review, path, partial(review_figure, review), partial(_plot_review, review=review))
+
+
+def _write(made: Ordered | Review, path: str | Path, figure: Callable[[], str], plot: Callable[[Any], None]) -> Path:
+    """Write the arc of a collection as SVG, or as another picture by a function that fills axes."""
     target = check_picture(path)
-    if review.session.essence.ndim > 1:
+    if made.session.essence.ndim > 1:
         raise InputError("a picture needs an essence of one dimension; this one has several")
-    if target.suffix.lower() == ".svg":
-        return write_whole(target, review_figure(review, standalone=True) + "\n")
-    return write_whole(target, _plot(target, 4.2, [partial(_plot_review, review=review)]))
-
-
-def _odd(review: Review) -> tuple[int, ...]:
-    return tuple(one.position - 1 for one in review.clear_odd)
-
-
-def _weak(review: Review) -> tuple[int, ...]:
-    return tuple(one.after - 1 for one in review.weakest)
+    svg = target.suffix.lower() == ".svg"
+    return write_whole(target, add_style(figure()) + "\n" if svg else _plot(target, 4.2, [plot]))
 
 
 def _plot_review(axes: Any, review: Review) -> None:
     _plot_order(axes, ordered=review.as_it_is)
-    essence = review.session.essence
-    for j in _weak(review):
+    essence, how = review.session.essence, _draw_review(review)
+    for j in how.weak:
         axes.plot((j + 1, j + 2), essence[j : j + 2], "--", color="#d9822b", linewidth=2)
-    for j in _odd(review):
+    for j in how.pinned:
         axes.plot(j + 1, essence[j], "o", color="#d9822b")
 
 
 def write_inner(arcs: Sequence[InnerArc], path: str | Path) -> Path:
     """Write inner arcs: .html, .svg, .csv, .json, or with the extra ``plot`` .png and .pdf."""
-    target = check_inner(path)
+    target = check_picture(path, INNER_ENDINGS)
     ending = target.suffix.lower()
     if ending == ".html":
-        return write_whole(target, _inner_page(arcs))
+        title = arcs[0].item.label if len(arcs) == 1 else f"{len(arcs)} arcs"
+        reach = inner_limits(arcs)
+        head = f'<h1>{escape(title)}</h1><p class="sub">{escape(_ABOUT_INNER)}</p>'
+        return write_whole(target, html_page(title, [head, *(_section(arc, reach) for arc in arcs)]))
     if ending == ".svg":
-        return write_whole(target, inner_figure(arcs) + "\n")
+        return write_whole(target, add_style(inner_figure(arcs)) + "\n")
     if ending == ".csv":
         columns = ("title", "position", "at", "column", "value", "low", "high", "essence", "shape")
         return write_whole(target, csv_text(columns, [row for arc in arcs for row in _windows(arc)]))
@@ -102,16 +102,6 @@ def write_inner(arcs: Sequence[InnerArc], path: str | Path) -> Path:
     return write_whole(
         target, _plot(target, 3.2, [partial(_plot_inner, arc=arc, reach=inner_limits(arcs)) for arc in arcs])
     )
-
-
-def _check(path: str | Path, endings: Sequence[str]) -> Path:
-    target = check_target(path)
-    ending = target.suffix.lower()
-    if ending not in endings:
-        raise InputError(f"{target}: the ending must be one of {', '.join(endings)}")
-    if ending in (".png", ".pdf"):
-        import_extra("matplotlib", extra="plot", purpose=f"a picture as {target.suffix}")
-    return target
 
 
 def _plot(target: Path, height: float, rows: Sequence[Callable[[Any], None]]) -> bytes:
@@ -156,8 +146,8 @@ def _plot_order(axes: Any, ordered: Ordered) -> None:
 def _plot_inner(axes: Any, arc: InnerArc, reach: tuple[float, float]) -> None:
     for start in arc.starts[1:]:
         axes.axvline(start, color="#e3e6ec", linewidth=0.8)
-    axes.fill_between(arc.at, arc.arc.low, arc.arc.high, color="#2f6fde", alpha=0.14, linewidth=0)
-    axes.plot(arc.at, arc.arc.values, color="#2f6fde", label=arc.medium.shown(arc.column))
+    axes.fill_between(arc.at, arc.low, arc.high, color="#2f6fde", alpha=0.14, linewidth=0)
+    axes.plot(arc.at, arc.values, color="#2f6fde", label=arc.medium.shown(arc.column))
     if arc.shape is not None:
         likest = f"{arc.shape.name} ({arc.six.likeness[0]:+.2f})"
         axes.plot(arc.at, arc.template, "--", color="#6b7280", label=likest)
@@ -167,21 +157,12 @@ def _plot_inner(axes: Any, arc: InnerArc, reach: tuple[float, float]) -> None:
     axes.legend(frameon=False, fontsize=8)
 
 
-def _inner_page(arcs: Sequence[InnerArc]) -> str:
-    title = arcs[0].item.label if len(arcs) == 1 else f"{len(arcs)} arcs"
-    note = (
-        "The line is the mean over sliding windows, with the band in which nine in ten of the arcs lie when the pieces "
-        "are drawn again. Beside it the six emotional arcs of Reagan et al. (2016): how the arc correlates with each, "
-        "and in which share of the arcs drawn again that one is the likest. Thin: where the model that proposes orders "
-        "takes a section for a beginning (high) or an end (low)."
-    )
-    return html_page(
-        title,
-        [
-            f'<h1>{escape(title)}</h1><p class="sub">{escape(note)}</p>',
-            *(_section(arc, inner_limits(arcs)) for arc in arcs),
-        ],
-    )
+_ABOUT_INNER = (
+    "The line is the mean over sliding windows, with the band in which nine in ten of the arcs lie when the pieces "
+    "are drawn again. Beside it the six emotional arcs of Reagan et al. (2016): how the arc correlates with each, "
+    "and in which share of the arcs drawn again that one is the likest. Thin: where the model that proposes orders "
+    "takes a section for a beginning (high) or an end (low)."
+)
 
 
 def _section(arc: InnerArc, reach: tuple[float, float]) -> str:
@@ -199,7 +180,7 @@ def _section(arc: InnerArc, reach: tuple[float, float]) -> str:
     return (
         f'<h2 dir="auto">{escape(arc.item.label)}{escape(made_by)}</h2>'
         f"<p>{escape(words[:1].upper() + words[1:])}.</p>"
-        f"<figure>{inner_figure([arc], reach, standalone=False)}</figure>{html_table(head, rows) if rows else ''}"
+        f"<figure>{inner_figure([arc], reach)}</figure>{html_table(head, rows) if rows else ''}"
         + (f'<p class="soft">Beside the templates learned from collections: {escape(beside)}.</p>' if beside else "")
     )
 
@@ -207,7 +188,7 @@ def _section(arc: InnerArc, reach: tuple[float, float]) -> str:
 def _windows(arc: InnerArc) -> Iterable[list[Any]]:
     """A row of the table for each window."""
     sections = np.linspace(0, 1, len(arc.essence))
-    rows = zip(arc.at, arc.arc.values, arc.arc.low, arc.arc.high, strict=True)
+    rows = zip(arc.at, arc.values, arc.low, arc.high, strict=True)
     for position, (at, value, low, high) in enumerate(rows, start=1):
         essence = f"{np.interp(at, sections, arc.essence):.6f}" if len(arc.essence) else ""
         numbers = [f"{number:.6f}" for number in (at, value, low, high)]

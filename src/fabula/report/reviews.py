@@ -1,14 +1,10 @@
 """What is said of an order as it stands: as lines of text, and as one self-contained HTML page."""
 
-from __future__ import annotations
-
 from html import escape
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 
-from fabula.core.files import write_whole
 from fabula.media.facts import side_name
 from fabula.report.markup import html_page, html_table
 from fabula.report.pictures import review_figure
@@ -96,11 +92,6 @@ def name_outlook(review: Review) -> list[str]:
         return ["no move of one or two would help much"]
     done = ("it", "both")[len(review.moves) - 1] if len(review.moves) < 3 else f"all {len(review.moves)}"
     return [f"with {done}: better than {min(review.improved or 0.0, 99.0):.0f} of 100 random orders"]
-
-
-def write_review(review: Review, path: str | Path) -> Path:
-    """Write the page about a review, whole or not at all."""
-    return write_whole(path, review_page(review))
 
 
 def review_page(review: Review) -> str:

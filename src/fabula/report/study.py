@@ -10,7 +10,7 @@ from typing import Any
 from fabula.core.files import write_whole
 from fabula.core.template import Template
 from fabula.report import charts
-from fabula.report.markup import GREY, html_page, html_table
+from fabula.report.markup import GREY, add_style, html_page, html_table
 from fabula.research.recovery import METHODS
 from fabula.research.reproduce import NAMES, RANDOM, Reproduced, baseline_name, make_folders
 from fabula.sources.tables.text_tables import csv_text
@@ -30,7 +30,7 @@ def write_report(results: Reproduced, folder: str | Path) -> Path:
     """Write ``report.html``, ``numbers.json``, ``tables/*.csv`` and ``figures/*.svg``; returns the page."""
     target = make_folders(Path(folder), ("figures", "tables"))
     for name, figure in figures(results).items():
-        write_whole(target / "figures" / f"{name}.svg", figure + "\n")
+        write_whole(target / "figures" / f"{name}.svg", add_style(figure) + "\n")
     for name, table in tables(results).items():
         write_whole(target / "tables" / f"{name}.csv", table.csv())
     numbers = {key: value for key, value in asdict(results).items() if key != "folder"}
@@ -40,7 +40,7 @@ def write_report(results: Reproduced, folder: str | Path) -> Path:
 
 def report_page(results: Reproduced) -> str:
     """The page, which loads nothing from elsewhere: every table and figure of the paper, and what it lacks."""
-    drawn, listed = figures(results, standalone=False), tables(results)
+    drawn, listed = figures(results), tables(results)
     title = f"Narrative essence on {results.data['name']}"
     body = [
         f"<h1>{escape(title)}</h1>",
@@ -81,13 +81,24 @@ class StudyTable:
 
 def tables(results: Reproduced) -> dict[str, StudyTable]:
     """Every table of a study by name."""
+    runs = [
+        {**r, "lowest seed": min(each), "highest seed": max(each), "seeds": len(each), "published": r["paper"]}
+        for r, each in ((r, r["seeds"]) for r in results.table1)
+    ]
+    first = ("dimensions", "bits", "low", "high", "lowest seed", "highest seed", "seeds", "published")
+    gained = [{**row, "name": f"{row['name']}, gain over shuffled"} for row in results.figure2["gains"]]
+    recovered = [
+        (row["method"], row["n"], *(row["metrics"][name][end] for name in SHOWN for end in ("mean", "low", "high")))
+        for row in results.recovery["rows"]
+    ]
+    ends = tuple(f"{name}{end}" for name in SHOWN for end in ("", " low", " high"))
     found = [
-        _table1(results),
+        _plain("table1", first, runs),
         _plain("controls", ("data", "scorer", "bits", "low", "high", "verdict"), results.controls),
         _plain("more-data", ("collections", "bits", "low", "high"), results.more_data),
-        _figure2(results),
+        _plain("figure2", ("name", "k", "metric", "mean", "low", "high", "n"), results.figure2["rows"] + gained),
         _plain("significance", _TESTED, results.significance["rows"]),
-        _recovery(results),
+        StudyTable("recovery", ("method", "n", *ends), recovered),
         _plain("recovery-tests", _TESTED, results.recovery["tests"]),
     ]
     if results.figure1 is not None:
@@ -96,19 +107,31 @@ def tables(results: Reproduced) -> dict[str, StudyTable]:
     return {table.name: table for table in found}
 
 
-def figures(results: Reproduced, *, standalone: bool = True) -> dict[str, str]:
+def figures(results: Reproduced) -> dict[str, str]:
     """SVG text of every figure by name, in the order of the page."""
-    found = {"table1": _table1_figure(results, standalone=standalone)}
+    bars = [charts.Bar(f"d = {r['dimensions']}", r["bits"], r["low"], r["high"]) for r in results.table1]
+    zero = [charts.Bar(f"{r['data']}, {r['scorer']}", r["bits"], r["low"], r["high"]) for r in results.controls]
+    panels = [("bits by dimensions of the essence", bars), ("bits of the controls", zero)]
+    found = {"table1": charts.bars_figure(panels)}
     if results.figure1 is not None:
-        found["figure1"] = _figure1(results.figure1, standalone=standalone)
+        bits = [charts.Bar(r["name"], r["bits"], r["low"], r["high"]) for r in results.figure1]
+        known = [charts.Bar(r["name"], r["correlation"]) for r in results.figure1 if r["correlation"] is not None]
+        panels = [("bits about the order", bits), *([("correlation with the essence", known)] if known else [])]
+        found["figure1"] = charts.bars_figure(panels)
+    looks = {RANDOM: (GREY, True)}
+    for colour, way in enumerate(NAMES):
+        looks |= {NAMES[way]: (colour, False), baseline_name(way): (colour, True)}
+    gains, nothing = results.figure2["gains"], "no gain over a shuffled essence"
+    even = [{**row, "name": nothing, "mean": 0.0} for row in gains if row["name"] == gains[0]["name"]]
+    gain = {name: (colour, False) for colour, name in enumerate(NAMES.values())} | {nothing: (GREY, True)}
     return found | {
-        "figure2": _figure2_lines(results, standalone=standalone),
-        "figure2-gain": _gain(results, standalone=standalone),
-        "figure3": _figure3(results.kinship, standalone=standalone),
-        "figure4": charts.genealogy_figure(results.kinship, standalone=standalone),
-        "figure5": _figure5(results, standalone=standalone),
-        "recovery": _recovery_bars(results, standalone=standalone),
-        "learning": _learning(results, standalone=standalone),
+        "figure2": _by_count(results.figure2["rows"], looks, height=330),
+        "figure2-gain": _by_count(gains + even, gain, "gain: ", height=280),
+        "figure3": _figure3(results.kinship),
+        "figure4": charts.genealogy_figure(results.kinship),
+        "figure5": _figure5(results),
+        "recovery": _recovery_bars(results),
+        "learning": _learning(results),
     }
 
 
@@ -129,31 +152,6 @@ def format_cell(value: Any, digits: int = 3) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _table1(results: Reproduced) -> StudyTable:
-    rows = [
-        (r["dimensions"], r["bits"], r["low"], r["high"], min(r["seeds"]), max(r["seeds"]), len(r["seeds"]), r["paper"])
-        for r in results.table1
-    ]
-    columns = ("dimensions", "bits", "low", "high", "lowest seed", "highest seed", "seeds", "published")
-    return StudyTable("table1", columns, rows)
-
-
-def _figure2(results: Reproduced) -> StudyTable:
-    columns = ("name", "k", "metric", "mean", "low", "high", "n")
-    rows = _plain("figure2", columns, results.figure2["rows"]).rows
-    gained = [{**row, "name": f"{row['name']}, gain over shuffled"} for row in results.figure2["gains"]]
-    return StudyTable("figure2", columns, rows + _plain("", columns, gained).rows)
-
-
-def _recovery(results: Reproduced) -> StudyTable:
-    rows = []
-    for row in results.recovery["rows"]:
-        cells = [row["metrics"][name] for name in SHOWN]
-        rows.append((row["method"], row["n"], *(cell[end] for cell in cells for end in ("mean", "low", "high"))))
-    columns = tuple(f"{name}{end}" for name in SHOWN for end in ("", " low", " high"))
-    return StudyTable("recovery", ("method", "n", *columns), rows)
-
-
 def _plain(name: str, columns: tuple[str, ...], rows: Sequence[dict[str, Any]]) -> StudyTable:
     """Rows by their columns; bits that differ from zero by rounding alone are zero."""
     tiny = [
@@ -163,58 +161,23 @@ def _plain(name: str, columns: tuple[str, ...], rows: Sequence[dict[str, Any]]) 
     return StudyTable(name, columns, cells)
 
 
-def _table1_figure(results: Reproduced, *, standalone: bool) -> str:
-    bars = [_bar(f"d = {r['dimensions']}", r["bits"], r["low"], r["high"]) for r in results.table1]
-    zero = [_bar(f"{r['data']}, {r['scorer']}", r["bits"], r["low"], r["high"]) for r in results.controls]
-    panels = [("bits by dimensions of the essence", bars), ("bits of the controls", zero)]
-    return charts.bars_figure(panels, standalone=standalone)
-
-
-def _figure1(rows: list[dict[str, Any]], *, standalone: bool) -> str:
-    bits = [_bar(r["name"], r["bits"], r["low"], r["high"]) for r in rows]
-    panels = [("bits about the order", bits)]
-    known = [_bar(r["name"], r["correlation"]) for r in rows if r["correlation"] is not None]
-    return charts.bars_figure(
-        [*panels, ("correlation with the essence", known)] if known else panels, standalone=standalone
-    )
-
-
-def _figure2_lines(results: Reproduced, *, standalone: bool) -> str:
-    looks = {RANDOM: (GREY, True)}
-    for colour, way in enumerate(NAMES):
-        looks |= {NAMES[way]: (colour, False), baseline_name(way): (colour, True)}
+def _by_count(
+    rows: Sequence[dict[str, Any]], looks: Mapping[str, tuple[int, bool]], before: str = "", *, height: int
+) -> str:
+    """A panel for each metric: lines by the number of templates, with a band unless they are dashed."""
     panels = []
     for metric, title in _TITLES.items():
         lines = []
         for name, (colour, dashed) in looks.items():
-            lines += _line(results.figure2["rows"], name, metric, colour=colour, dashed=dashed)
-        panels.append(charts.LinePanel(title, "number of templates k", lines))
-    return charts.lines_figure(panels, height=330, standalone=standalone)
+            own = [row for row in rows if row["name"] == name and row["metric"] == metric]
+            k, mean, low, high = ([row[end] for row in own] for end in ("k", "mean", "low", "high"))
+            low, high = ([], []) if dashed else (low, high)
+            lines += [charts.Line(name, k, mean, low, high, colour, dashed)] if own else []
+        panels.append(charts.LinePanel(f"{before}{title}", "number of templates k", lines))
+    return charts.lines_figure(panels, height=height)
 
 
-def _gain(results: Reproduced, *, standalone: bool) -> str:
-    panels = []
-    for metric, title in _TITLES.items():
-        lines = []
-        for colour, name in enumerate(NAMES.values()):
-            lines += _line(results.figure2["gains"], name, metric, colour=colour)
-        nothing = [0.0] * len(lines[0].x)
-        lines.append(charts.Line("no gain over a shuffled essence", lines[0].x, nothing, colour=GREY, dashed=True))
-        panels.append(charts.LinePanel(f"gain: {title}", "number of templates k", lines))
-    return charts.lines_figure(panels, height=280, standalone=standalone)
-
-
-def _line(
-    rows: Sequence[dict[str, Any]], name: str, metric: str, *, colour: int, dashed: bool = False
-) -> list[charts.Line]:
-    """The line of a name by a metric, with a band unless it is dashed; none where there are no rows of it."""
-    own = [row for row in rows if row["name"] == name and row["metric"] == metric]
-    k, mean, low, high = ([row[end] for row in own] for end in ("k", "mean", "low", "high"))
-    low, high = ([], []) if dashed else (low, high)
-    return [charts.Line(name, k, mean, low, high, colour, dashed)] if own else []
-
-
-def _figure3(kinship: dict[str, Any], *, standalone: bool) -> str:
+def _figure3(kinship: dict[str, Any]) -> str:
     [generation] = [g for g in kinship["generations"] if g["k"] == kinship["k"]]
     panels = []
     for which in ("best", "worst"):
@@ -223,10 +186,10 @@ def _figure3(kinship: dict[str, Any], *, standalone: bool) -> str:
             drawn = [charts.Arc(arc["title"], arc["essence"]) for arc in arcs]
             template = Template(t["knots"], t["values"], t["name"])
             panels.append(charts.ArcPanel(f"{t['name']}: {which} fit", template, drawn, t["lineage"] % GREY))
-    return charts.panels_figure(panels, charts.PanelLayout(len(generation["templates"])), standalone=standalone)
+    return charts.panels_figure(panels, len(generation["templates"]))
 
 
-def _figure5(results: Reproduced, *, standalone: bool) -> str:
+def _figure5(results: Reproduced) -> str:
     example, kinship = results.example, results.kinship
     essence = example["essence"]
     [generation] = [g for g in kinship["generations"] if g["k"] == kinship["k"]]
@@ -240,11 +203,10 @@ def _figure5(results: Reproduced, *, standalone: bool) -> str:
         template = Template(each["knots"], each["values"], each["name"])
         panels.append(charts.ArcPanel(each["name"], template, [arc(each["ordering"])], colour))
     labels = [f"{number}. {label}" for number, label in enumerate(example["labels"], start=1)]
-    layout = charts.PanelLayout(min(3, len(panels)), height=190, named=False, notes=labels[:13])
-    return charts.panels_figure(panels, layout, standalone=standalone)
+    return charts.panels_figure(panels, min(3, len(panels)), height=190, named=False, notes=labels[:13])
 
 
-def _recovery_bars(results: Reproduced, *, standalone: bool) -> str:
+def _recovery_bars(results: Reproduced) -> str:
     rows = results.recovery["rows"]
     plain = [r for r in rows[1:] if r["method"] not in METHODS and r["metrics"]["spearman"]["mean"] > 0]
     chosen = [rows[0], *plain[:4], *(r for r in rows if r["method"] in METHODS)]
@@ -255,18 +217,15 @@ def _recovery_bars(results: Reproduced, *, standalone: bool) -> str:
             cell = row["metrics"][metric]
             name = row["method"].replace("squared-error templates", "squared error")
             bars.append(
-                _bar(name.replace("direct transformer", "transformer"), *(cell[e] for e in ("mean", "low", "high")))
+                charts.Bar(
+                    name.replace("direct transformer", "transformer"), *(cell[e] for e in ("mean", "low", "high"))
+                )
             )
         panels.append((title, bars))
-    return charts.bars_figure(panels, standalone=standalone)
+    return charts.bars_figure(panels)
 
 
-def _bar(name: str, value: float, low: float | None = None, high: float | None = None) -> charts.Bar:
-    """A bar whose label does not say -0.00."""
-    return charts.Bar(name, 0.0 if abs(value) < 0.005 else value, low, high)
-
-
-def _learning(results: Reproduced, *, standalone: bool) -> str:
+def _learning(results: Reproduced) -> str:
     lines = []
     for number, scorer in enumerate(results.essences[0]["bits"]):
         for seed, each in enumerate(results.essences):
@@ -280,7 +239,7 @@ def _learning(results: Reproduced, *, standalone: bool) -> str:
     count, bits, low, high = ([r[end] for r in rows] for end in ("collections", "bits", "low", "high"))
     arcs = charts.Line("mixture of arcs", count, bits, low, high, colour=2)
     by_data = charts.LinePanel("bits by training collections", "collections", [arcs], log=True)
-    return charts.lines_figure([by_epoch, by_data], standalone=standalone)
+    return charts.lines_figure([by_epoch, by_data])
 
 
 def _about(results: Reproduced) -> str:

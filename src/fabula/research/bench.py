@@ -9,7 +9,7 @@ import json
 import zlib
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
@@ -20,7 +20,7 @@ from fabula.core.arcs import Arcs
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Item
 from fabula.core.energy import Energy
-from fabula.core.files import write_whole
+from fabula.core.files import read_bytes, write_whole
 from fabula.core.posterior import posterior
 from fabula.core.template import Template
 from fabula.errors import FabulaError, FileError, InputError, MissingExtraError
@@ -29,20 +29,20 @@ from fabula.evaluation.information import count_seen, makers
 from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.evaluation.metrics import METRICS, RANGES, score_all, spearman
 from fabula.models.config import PAIRS, TITLES
-from fabula.models.model import Model, load_model, shipped_models
+from fabula.models.model import load_model, shipped_models
 from fabula.research.bench_programs import Orderings
 from fabula.research.recovery import (
     can_look,
     chance_scores,
     closest_fits,
     column_essence,
-    evenly_spaced,
+    draw_evenly,
     fill_missing,
     measure_split,
     propose_steps,
     shuffle_all,
 )
-from fabula.research.splits import Side, read_split, usable_features
+from fabula.research.splits import Side, narrow, read_split, usable_features
 from fabula.sources.fma.albums import read_fma
 from fabula.templates.learn import learn_arcs, learn_templates
 from fabula.version import __version__
@@ -88,6 +88,11 @@ class BenchTask:
         """Who made each test collection; intervals are drawn over them."""
         return makers(self.test)
 
+    @cached_property
+    def chance(self) -> Mapping[str, Floats]:
+        """What a random ordering of each test collection scores, mean over some; the same every time."""
+        return chance_scores([len(c) for c in self.test], np.random.default_rng((0, 1)), _DRAWS)
+
     @property
     def digest(self) -> str:
         """Sixteen digits that tell this task from others: features, titles where shown, and order of the test."""
@@ -124,8 +129,13 @@ def family_task(name: str) -> BenchTask:
         raise InputError(
             f"there is no task {name!r}; there are: {', '.join(FAMILIES)}, {FMA} (with --fma FOLDER), or any table"
         )
-    training, test = draw_task(name)
-    return BenchTask(name, FAMILIES[name].about, training, test, "drawn by code, always the same", source=DRAWN)
+    rng, family, made = np.random.default_rng(zlib.crc32(name.encode())), FAMILIES[name], []
+    for number in range(TRAINING + TEST):
+        n = int(rng.integers(SHORTEST, LONGEST + 1))
+        items = [Item(f"{number}-{j}") for j in range(n)]
+        made.append(Collection(f"{name}-{number}", items, family.draw(n, rng).round(6), ["a", "b", "c"]))
+    rule = "drawn by code, always the same"
+    return BenchTask(name, family.about, made[:TRAINING], made[TRAINING:], rule, source=DRAWN)
 
 
 def take_half(task: BenchTask, half: Half) -> BenchTask:
@@ -168,10 +178,7 @@ def table_task(
     names, notes = usable_features(split.training) if split.training[0].feature_names else ((), ())
     if not names and not titles:
         raise InputError(f"{path}: has no column of numbers to go by; show titles, or add one")
-    training, test = (
-        [replace(c, features=c.columns(list(names)), feature_names=tuple(names)) for c in part]
-        for part in (split.training, split.held_out)
-    )
+    training, test = (narrow(part, names) for part in (split.training, split.held_out))
     about, found = f"the table {Path(path).name}", (*split.notes, *notes)
     return BenchTask(Path(path).stem, about, training, test, split.rule, titles, texts, notes=found)
 
@@ -201,18 +208,6 @@ class Family:
     # Numbers (n,) that rise with the positions expected of items with features (n, f) by somebody who knows the model:
     # sorted by them, no other ordering has a higher expected rank correlation.
     expected: Callable[[Floats], Floats]
-
-
-def draw_task(name: str) -> tuple[list[Collection], list[Collection]]:
-    """The training and the test collections of a family, always the same."""
-    rng = np.random.default_rng(zlib.crc32(name.encode()))
-    made = []
-    for number in range(TRAINING + TEST):
-        n = int(rng.integers(SHORTEST, LONGEST + 1))
-        rows = FAMILIES[name].draw(n, rng).round(6)
-        items = [Item(f"{number}-{j}") for j in range(n)]
-        made.append(Collection(f"{name}-{number}", items, rows, ["a", "b", "c"]))
-    return made[:TRAINING], made[TRAINING:]
 
 
 def _plackett_luce(n: int, rng: np.random.Generator) -> Floats:
@@ -274,11 +269,7 @@ FAMILIES: dict[str, Family] = {
         _plackett_luce,
         lambda x: 0.6 * x[:, 1] - 1.2 * x[:, 0],
     ),
-    "mallows": Family(
-        "Mallows: few inversions from the order by one of three features",
-        _mallows,
-        lambda x: x[:, 0],
-    ),
+    "mallows": Family("Mallows: few inversions from the order by one of three features", _mallows, lambda x: x[:, 0]),
     "arc": Family("one feature follows a dip and a peak, with noise", _arc, _along_arc),
     "opener": Family("only the opener is chosen, by one feature; the rest is random", _opener, lambda x: -x[:, 0]),
     "walk": Family("a drifting walk: neighbours are close", _walk, _along_walk),
@@ -291,7 +282,6 @@ SHOWN = ("spearman", "kendall", "first", "last", "neighbours", "edit")
 ARCS = "arcs"
 K = 4  # templates, and arcs
 _DRAWS = 32  # random orderings that make up chance
-_MOST = 4000  # collections that a column, arcs and templates are learned from
 _PAPER_EPOCHS = 30  # of its 100: it stops by itself after ten without a gain
 
 Scores = Mapping[str, Floats]  # metric -> (collections,)
@@ -343,8 +333,8 @@ class BenchCard:
     def load(cls, path: str | Path) -> "BenchCard":
         """Read a card back."""
         try:
-            document = json.loads(Path(path).read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
+            document = json.loads(read_bytes(path))
+        except (ValueError, RecursionError) as error:
             raise FileError(f"{path}: cannot be read as a card ({error})") from error
         if not isinstance(document, dict) or document.get("format") != FORMAT or document.get("version") != VERSION:
             raise FileError(f"{path}: is no card of version {VERSION} that fabula bench-order wrote")
@@ -372,11 +362,10 @@ def make_card(
     each of our methods before its turn.
     """
     report = progress or (lambda _: None)
-    chance = task_chance(task)
-    rows = [BenchRow("random", "ours", _intervals(chance, task), about="a random ordering, mean of many")]
+    rows = [BenchRow("random", "ours", _intervals(task.chance, task), about="a random ordering, mean of many")]
     notes = list(task.notes)
     if given is not None:
-        rows.append(score_row(name, "yours", given, task, chance))
+        rows.append(score_row(name, "yours", given, task))
     report("learning")
     stored = [] if trained else load_rows(task.digest)
     for method in _our_methods(task, trained=trained, known={row.method for row in stored}):
@@ -385,11 +374,12 @@ def make_card(
             continue
         report(method.name)
         try:
-            found = Orderings(_order_blind(task, method.propose))
+            mixed, shown = shuffle_all(task.test, np.random.default_rng((0, 3)))
+            orders = [np.asarray(o[method.propose(c)], dtype=np.intp) for o, c in zip(mixed, shown, strict=True)]
         except FabulaError as error:
             notes.append(f"{method.name}: {error}")
         else:
-            rows.append(score_row(method.name, method.kind, found, task, chance, about=method.about))
+            rows.append(score_row(method.name, method.kind, Orderings(orders), task, about=method.about))
     failures = dict(given.failures) if given else {}
     return BenchCard(task.to_dict(), _rank(rows + stored), command, failures, tuple(notes))
 
@@ -413,18 +403,11 @@ def load_rows(digest: str) -> list[BenchRow]:
     return [BenchRow.from_dict(each) for each in stored.get(digest, [])]
 
 
-def task_chance(task: BenchTask) -> Scores:
-    """What a random ordering of each test collection scores, mean over some; the same every time."""
-    return chance_scores([len(c) for c in task.test], np.random.default_rng((0, 1)), _DRAWS)
-
-
-def score_row(
-    method: str, kind: str, orderings: Orderings, task: BenchTask, chance: Scores, *, about: str = ""
-) -> BenchRow:
+def score_row(method: str, kind: str, orderings: Orderings, task: BenchTask, *, about: str = "") -> BenchRow:
     """The row of one method; what it did not order counts as chance."""
     absent = [ordering is None for ordering in orderings.found]
-    scores = {name: np.where(absent, chance[name], found) for name, found in score_all(orderings.found).items()}
-    gain = mean_interval(scores["spearman"] - chance["spearman"], task.groups)
+    scores = {name: np.where(absent, task.chance[name], found) for name, found in score_all(orderings.found).items()}
+    gain = mean_interval(scores["spearman"] - task.chance["spearman"], task.groups)
     return BenchRow(method, kind, _intervals(scores, task), orderings.misses, gain, about)
 
 
@@ -446,33 +429,25 @@ class _Method:
     propose: Propose
 
 
-def _our_methods(
-    task: BenchTask, *, trained: bool, known: Container[str] = (), seed: int = 0
-) -> Iterator[_Method | str]:
+def _our_methods(task: BenchTask, *, trained: bool, known: Container[str]) -> Iterator[_Method | str]:
     """The methods that can do a task, but those known already; a text where one cannot, saying why."""
     if task.name in FAMILIES:
         expected = FAMILIES[task.name].expected
         about = "sorted by the positions that the model that drew it expects: on average none has a higher correlation"
         yield _Method("truth known", "known", about, lambda c: sort_stable(expected(c.columns(task.features))))
     if task.features:
-        some = _some(task.training)
+        some = draw_evenly(task.training)
         column, sign = _best_column(some, task.features)
         about = f"by {'rising' if sign > 0 else 'falling'} {column}, chosen on training"
         yield _Method(f"sort by {column}", "ours", about, lambda c: sort_stable(sign * fill_missing(c.column(column))))
         if ARCS not in known:
             essences = [column_essence(c, column) for c in some]
-            arcs = learn_arcs(essences, k=min(K, len(essences)), rng=np.random.default_rng(seed))
+            arcs = learn_arcs(essences, k=min(K, len(essences)), rng=np.random.default_rng(0))
             about = f"a mixture of {K} arcs over {column}"
             yield _by_arcs(ARCS, about, arcs, lambda c: column_essence(c, column))
         if trained:
-            yield from _of_essence(task, seed)
+            yield from _of_essence(task)
     yield from _package_models(task)
-
-
-def _order_blind(task: BenchTask, propose: Propose) -> list[Ints | None]:
-    """One ordering of each test collection, none of which is shown in its true order."""
-    mixed, shown = shuffle_all(task.test, np.random.default_rng((0, 3)))
-    return [np.asarray(order[propose(c)], dtype=np.intp) for order, c in zip(mixed, shown, strict=True)]
 
 
 def _best_column(collections: Sequence[Collection], names: Sequence[str]) -> tuple[str, float]:
@@ -489,22 +464,22 @@ def _best_column(collections: Sequence[Collection], names: Sequence[str]) -> tup
     return name, 1.0 if scores[name] >= 0 else -1.0
 
 
-def _of_essence(task: BenchTask, seed: int) -> Iterator[_Method | str]:
+def _of_essence(task: BenchTask) -> Iterator[_Method | str]:
     """Ours and the paper's, each trained on the task."""
     from fabula.research.train import preset, train
 
     parts = divide(task.training, 0.1)
     try:
-        model = train(parts, preset("arcs", seed=seed, features=task.features)).model
+        model = train(parts, preset("arcs", features=task.features)).model
         if model.arcs is not None:
             about = f"a trained essence and its mixture of {K} arcs"
             yield _by_arcs("arcs, trained", about, model.arcs, lambda c: model.encode(c))
-        paper = train(parts, preset("paper", seed=seed, features=task.features, epochs=_PAPER_EPOCHS)).model
+        paper = train(parts, preset("paper", features=task.features, epochs=_PAPER_EPOCHS)).model
     except MissingExtraError as error:
         yield f"arcs, trained; the paper's method: {error}"
         return
-    known = [essence[:, 0] for essence in paper.encode_all(_some(task.training))]
-    propose = closest_fits(learn_templates(known, k=min(K, len(known)), method="evolution", seed=seed))
+    known = [essence[:, 0] for essence in paper.encode_all(draw_evenly(task.training))]
+    propose = closest_fits(learn_templates(known, k=min(K, len(known)), method="evolution"))
     about = f"essence by its appendix A ({_PAPER_EPOCHS} epochs at most), {K} templates evolved, the closest fit"
     yield _Method("the paper's method", "paper", about, lambda c: propose(paper.encode(c)[:, 0], np.array([0, len(c)])))
 
@@ -517,7 +492,14 @@ def _package_models(task: BenchTask) -> Iterator[_Method | str]:
     """The models that come with the package and can read this task."""
     for name in shipped_models():
         model = load_model(name)
-        if not _reads(model, task):
+        there = [column for column in model.feature_names if column in task.features]
+        if PAIRS in model.reads:
+            reads = task.texts and can_look(model, task.test[0])
+        elif model.by_item:
+            reads = len(there) == len(model.feature_names)
+        else:
+            reads = bool(there) or (task.titles and TITLES in model.reads)
+        if not reads:
             continue
         seen = count_seen(model, task.test)
         if seen:
@@ -533,17 +515,3 @@ def _by_model(model: Any, collection: Collection) -> Ints:
     if PAIRS in model.reads:
         return propose_steps(model, collection)
     return np.asarray(model.order(collection, alternatives=1)[0].ordering)
-
-
-def _reads(model: Model, task: BenchTask) -> bool:
-    there = [name for name in model.feature_names if name in task.features]
-    if PAIRS in model.reads:
-        return task.texts and can_look(model, task.test[0])
-    if not model.by_item:
-        return bool(there) or (task.titles and TITLES in model.reads)
-    return len(there) == len(model.feature_names)
-
-
-def _some(collections: Sequence[Collection]) -> list[Collection]:
-    """What a column, arcs and templates are learned from: at most so many, evenly spread."""
-    return [collections[i] for i in evenly_spaced(len(collections), _MOST)]

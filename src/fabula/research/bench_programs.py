@@ -35,7 +35,7 @@ import numpy as np
 
 from fabula.core.arrays import Ints, as_ordering
 from fabula.core.collection import Collection, Item
-from fabula.core.files import write_whole
+from fabula.core.files import read_bytes, write_whole
 from fabula.errors import FileError, InputError
 
 if TYPE_CHECKING:
@@ -51,18 +51,6 @@ Report = Callable[[int, int, str], None]
 
 class MethodFailedError(Exception):
     """A question that was not answered, or not with an ordering; the message says why, in one line."""
-
-
-@dataclass(frozen=True)
-class TimeLimits:
-    """How many seconds an answer may take, and the first one, which waits for the method to learn."""
-
-    answer: float = 10.0
-    first: float = 600.0
-
-    def __post_init__(self) -> None:
-        if not (self.answer > 0 and self.first > 0):
-            raise InputError(f"a time to answer in must be above 0 seconds; got {self.answer} and {self.first}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,35 +93,44 @@ class Question:
 def ask_all(task: BenchTask, rng: np.random.Generator) -> list[Question]:
     """A question for each test collection, in an order of their own."""
     mixed = rng.permutation(len(task.test))
-    asked = {int(i): _question(f"q{number}", task.test[i], task, rng) for number, i in enumerate(mixed)}
+    asked: dict[int, Question] = {}
+    for number, which in enumerate(mixed.tolist()):
+        collection, names = task.test[which], list[str]()
+        while len(names) < len(collection):
+            drawn = "".join(rng.choice(_LETTERS, size=8))
+            if drawn not in names:
+                names.append(drawn)
+        items = [{"id": names[i], **_describe(collection, i, task)} for i in rng.permutation(len(collection)).tolist()]
+        line = {"type": "order", "id": f"q{number}", "items": items}
+        asked[which] = Question(f"q{number}", tuple(names), line)
     return [asked[i] for i in range(len(task.test))]
 
 
 def training_lines(task: BenchTask) -> list[dict[str, Any]]:
     """What a method may learn from: the training collections, items in their true order."""
-    return [
-        {"type": "train", "items": [_describe(collection, i, task) for i in range(len(collection))]}
-        for collection in task.training
-    ]
+    return [{"type": "train", "items": [_describe(c, i, task) for i in range(len(c))]} for c in task.training]
 
 
 def run_program(
     task: BenchTask,
     method: str,
     *,
-    limits: TimeLimits | None = None,
-    rng: np.random.Generator | None = None,
+    answer: float = 10.0,
+    first: float = 600.0,
     progress: Report | None = None,
 ) -> Orderings:
     """Ask a method, a command line or ``module:function``, about every test collection.
 
-    ``rng`` shuffles and names the items; by default it is fresh randomness, so that nobody can know it.
+    Fresh randomness shuffles and names the items, so that nobody can know it. ``answer``: how many seconds an answer
+    may take, and the ``first`` one, which waits for the method to learn.
     """
-    program = Program(command_of(method), training_lines(task), limits or TimeLimits())
+    if not (answer > 0 and first > 0):
+        raise InputError(f"a time to answer in must be above 0 seconds; got {answer} and {first}")
+    program = Program(command_of(method), training_lines(task), answer, first)
     found: dict[int, Ints] = {}
     failures: Counter[str] = Counter()
     try:
-        questions = enumerate(ask_all(task, np.random.default_rng() if rng is None else rng))
+        questions = enumerate(ask_all(task, np.random.default_rng()))
         for number, (i, question) in enumerate(sorted(questions, key=lambda pair: int(pair[1].id[1:])), start=1):
             try:
                 found[i] = program.ask(question)
@@ -177,8 +174,8 @@ def write_questions(path: str | Path, task: BenchTask, questions: Sequence[Quest
 def read_key(path: str | Path, task: BenchTask) -> list[Question]:
     """The questions as a key keeps them, by test collection."""
     try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        document = json.loads(read_bytes(path))
+    except (ValueError, RecursionError) as error:
         raise FileError(f"{path}: cannot be read ({error})") from error
     if not isinstance(document, dict) or document.get("format") != "fabula-bench-key":
         raise FileError(f"{path}: is no key that --questions wrote")
@@ -193,8 +190,8 @@ def read_key(path: str | Path, task: BenchTask) -> list[Question]:
 def read_orderings(path: str | Path, questions: Sequence[Question]) -> Orderings:
     """The answers of a file of JSON lines, ``{"id": ..., "order": [...]}`` each, to questions written before."""
     try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+        lines = read_bytes(path).decode().splitlines()
+    except UnicodeDecodeError as error:
         raise FileError(f"{path}: cannot be read ({error})") from error
     answers: dict[str, Any] = {}
     for number, line in enumerate(lines, start=1):
@@ -221,29 +218,41 @@ def read_orderings(path: str | Path, questions: Sequence[Question]) -> Orderings
     return Orderings(found, dict(failures))
 
 
-@dataclass
 class Program:
-    """A running method, with the lines it may learn from."""
+    """A running method, with the lines it may learn from: an answer and the first one may take so many seconds."""
 
-    command: Sequence[str]
-    training: Sequence[dict[str, Any]]
-    limits: TimeLimits = field(default_factory=TimeLimits)
-    starts: int = 0
-    _process: subprocess.Popen[bytes] | None = None
-    _lines: queue.Queue[bytes | None] = field(default_factory=queue.Queue)
-    _outgoing: queue.Queue[bytes | None] = field(default_factory=queue.Queue)
-    _errors: list[bytes] = field(default_factory=list)
-    _threads: list[threading.Thread] = field(default_factory=list)
-    _answered: bool = False
+    def __init__(self, command: Sequence[str], training: Sequence[dict[str, Any]], answer: float, first: float) -> None:
+        self._command, self._training, self._limits = list(command), training, (first, answer)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._starts, self._answered = 0, False
 
     def ask(self, question: Question) -> Ints:
         """The ordering it gives, in the true numbering; an error when it ends, is too slow, or answers otherwise."""
-        if self._process is None:
-            self._start()
+        process = self._process or self._start()
         self._send(question.shown)
-        answer = self._answer(question.id)
-        self._answered = True
-        return question.ordering(answer.get("order"))
+        limit = self._limits[self._answered]
+        end = time.monotonic() + limit
+        while True:
+            try:
+                line = self._lines.get(timeout=max(0.0, end - time.monotonic()))
+            except queue.Empty:
+                process.kill()
+                self.close()
+                raise MethodFailedError(f"no answer within {limit:g} s") from None
+            if line is None:
+                self.close()
+                said = [one.decode("utf-8", "replace").strip() for one in self._errors if one and one.strip()]
+                why = f": {said[-1][:160]}" if said else ""
+                raise MethodFailedError(f"it ended with code {process.returncode}{why}")
+            try:
+                answer = json.loads(line)
+            except (ValueError, RecursionError):
+                answer = None
+            if not isinstance(answer, dict):
+                raise MethodFailedError('the answer is no line of JSON such as {"id": ..., "order": [...]}')
+            if answer.get("id") == question.id:  # else it is late, for a question that was given up
+                self._answered = True
+                return question.ordering(answer.get("order"))
 
     def close(self) -> None:
         """End it: its input is closed, and what still runs after two seconds is killed."""
@@ -263,16 +272,19 @@ class Program:
                 if stream is not None:
                     stream.close()
 
-    def _start(self) -> None:
-        if self.starts > RESTARTS:
-            raise MethodFailedError(f"not asked: it was started {self.starts} times")
-        self.starts += 1
-        self._lines, self._outgoing, self._errors, self._answered = queue.Queue(), queue.Queue(), [], False
+    def _start(self) -> subprocess.Popen[bytes]:
+        if self._starts > RESTARTS:
+            raise MethodFailedError(f"not asked: it was started {self._starts} times")
+        self._starts += 1
+        self._answered = False
+        self._lines: queue.Queue[bytes | None] = queue.Queue()
+        self._outgoing: queue.Queue[bytes | None] = queue.Queue()
+        self._errors: list[bytes | None] = []
         pipe = subprocess.PIPE
         try:
-            process = subprocess.Popen(list(self.command), stdin=pipe, stdout=pipe, stderr=pipe)
+            process = subprocess.Popen(self._command, stdin=pipe, stdout=pipe, stderr=pipe)
         except OSError as error:
-            raise InputError(f"the method cannot be started: {self.command[0]}: {error.strerror or error}") from error
+            raise InputError(f"the method cannot be started: {self._command[0]}: {error.strerror or error}") from error
         self._process = process
         self._threads = [
             threading.Thread(target=_follow, args=(process.stdout, self._lines.put), daemon=True),
@@ -281,41 +293,13 @@ class Program:
         ]
         for thread in self._threads:
             thread.start()
-        for line in self.training:
+        for line in self._training:
             self._send(line)
+        return process
 
     def _send(self, line: dict[str, Any]) -> None:
         """Through a thread of its own: a program that does not read must not stop us."""
         self._outgoing.put((json.dumps(line) + "\n").encode())
-
-    def _answer(self, asked: str) -> dict[str, Any]:
-        limit = self.limits.answer if self._answered else self.limits.first
-        end = time.monotonic() + limit
-        while True:
-            try:
-                line = self._lines.get(timeout=max(0.0, end - time.monotonic()))
-            except queue.Empty:
-                if self._process is not None:
-                    self._process.kill()
-                self.close()
-                raise MethodFailedError(f"no answer within {limit:g} s") from None
-            if line is None:
-                raise MethodFailedError(self._explain_end())
-            try:
-                answer = json.loads(line)
-            except (ValueError, RecursionError):
-                answer = None
-            if not isinstance(answer, dict):
-                raise MethodFailedError('the answer is no line of JSON such as {"id": ..., "order": [...]}')
-            if answer.get("id") == asked:  # else it is late, for a question that was given up
-                return answer
-
-    def _explain_end(self) -> str:
-        process = self._process
-        self.close()
-        code = process.returncode if process is not None else None
-        said = [line.decode("utf-8", "replace").strip() for line in self._errors if line is not None and line.strip()]
-        return f"it ended with code {code}{f': {said[-1][:160]}' if said else ''}"
 
 
 def _feed(stream: Any, get: Callable[[], bytes | None]) -> None:
@@ -334,16 +318,6 @@ def _follow(stream: Any, put: Callable[[Any], None]) -> None:
         for line in stream:
             put(line)
     put(None)
-
-
-def _question(name: str, collection: Collection, task: BenchTask, rng: np.random.Generator) -> Question:
-    names: list[str] = []
-    while len(names) < len(collection):
-        drawn = "".join(rng.choice(_LETTERS, size=8))
-        if drawn not in names:
-            names.append(drawn)
-    items = [{"id": names[i], **_describe(collection, i, task)} for i in rng.permutation(len(collection)).tolist()]
-    return Question(name, tuple(names), {"type": "order", "id": name, "items": items})
 
 
 def _describe(collection: Collection, i: int, task: BenchTask) -> dict[str, Any]:

@@ -35,40 +35,27 @@ class MethodRow:
 
 
 @dataclass(frozen=True)
-class TestRow:
-    """One paired test, by one metric; p adjusted over all tests of the evaluation (Holm-Bonferroni)."""
-
-    __test__ = False  # not a class of tests
-
-    metric: str
-    comparison: Comparison
-
-
-@dataclass(frozen=True)
 class Evaluated:
     """What an evaluation found."""
 
     rows: list[MethodRow]  # chance first, then the features from the best, then the methods that learn
-    tests: list[TestRow]  # every row against chance, and the methods that learn against each other
+    # Paired, by metric: every row against chance, the methods that learn against each other; p is adjusted over all.
+    tests: list[tuple[str, Comparison]]
     collections: int  # held out
     rule: str = ""  # how they were held out
     notes: tuple[str, ...] = ()  # what the user should know: what was trained on them, what gives the order away
     bits: Mapping[str, Information] = field(default_factory=dict)  # of the model, by scorer
 
-    def best(self, metric: str = "spearman") -> str:
-        """The method with the highest mean."""
-        return max(self.rows, key=lambda row: row.metrics[metric].mean).method
+    def best(self) -> str:
+        """The method with the highest rank correlation."""
+        return max(self.rows, key=lambda row: row.metrics["spearman"].mean).method
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
-        rows = [
-            {"method": r.method, "n": r.n, "metrics": {name: asdict(i) for name, i in r.metrics.items()}}
-            for r in self.rows
-        ]
-        tests = [{"metric": t.metric, **asdict(t.comparison)} for t in self.tests]
+        tests = [{"metric": metric, **asdict(comparison)} for metric, comparison in self.tests]
         bits = {name: info.to_dict() for name, info in self.bits.items()}
         about = {"collections": self.collections, "rule": self.rule, "notes": list(self.notes), "bits": bits}
-        return {**about, "rows": rows, "tests": tests}
+        return {**about, "rows": [asdict(row) for row in self.rows], "tests": tests}
 
 
 @dataclass(frozen=True)
@@ -95,7 +82,12 @@ class EvaluationRequest:
 
 def evaluate_table(request: EvaluationRequest, *, progress: recovery.Report | None = None) -> Evaluated:
     """Order recovery on the held-out collections of a table; ``progress`` is told each method before its turn."""
-    model = _load_model(request)
+    model = None if request.model is None else load_model(request.model)
+    if model is not None and not model.by_item:
+        for name, given in (("templates", request.templates), ("search", request.search)):
+            if given:
+                message = f"goes with a model that gives an essence; {request.model} gives orders"
+                raise InputError(message, field=name)
     templates = TemplateSet.load(request.templates) if request.templates is not None else None
     sequencer = None
     if request.sequencer is not None:
@@ -156,19 +148,6 @@ def _features(model: Model | None, split: Split, by: str) -> Sequence[str]:
     return [name for name in present if all(np.isfinite(c.column(name)).all() for c in split.held_out)]
 
 
-def _load_model(request: EvaluationRequest) -> Model | None:
-    """The model that was asked for; one that gives orders takes no template, and no search is made by it."""
-    if request.model is None:
-        return None
-    model = load_model(request.model)
-    if model.by_item:
-        return model
-    for name, given in (("templates", request.templates), ("search", request.search)):
-        if given:
-            raise InputError(f"goes with a model that gives an essence; {request.model} gives orders", field=name)
-    return model
-
-
 def tabulate(
     orderings: Mapping[str, recovery.Orderings],
     lengths: Sequence[int],
@@ -192,24 +171,25 @@ def tabulate(
     learned = [row for row in rows if row.method in recovery.METHODS]
     plain = [row for row in rows[1:] if row.method not in recovery.METHODS]
     plain.sort(key=lambda row: -row.metrics["spearman"].mean)
-    tests = _tests(scores, groups)
-    return Evaluated([rows[0], *plain, *learned], tests, len(lengths), rule)
-
-
-def _tests(scores: Mapping[str, Mapping[str, Floats]], groups: Sequence[Hashable] | None) -> list[TestRow]:
-    """All against chance, those that learn against each other, by every tested metric: one family."""
-    methods = [name for name in scores if name != recovery.CHANCE]
-    pairs = [(name, recovery.CHANCE) for name in methods]
+    # All against chance, those that learn against each other, by every tested metric: one family.
+    pairs = [(name, recovery.CHANCE) for name in orderings]
     pairs += list(combinations([name for name in recovery.METHODS if name in scores], 2))
-    flat = {f"{metric}\0{name}": of[metric] for name, of in scores.items() for metric in TESTED}
-    family = [(f"{metric}\0{a}", f"{metric}\0{b}") for metric in TESTED for a, b in pairs]
-    if not family or len(next(iter(flat.values()))) < 2:
-        return []
-    found = []
-    for each in compare_scores(flat, family, groups=groups):
-        metric, _, a = each.a.partition("\0")
-        found.append(TestRow(metric, replace(each, a=a, b=each.b.partition("\0")[2])))
-    return found
+    family = [(metric, a, b) for metric in TESTED for a, b in pairs] if len(lengths) > 1 else []
+    return Evaluated([rows[0], *plain, *learned], compare_methods(scores, family, groups), len(lengths), rule)
+
+
+def compare_methods(
+    scores: Mapping[str, Mapping[str, Floats]],
+    family: Sequence[tuple[str, str, str]],
+    groups: Sequence[Hashable] | None,
+) -> list[tuple[str, Comparison]]:
+    """Paired tests (metric, method, method) as one family (Holm-Bonferroni), each with its metric.
+
+    ``scores``: method -> metric -> (collections,).
+    """
+    flat = {f"{metric}\0{name}": values for name, of in scores.items() for metric, values in of.items()}
+    found = compare_scores(flat, [(f"{metric}\0{a}", f"{metric}\0{b}") for metric, a, b in family], groups=groups)
+    return [(metric, replace(each, a=a, b=b)) for (metric, a, b), each in zip(family, found, strict=True)]
 
 
 def _row(method: str, scores: Mapping[str, Floats], groups: Sequence[Hashable] | None) -> MethodRow:

@@ -1,7 +1,7 @@
 """From a recipe to what can be trained, for each kind of model: collections, settings, and the model's card."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,8 +13,8 @@ from fabula.core.collection import Collection, Evidence
 from fabula.core.energy import FUNCTIONS
 from fabula.core.fingerprints import Fingerprints
 from fabula.errors import InputError
-from fabula.evaluation.information import Information, information_gain
-from fabula.evaluation.intervals import Interval, mean_interval
+from fabula.evaluation.information import Information
+from fabula.evaluation.intervals import Interval
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium
 from fabula.media.registry import measure_if_held, medium_of_columns, medium_of_file
@@ -25,12 +25,12 @@ from fabula.models.model import Model, load_model
 from fabula.models.transform import log_parts
 from fabula.research.splits import Recipe, Split, gather, is_folder, leak_notes, split_of, usable_features
 from fabula.training import step_models
-from fabula.training.audit import Trainable, Trained, compact, round_off
-from fabula.training.distributed import processes, read_by_any
+from fabula.training.audit import Trainable
+from fabula.training.distributed import join, processes
 from fabula.training.item_models import EssenceTraining
 from fabula.training.nets.set_net import spec_for
 from fabula.training.recipes import NEIGHBOURS, StepRecipe, finetune_recipe, preset, recipe_for
-from fabula.training.sets import BOTH, SetTraining
+from fabula.training.sets import SetTraining
 
 T = TypeVar("T")
 FEWEST = 6  # items of a collection of texts
@@ -57,8 +57,7 @@ class Prepared:
     split: Split
     trainable: Trainable  # what can be trained, audited and compared
     settings: Mapping[str, Any] | None = None  # every one, as a recipe takes it; None: as the training decides
-    finish: Callable[[Trained], Gain | None] = lambda done: None  # completes the model's card and says what was gained
-    more: dict[str, Any] = field(default_factory=dict)  # further results by name, which the training leaves there
+    start: str = ""  # the model it goes on from, or is held near to
 
 
 def prepare(recipe: Recipe, *, measuring: Measuring | None = None, jobs: int = 1, least: int = 0) -> Prepared:
@@ -76,8 +75,12 @@ def prepare(recipe: Recipe, *, measuring: Measuring | None = None, jobs: int = 1
 
 
 def read_everywhere(recipe: Recipe, read: Callable[[], T]) -> T:
-    """What is read of a recipe's table; under torchrun it may lie on the disk of any process."""
-    return read_by_any(recipe.table, read, recipe.device) if isinstance(recipe.table, Path) else read()
+    """What is read of a recipe's table; of torchrun's processes all get it from the first that has it on its disk."""
+    if processes() == 1 or not isinstance(recipe.table, Path):
+        return read()
+    world = join(recipe.device)
+    there = world.gather(recipe.table.exists())
+    return read() if all(there) or not any(there) else world.share_from(there.index(True), read)
 
 
 def _check_logged(logged: Sequence[str], collections: Sequence[Collection]) -> None:
@@ -124,23 +127,25 @@ def _prepare_sets(recipe: Recipe, measuring: Measuring | None, least: int) -> Pr
     split = read_everywhere(recipe, lambda: split_of(recipe, measuring=measuring, least=least))
     names, logged = changes.pop("features", ()), changes.pop("logged", None)
     sizes = {name: changes.pop(name) for name in _SIZES if name in changes}
+    about = {"data": recipe.table.name, "held out": split.rule}
     if start is not None:
         if names or logged or sizes:
             raise InputError("features, logarithms and sizes are those of the model it goes on from")
         spec = as_set(start.encoder).spec
         there = [name for name in spec.features if name in split.training[0].feature_names]
         split = split.note(leak_notes(split.training, there, titles=spec.titles))
-        sets = SetTraining(split.parts, spec, finetune_recipe(**changes), recipe.device, start)
-        return Prepared(split, sets, sets.config.to_dict(), lambda done: _finish_sets(recipe, split, sets, done))
+        how = finetune_recipe(**changes)
+        sets = SetTraining(split.parts, spec, how, recipe.device, start, card=about, origin=str(recipe.start))
+        return Prepared(split, sets, how.to_dict(), str(recipe.start))
     _check_logged(logged or (), split.training)
     features, notes = _choose_columns(split, names, titles=recipe.titles is not None)
     split, taken = split.note(notes), preset("default").logged if logged is None else tuple(logged)
     spec = spec_for(features, titles=recipe.titles is not None, logged=taken, **sizes)
     how = recipe_for(len(split.parts.training), features, **changes)
-    sets = SetTraining(split.parts, spec, how, recipe.device)
+    sets = SetTraining(split.parts, spec, how, recipe.device, card=about)
     settings = {"features": list(spec.features), "logged": list(spec.logged)}
     settings |= {**{name: getattr(spec, name) for name in _SIZES}, **how.to_dict()}
-    return Prepared(split, sets, settings, lambda done: _finish_sets(recipe, split, sets, done))
+    return Prepared(split, sets, settings)
 
 
 def _choose_columns(split: Split, names: Sequence[str], *, titles: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -156,22 +161,6 @@ def _choose_columns(split: Split, names: Sequence[str], *, titles: bool) -> tupl
         return (), by_title
     features, notes = usable_features(split.training)
     return features, (*notes, *by_title)
-
-
-def _finish_sets(recipe: Recipe, split: Split, sets: SetTraining, done: Trained) -> Gain | None:
-    """Write the card of a set model; what it gained over the one it went on from."""
-    bits = round_off(done.information[BOTH], "bits", "low", "high", "collections")
-    card: dict[str, Any] = {"data": recipe.table.name, "held out": split.rule, "bits": bits}
-    history = compact(done.history)
-    done.model.training["history"] = {"loss": history["loss"], "bits": history["bits"][BOTH]}
-    done.model.card = card
-    if sets.begin is None:
-        return None
-    gained = information_gain(done.model, sets.begin, split.held_out)
-    more = round_off(gained, "mean", "low", "high")
-    card |= {"from": str(recipe.start)}
-    card["gained"] = {"bits": more["mean"], "low": more["low"], "high": more["high"], "collections": gained.n}
-    return Gain(str(recipe.start), gained, kept=done.best_epoch == 0)
 
 
 # Steps: texts, looked into, and all pairs of them.
@@ -203,16 +192,12 @@ def _prepare_steps(recipe: Recipe, measuring: Measuring | None, jobs: int) -> Pr
     if not learned or not held:
         raise InputError(f"{recipe.table}: too few collections of at least {FEWEST} items that can be looked at")
     taken = tuple(logged) if logged is not None else _guess_logged(learned, names)
-    lexicon = step_models.learn_lexicon(
-        [(one.group, one.whole.terms) for one in learned if one.whole.terms is not None]
-    )
+    terms = [(one.group, one.whole.terms) for one in learned if one.whole.terms is not None]
+    lexicon = step_models.learn_lexicon(terms)
     pairs, rng = tuple(learned[0].whole.pairs), np.random.default_rng(changes.get("seed", 0))
     take, how = np.isin(names, taken), StepRecipe(**changes)
-    examples = [
-        _example(one, rows, lexicon, take, pairs)
-        for one in learned
-        for rows in step_models.spans(len(one.features), rng)
-    ]
+    spans = ((one, rows) for one in learned for rows in step_models.spans(len(one.features), rng))
+    examples = [_example(one, rows, lexicon, take, pairs) for one, rows in spans]
     whole = [_example(one, range(len(one.features)), lexicon, take, pairs) for one in held]
 
     def export(weights: step_models.Weights, info: Information) -> Model:
@@ -299,16 +284,13 @@ def _prepare_neighbours(recipe: Recipe, measuring: Measuring | None) -> Prepared
         for c, near in known
     ]
     near = None if medium.proposer is None else neighbour_weights(load_model(medium.proposer), steps)
-    more: dict[str, Any] = {"collections": len(own), "makers": len({one.group for one in examples})}
 
-    def export(weights: Floats, crossed: step_models.Crossed) -> Model:
-        told = _summarise(crossed, gained=near is not None)
-        more.update(told)
+    def export(weights: Floats, told: Mapping[str, Any]) -> Model:
         names = [n for n in own[0].feature_names if n not in medium.codes and all(n in c.feature_names for c in own)]
         card = {
             "data": recipe.table.name,
             "collections": len(own),
-            "makers": more["makers"],
+            "makers": told["makers"],
             **_card_lines(told, medium),
             "weights": dict(zip(steps, weights.round(4).tolist(), strict=True)),
             "limits": "neighbours alone: which item opens or closes, and which way an order runs, is not known",
@@ -317,12 +299,9 @@ def _prepare_neighbours(recipe: Recipe, measuring: Measuring | None) -> Prepared
         tensors = neighbour_tensors(np.zeros((0, FUNCTIONS)), weights)
         return Model(measures_config((), (), steps), tensors, training=training, card=card)
 
-    def finish(done: Trained) -> Gain | None:
-        return Gain(str(medium.proposer), more["gained"]) if more["gained"] is not None else None
-
     split = Split(own, own, "each maker set aside in turn", notes)
     trainable = step_models.NeighbourTraining(examples, export, negatives, seed, near)
-    return Prepared(split, trainable, {"seed": seed, "negatives": negatives}, finish, more)
+    return Prepared(split, trainable, {"seed": seed, "negatives": negatives}, str(medium.proposer))
 
 
 def _collect_neighbours(
@@ -345,14 +324,7 @@ def _measure_closeness(collection: Collection, medium: Medium) -> dict[str, NDAr
     return found if any(near.any() for near in found.values()) else {}
 
 
-def _summarise(crossed: step_models.Crossed, *, gained: bool) -> dict[str, Interval | None]:
-    """Bits, the share of shuffles beaten, and the bits gained over known weights, with intervals over makers."""
-    values = {"bits": crossed.bits, "beaten": crossed.beaten, "gained": crossed.bits - crossed.known}
-    found = {name: mean_interval(each, crossed.groups) for name, each in values.items()}
-    return {**found, "gained": found["gained"] if gained else None}
-
-
-def _card_lines(told: Mapping[str, Interval | None], medium: Medium) -> dict[str, Any]:
+def _card_lines(told: Mapping[str, Any], medium: Medium) -> dict[str, Any]:
     rule = "set aside maker by maker"
     names = {
         f"bits, {rule}, N = 32": told["bits"],

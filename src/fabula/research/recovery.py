@@ -30,7 +30,7 @@ from fabula.models.model import Model
 from fabula.models.order import Rule, likeliest, search_orderings, solvable
 from fabula.models.scorers import SCORERS, sequence_scorers
 from fabula.models.scorers.reach import MOST_DRAWN
-from fabula.research.splits import Split
+from fabula.research.splits import Split, narrow
 from fabula.templates.learn import learn_arcs, learn_templates
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ PROPOSED = "proposed order"
 LIKELIEST = "likeliest order"
 METHODS = (SORTED, PAPER, ARCS, *SEARCHES.values(), PROPOSED, LIKELIEST, DIRECT)  # those that learn, in results
 
-_MOST = 4000  # collections templates are learned from, at most
+_MOST = 4000  # collections that a column, arcs and templates are learned from, at most
 _RULES: dict[str, Rule] = {PROPOSED: "agreeing", LIKELIEST: "likeliest"}
 _SECONDS = 0.5  # to search in, where a collection has too many items to be solved
 _DOUBTED = 160  # collections by which inputs are doubted; an eighth of that where items are looked into
@@ -78,10 +78,11 @@ def recover(
     rng = np.random.default_rng(seed)
     report("features")
     found = sort_features(split.held_out, features, rng)
-    if methods.model is not None and not methods.model.by_item:
+    model = methods.model
+    if model is not None and not model.by_item:
         report(PROPOSED)
-        propose = step_orderings if PAIRS in methods.model.reads else set_orderings
-        found |= propose(methods.model, split.held_out, rng)
+        looks = PAIRS in model.reads
+        found |= step_orderings(model, split.held_out, seed) if looks else set_orderings(model, split.held_out, rng)
     else:
         found |= _by_essence(split, methods, rng, seed, report)
     if methods.sequencer is not None:
@@ -95,7 +96,7 @@ def _by_essence(
 ) -> dict[str, Orderings]:
     """What a model's essence, or a column, makes of each held-out collection."""
     found: dict[str, Orderings] = {}
-    learned_from = [split.training[i] for i in evenly_spaced(len(split.training), _MOST)]
+    learned_from = draw_evenly(split.training)
     model = methods.model
     essences, known = (
         [column_essence(c, str(methods.by)) for c in part] if model is None else scalar_essences(model, part)
@@ -235,12 +236,17 @@ def evenly_spaced(count: int, most: int) -> list[int]:
     return [int(i) for i in np.unique(np.linspace(0, count - 1, min(most, count)).astype(int))]
 
 
+def draw_evenly(collections: Sequence[Collection], most: int = _MOST) -> list[Collection]:
+    """At most so many collections, evenly spread."""
+    return [collections[i] for i in evenly_spaced(len(collections), most)]
+
+
 def sort_features(
     collections: Sequence[Collection], names: Sequence[str], rng: np.random.Generator
 ) -> dict[str, Orderings]:
     """Each feature alone, sorted up and down; none where no names are given."""
-    narrow = [replace(c, features=c.columns(list(names)), feature_names=tuple(names)) for c in collections if names]
-    return {name: list(found) for name, found in single_features(narrow, rng).items()}
+    found = single_features(narrow(collections, names) if names else [], rng)
+    return {name: list(orderings) for name, orderings in found.items()}
 
 
 def chance_scores(lengths: Sequence[int], rng: np.random.Generator, draws: int) -> dict[str, Floats]:
@@ -307,15 +313,20 @@ def can_look(model: Model, collection: Collection) -> bool:
 
 
 def propose_steps(model: Model, collection: Collection) -> Ints:
-    """The ordering that a step model proposes for a collection, (n,)."""
-    energy = model.energy(collection, evidence=look_at(model, collection))
-    return likeliest(solvable(energy), seconds=_SECONDS).ordering
+    """The ordering that a step model proposes for a collection, (n,): what `fabula order` proposes of it, too."""
+    return likeliest(solvable(model.energy(collection, evidence=look_at(model, collection)))).ordering
 
 
-def step_orderings(model: Model, collections: Sequence[Collection], rng: np.random.Generator) -> dict[str, Orderings]:
-    """The ordering proposed for each collection in the true numbering, its items shuffled before they are looked at."""
-    shuffled = zip(*shuffle_all(collections, rng), strict=True)
-    return {PROPOSED: [mixed[propose_steps(model, shown)] for mixed, shown in shuffled]}
+def step_orderings(model: Model, collections: Sequence[Collection], seed: int = 0) -> dict[str, Orderings]:
+    """The ordering proposed for each collection in the true numbering, its items shuffled before they are looked at.
+
+    How each is shuffled goes by its number and the seed alone, whatever else is measured of the same collections.
+    """
+    found: Orderings = []
+    for number, collection in enumerate(collections):
+        [mixed], [shown] = shuffle_all([collection], np.random.default_rng(seed + number))
+        found.append(mixed[propose_steps(model, shown)])
+    return {PROPOSED: found}
 
 
 # What a model tells about the order, and which of its inputs tells it.
@@ -376,9 +387,8 @@ def mutual_information(
     looks = isinstance(model, Model) and PAIRS in model.reads
     if looks and scorer is not None:
         raise InputError(f"this model scores by all it sees at once; got {scorer!r}", field="scorer")
-    return information.mutual_information(
-        _Looker(model) if looks else model, collections, negatives, draws, seed, scorer
-    )
+    asked = _Looker(model) if looks else model
+    return information.mutual_information(asked, collections, negatives, draws, seed, scorer)
 
 
 def bits_by_scorer(model: Model, collections: Sequence[Collection], seed: int) -> dict[str, Information]:
@@ -398,7 +408,7 @@ def doubt_bits(model: Model, collections: Sequence[Collection], found: Mapping[s
     most = max(found.values(), key=lambda info: info.bits / info.ceiling, default=None)
     if most is None or most.bits <= most.ceiling / 2:
         return ()
-    some = [collections[i] for i in evenly_spaced(len(collections), _DOUBTED)]
+    some = draw_evenly(collections, _DOUBTED)
     left: dict[str, float] = {}
     if PAIRS in model.reads:
         lookers = {name: _Looker(model, name) for name in as_measures(model.encoder).pair_names}

@@ -16,14 +16,15 @@ from fabula.core.template import PAPER_KNOTS, TemplateSet, name_templates
 from fabula.errors import FileError, InputError, import_extra
 from fabula.evaluation.controls import Parts
 from fabula.evaluation.information import makers
-from fabula.evaluation.intervals import compare_scores, mean_interval
+from fabula.evaluation.intervals import mean_interval
 from fabula.evaluation.metrics import RANGES, best_scores, random_proposals, shuffle_proposals, template_proposals
 from fabula.media.music.tracks import SHOWN_CREATOR, SHOWN_TITLE
 from fabula.models.model import Model, load_essence_model, save_model
+from fabula.models.sureness import digest
 from fabula.research import recovery as recovering
-from fabula.research.evaluate import tabulate
+from fabula.research.evaluate import compare_methods, tabulate
 from fabula.research.splits import Split
-from fabula.research.workspace import StudyData, StudyPlan, Task, Workspace, plain, read_study_data, side_by_side
+from fabula.research.workspace import StudyPlan, Task, Workspace, plain, read_study_data, side_by_side
 from fabula.templates.genealogy import trace_genealogy
 from fabula.templates.learn import learn_templates
 
@@ -47,13 +48,11 @@ WAYS: dict[str, tuple[str, dict[str, Any]]] = {
 
 def table1(workspace: Workspace) -> list[dict[str, Any]]:
     """Bits by the number of dimensions of the essence."""
-    from fabula.training.compare import ESSENCE, summarise
+    from fabula.training.compare import ESSENCE, Trial, gather_trials
 
-    rows = []
-    for d in workspace.plan.dimensions:
-        runs = [table1_run(workspace, d, seed) for seed in range(workspace.plan.seeds)]
-        rows.append({**asdict(summarise(ESSENCE, d, runs)), "paper": PAPER_TABLE.get(d)})
-    return rows
+    trials = [Trial(ESSENCE, d, seed) for d in workspace.plan.dimensions for seed in range(workspace.plan.seeds)]
+    rows = gather_trials([(each, table1_run(workspace, each.dimensions, each.seed)) for each in trials], sweep=True)
+    return [{**asdict(row), "paper": PAPER_TABLE.get(row.dimensions)} for row in rows]
 
 
 def table1_run(workspace: Workspace, d: int, seed: int) -> "Measured":
@@ -90,13 +89,6 @@ def control(workspace: Workspace, name: str) -> list[dict[str, Any]]:
         return audit_one(name, EssenceTraining(parts, config, plan.device), progress=workspace.epochs_of(stage))[1]
 
     return list(workspace.stage(stage, {"config": config.to_dict(), "most": plan.most}, work))
-
-
-def judge(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows of the audit with what each control says, by the rule of ``fabula audit``."""
-    from fabula.training.audit import AuditReport, AuditRow
-
-    return list(AuditReport([AuditRow(**row) for row in rows]).to_dict()["rows"])
 
 
 def sizes(workspace: Workspace) -> list[int]:
@@ -155,7 +147,7 @@ def search_part(workspace: Workspace, part: int) -> list[tuple[int, Ints]]:
         essences = recovering.scalar_essences(model, [evaluation[i] for i in chosen])
         return recovering.search_scorer(model, essences, len(chosen), np.random.default_rng((1, part)))
 
-    kept = workspace.stage(f"searched-{part}", {"model": fingerprint(model), "chosen": chosen}, work)
+    kept = workspace.stage(f"searched-{part}", {"model": digest(model), "chosen": chosen}, work)
     return [(i, np.array(ordering, dtype=np.intp)) for i, ordering in zip(chosen, kept, strict=True)]
 
 
@@ -165,10 +157,11 @@ def _train_stage(
     path = workspace.model_path(name)
 
     def work() -> Any:
-        from fabula.training.item_models import train
+        from fabula.training.item_models import EssenceTraining
 
         parts = Parts(training, workspace.study.development)
-        done = train(parts, config, device=workspace.plan.device, progress=workspace.epochs_of(name))
+        ready = EssenceTraining(parts, config, workspace.plan.device)
+        done = ready.train(progress=workspace.epochs_of(name))
         save_model(path, done.model)
         history = [{"epoch": each.epoch, "loss": each.loss, "bits": each.bits} for each in done.history]
         bits = {scorer: info.to_dict() for scorer, info in done.information.items()}
@@ -194,7 +187,7 @@ def template_sets(workspace: Workspace, model: Model, seed: int) -> dict[str, di
                 found.setdefault(way, {})[k] = learned.values
         return found
 
-    settings = {"model": fingerprint(model), "counts": counts, "collections": len(chosen), "ways": WAYS}
+    settings = {"model": digest(model), "counts": counts, "collections": len(chosen), "ways": WAYS}
     values = workspace.stage(f"templates-{seed}", settings, work)
     return {
         way: {int(k): TemplateSet(name_templates(PAPER_KNOTS, np.array(v))) for k, v in by_count.items()}
@@ -216,7 +209,7 @@ def sequencer(workspace: Workspace) -> dict[str, Any]:
             study.development,
             SequencerConfig(**{**settings, "features": study.features}),
             device=plan.device,
-            progress=lambda epoch, epochs, bits: workspace.report("sequencer", f"epoch {epoch} of {epochs}"),
+            progress=workspace.epochs_of("sequencer"),
         )
         save_sequencer(path, made)
         workspace.report("sequencer", "beam search")
@@ -226,23 +219,17 @@ def sequencer(workspace: Workspace) -> dict[str, Any]:
     return dict(workspace.stage("sequencer", settings, work, files=[path]))
 
 
-def fingerprint(model: Model) -> str:
-    """What tells a model from another: a digest of its weights."""
-    digest = hashlib.sha256()
-    for name, tensor in model.tensors.items():
-        digest.update(name.encode() + np.ascontiguousarray(tensor).tobytes())
-    return digest.hexdigest()
-
-
 def figure1(workspace: Workspace) -> list[dict[str, Any]] | None:
     """Bits of the essence and of each feature alone, and correlations; None where no feature is a single number."""
-    from fabula.training.compare import rank
+    from fabula.training.compare import ESSENCE, Trial, gather_trials
 
     if workspace.study.plain is None:
         return None
     seeds = range(workspace.plan.seeds)
-    runs = {name: [feature_run(workspace, name, seed) for seed in seeds] for name in feature_names(workspace)}
-    return [asdict(row) for row in rank([essence_run(workspace, seed) for seed in seeds], runs, 1)]
+    trials = [Trial(name, 1, seed, alone=True) for name in feature_names(workspace) for seed in seeds]
+    found = [(Trial(ESSENCE, 1, seed), essence_run(workspace, seed)) for seed in seeds]
+    found += [(each, feature_run(workspace, each.name, each.seed)) for each in trials]
+    return [asdict(row) for row in gather_trials(found)]
 
 
 def feature_names(workspace: Workspace) -> tuple[str, ...]:
@@ -286,7 +273,7 @@ def essence_run(workspace: Workspace, seed: int) -> "Measured":
         told = correlations([c.column(FROZEN) for c in parts.test], beside, names)
         return Measured(found.bits, found.low, found.high, told)
 
-    settings = {"config": config.to_dict(), "most": plan.most, "model": fingerprint(model)}
+    settings = {"config": config.to_dict(), "most": plan.most, "model": digest(model)}
     return Measured(**workspace.stage(stage, settings, work))
 
 
@@ -356,28 +343,46 @@ def reproduce(
         raise InputError("a reproduction shares its trainings out by its own jobs: start it without torchrun")
     kept_in = make_folders(Path(folder))
     study = read_study_data(data, features=features, held_out=held_out)
-    workspace = Workspace(kept_in, study, plan or StudyPlan(), study.fingerprint, lambda stage, note: None)
-    return run(workspace if progress is None else replace(workspace, report=_counting(progress, workspace)))
+    workspace = Workspace(kept_in, study, plan or StudyPlan())
+    if progress is None:
+        return run(workspace)
+    # Templates are one stage more for each seed, and three come last.
+    total = len(trainings(workspace)) + len(measurements(workspace)) + workspace.plan.seeds + 3
+    done: set[str] = set()
+
+    def report(stage: str, note: str) -> None:
+        if note.startswith(("done", "kept")):
+            done.add(stage)
+        progress(stage, note, len(done), max(total, len(done)))
+
+    return run(replace(workspace, report=report))
 
 
 def run(workspace: Workspace) -> Reproduced:
     """All stages, in order; those that do not wait for each other side by side, where the plan has several jobs."""
-    plan = workspace.plan
-    for wave in (trainings(workspace), measurements(workspace)):
-        side_by_side(workspace, wave)
+    from fabula.training.audit import AuditReport, AuditRow
+
+    plan, study = workspace.plan, workspace.study
+    side_by_side(workspace, (trainings(workspace), measurements(workspace)))
     trained = [essence(workspace, seed) for seed in range(plan.seeds)]
     first = trained[0][0]
     scores = figure2(workspace)
     sets = template_sets(workspace, first, 0)
     direct = sequencer(workspace)
     four = sets["refined"][max(k for k in sets["refined"] if k <= 4)]
+    audited = AuditReport([AuditRow(**row) for name in DATA for row in control(workspace, name)])
+    parts = {name: getattr(study, name) for name in ("training", "development", "evaluation")}
+    about: dict[str, Any] = {name: getattr(study, name) for name in ("name", "rule")}
+    about |= {"notes": list(study.notes), "features": list(study.features)}
+    about["collections"] = {name: len(part) for name, part in parts.items()}
+    about["items"] = {name: sum(map(len, part)) for name, part in parts.items()}
     return Reproduced(
         folder=workspace.folder,
-        data=_about(workspace.study),
+        data=about,
         plan={"quick": plan.quick, "seeds": plan.seeds, "preset": plan.preset, "searched": plan.searched},
         table1=table1(workspace),
         figure1=figure1(workspace),
-        controls=judge([row for name in DATA for row in control(workspace, name)]),
+        controls=list(audited.to_dict()["rows"]),
         more_data=[more_data_run(workspace, size) for size in sizes(workspace)],
         essences=[result for _, result in trained],
         sequencer={key: value for key, value in direct.items() if key != "orderings"},
@@ -426,18 +431,22 @@ def figure2(workspace: Workspace) -> dict[str, Any]:
     """
     runs = [seed_scores(workspace, seed) for seed in range(workspace.plan.seeds)]
     scores = {key: np.mean([run[key] for run in runs], axis=0) for key in runs[0]}
+    shuffled = {NAMES[way]: baseline_name(way) for way in NAMES}
 
     def work() -> Any:
         by = makers(workspace.study.evaluation)
         rows = [_interval_row(key, values, by, within=RANGES[key[2]]) for key, values in scores.items()]
-        gains = _gains(scores, by)
+        gains = [  # over the same templates with the essence shuffled, paired by collection
+            _interval_row((name, k, metric), values - scores[shuffled[name], k, metric], by)
+            for (name, k, metric), values in scores.items()
+            if name in shuffled
+        ]
         k = _main_count(workspace)
         four = [[*key, values] for key, values in scores.items() if key[1] == k]
         return {"rows": rows, "gains": gains, "k": k, "scores": four}
 
-    digest = hashlib.sha256(b"".join(repr(key).encode() + values.tobytes() for key, values in scores.items()))
-    settings = {"scores": digest.hexdigest()}
-    return dict(workspace.stage("figure2", settings, work))
+    known = hashlib.sha256(b"".join(repr(key).encode() + values.tobytes() for key, values in scores.items()))
+    return dict(workspace.stage("figure2", {"scores": known.hexdigest()}, work))
 
 
 def seed_scores(workspace: Workspace, seed: int) -> Scores:
@@ -448,36 +457,19 @@ def seed_scores(workspace: Workspace, seed: int) -> Scores:
 
     def work() -> Any:
         essences = recovering.scalar_essences(model, workspace.study.evaluation)
-        found = _score(workspace, essences, sets, np.random.default_rng((seed, 7)))
-        return [[*key, values.round(6)] for key, values in found.items()]
+        lengths, rng, found = [len(e) for e in essences], np.random.default_rng((seed, 7)), []
+        for k in next(iter(sets.values())):
+            workspace.report("figure2", f"k = {k}")
+            proposals = {RANDOM: random_proposals(lengths, k, rng)}
+            for way, by_count in sets.items():
+                proposals[NAMES[way]] = template_proposals(essences, by_count[k], rng)
+                proposals[baseline_name(way)] = shuffle_proposals(essences, by_count[k], rng)
+            for name, proposed in proposals.items():
+                found += [[name, k, metric, best_scores(proposed, metric).round(6)] for metric in METRICS]
+        return found
 
     kept = workspace.stage(f"figure2-{seed}", {"templates": shapes, "metrics": METRICS}, work)
     return {(name, k, metric): np.array(values) for name, k, metric, values in kept}
-
-
-def _score(workspace: Workspace, essences: list[Floats], sets: Sets, rng: np.random.Generator) -> Scores:
-    lengths = [len(e) for e in essences]
-    scores: Scores = {}
-    for k in next(iter(sets.values())):
-        workspace.report("figure2", f"k = {k}")
-        proposals = {RANDOM: random_proposals(lengths, k, rng)}
-        for way, by_count in sets.items():
-            proposals[NAMES[way]] = template_proposals(essences, by_count[k], rng)
-            proposals[baseline_name(way)] = shuffle_proposals(essences, by_count[k], rng)
-        for name, proposed in proposals.items():
-            for metric in METRICS:
-                scores[name, k, metric] = best_scores(proposed, metric)
-    return scores
-
-
-def _gains(scores: Scores, by: Sequence[str]) -> list[dict[str, Any]]:
-    """What each way of learning gains over its own templates with the essence shuffled, paired by collection."""
-    names = {NAMES[way]: baseline_name(way) for way in NAMES}
-    return [
-        _interval_row(key, values - scores[names[key[0]], key[1], key[2]], by)
-        for key, values in scores.items()
-        if key[0] in names
-    ]
 
 
 def _interval_row(
@@ -494,25 +486,19 @@ def _main_count(workspace: Workspace) -> int:
 
 def significance(workspace: Workspace, figure: Mapping[str, Any]) -> dict[str, Any]:
     """Paired t-tests of the templates against both baselines at k = 4, Holm-Bonferroni over all of them."""
-    scores = {f"{metric}\0{name}": np.array(values) for name, _, metric, values in figure["scores"]}
-    ways = [way for way in NAMES if f"{METRICS[0]}\0{NAMES[way]}" in scores]
-    pairs = [
-        (f"{metric}\0{NAMES[way]}", f"{metric}\0{other}")
-        for metric in METRICS
-        for way in ways
-        for other in (RANDOM, baseline_name(way))
-    ]
-    rows = []
-    for each in compare_scores(scores, pairs, groups=makers(workspace.study.evaluation)):
-        metric, _, a = each.a.partition("\0")
-        rows.append({**asdict(each), "metric": metric, "a": a, "b": each.b.partition("\0")[2]})
-    return {"k": figure["k"], "rows": plain(rows)}
+    scores: dict[str, dict[str, Floats]] = {}
+    for name, _, metric, values in figure["scores"]:
+        scores.setdefault(name, {})[metric] = np.array(values)
+    ways = [way for way in NAMES if NAMES[way] in scores]
+    family = [(m, NAMES[way], other) for m in METRICS for way in ways for other in (RANDOM, baseline_name(way))]
+    found = compare_methods(scores, family, makers(workspace.study.evaluation))
+    return {"k": figure["k"], "rows": plain([{**asdict(comparison), "metric": metric} for metric, comparison in found])}
 
 
-def kinship(workspace: Workspace, model: Model, sets: Sets, way: str = "refined") -> dict[str, Any]:
+def kinship(workspace: Workspace, model: Model, sets: Sets) -> dict[str, Any]:
     """Figures 3 and 4: how templates descend from each other, and the collections that follow them best and worst."""
     typical = [c for c in workspace.study.evaluation if SHORT <= len(c) <= LONG] or workspace.study.evaluation
-    chosen = [sets[way][k] for k in sorted(sets[way])]
+    chosen = [sets["refined"][k] for k in sorted(sets["refined"])]
 
     def work() -> Any:
         essences = recovering.scalar_essences(model, typical)
@@ -521,32 +507,28 @@ def kinship(workspace: Workspace, model: Model, sets: Sets, way: str = "refined"
         arcs = {str(i): {"title": _title(typical[i]), "essence": essences[i]} for i in sorted(named)}
         return {**traced, "k": _main_count(workspace), "arcs": arcs, "collections": len(typical)}
 
-    settings = {"templates": [ts.values.tolist() for ts in chosen], "way": way}
+    settings = {"templates": [ts.values.tolist() for ts in chosen], "way": "refined"}
     return dict(workspace.stage("kinship", settings, work))
 
 
-def example(workspace: Workspace, model: Model, sets: Sets, way: str = "refined") -> dict[str, Any]:
-    """Figure 5: one collection in its own order and fitted to the four templates."""
-    shown = _choose_example(workspace)
+def example(workspace: Workspace, model: Model, sets: Sets) -> dict[str, Any]:
+    """Figure 5: one collection in its own order and fitted to the four templates.
+
+    It is that of the paper where the data have it, else the first evaluated one of typical length.
+    """
+    study = workspace.study
+    called = [c for c in (*study.evaluation, *study.development, *study.training) if c.title.casefold() == SHOWN_TITLE]
+    called.sort(key=lambda c: SHOWN_CREATOR not in c.items[0].creator.casefold())
+    shown = (called or [c for c in study.evaluation if SHORT <= len(c) <= LONG] or study.evaluation)[0]
     [arc] = recovering.scalar_essences(model, [shown])
     fits = []
-    for template in sets[way][_main_count(workspace)]:
+    for template in sets["refined"][_main_count(workspace)]:
         found = fit(arc, template)
         drawn = {"name": template.name, "knots": template.knots, "values": template.values}
         fits.append({**drawn, "ordering": found.ordering, "mean": found.mean, "worst": found.worst})
     labels = [item.label for item in shown.items]
-    seen = any(c is shown for c in workspace.study.training)
+    seen = any(c is shown for c in study.training)
     return dict(plain({"title": _title(shown), "labels": labels, "essence": arc, "fits": fits, "trained_on": seen}))
-
-
-def _choose_example(workspace: Workspace) -> Collection:
-    """The collection the paper shows where the data have it, else the first evaluated one of typical length."""
-    study = workspace.study
-    everywhere = [*study.evaluation, *study.development, *study.training]
-    called = [c for c in everywhere if c.title.casefold() == SHOWN_TITLE]
-    called.sort(key=lambda c: SHOWN_CREATOR not in c.items[0].creator.casefold())
-    typical = [c for c in study.evaluation if SHORT <= len(c) <= LONG]
-    return (called or typical or study.evaluation)[0]
 
 
 def _title(collection: Collection) -> str:
@@ -585,31 +567,6 @@ def recovery(workspace: Workspace, model: Model, templates: TemplateSet, direct:
         "direct": direct["history"],
     }
     return dict(workspace.stage("recovery", settings, work))
-
-
-def _counting(progress: Callable[[str, str, int, int], None], workspace: Workspace) -> Callable[[str, str], None]:
-    """Notes with the number of stages that are done; templates are one more for each seed, and three come last."""
-    total = len(trainings(workspace)) + len(measurements(workspace)) + workspace.plan.seeds + 3
-    done: set[str] = set()
-
-    def report(stage: str, note: str) -> None:
-        if note.startswith(("done", "kept")):
-            done.add(stage)
-        progress(stage, note, len(done), max(total, len(done)))
-
-    return report
-
-
-def _about(study: StudyData) -> dict[str, Any]:
-    parts = {name: getattr(study, name) for name in ("training", "development", "evaluation")}
-    return {
-        "name": study.name,
-        "rule": study.rule,
-        "notes": list(study.notes),
-        "features": list(study.features),
-        "collections": {name: len(part) for name, part in parts.items()},
-        "items": {name: sum(map(len, part)) for name, part in parts.items()},
-    }
 
 
 def make_folders(folder: Path, parts: Sequence[str] = ("stages", "models")) -> Path:

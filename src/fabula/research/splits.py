@@ -8,17 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from fabula.core.collection import Collection
-from fabula.core.files import write_whole
+from fabula.core.files import open_file, write_whole
 from fabula.core.fingerprints import find_shared
-from fabula.errors import FileError, InputError, import_extra, shown
+from fabula.errors import FileError, InputError, shown
 from fabula.evaluation.controls import Parts, divide, share_of, spell_makers
 from fabula.evaluation.leaks import find_leaks
-from fabula.media.extraction import Extraction, Measuring, extract
+from fabula.media.extraction import Measuring, extract
 from fabula.media.registry import item_endings
 from fabula.sources.folders import files_of
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS
@@ -64,6 +64,7 @@ class Recipe:
 FORMAT = "fabula-recipe"
 VERSION = 1
 
+_MOST = 1 << 24  # bytes of a recipe
 NOWHERE = Path()  # of a recipe that names no table
 _TEXTS = ("table", "kind", "preset", "titles", "start", "device")
 _KEYS = ("format", "version", *_TEXTS, "held_out", "where", "settings")
@@ -89,7 +90,6 @@ def recipe_text(recipe: Recipe) -> str:
 
 def whole_recipe(recipe: Recipe) -> Recipe:
     """A recipe with every setting of its preset, as far as it does not depend on the data. Needs PyTorch."""
-    import_extra("torch", extra="train", purpose="training")
     from fabula.training.recipes import NEIGHBOURS, SetRecipe, StepRecipe, finetune_recipe, preset
 
     changes = dict(recipe.changes or {})
@@ -104,7 +104,8 @@ def whole_recipe(recipe: Recipe) -> Recipe:
 def read_recipe(path: str | Path) -> Recipe:
     """Read a recipe that a run or a person wrote; errors name the file and the key that is unknown or wrong."""
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        with open_file(path) as file:
+            text = file.read(_MOST).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise FileError(f"{path}: cannot be read as a recipe ({error})") from error
     return parse_recipe(text, str(path))
@@ -123,14 +124,6 @@ def parse_recipe(text: str, where: str) -> Recipe:
     unknown = [key for key in found if key not in _KEYS]
     if unknown:
         raise FileError(f"{where}: a recipe has no key {unknown[0]!r}; it has: {', '.join(_KEYS)}")
-    _check_kinds(found, where)
-    settings = {name: _freeze(value) for name, value in found.get("settings", {}).items()}
-    table = Path(found["table"]) if "table" in found else NOWHERE
-    said = {key: found[key] for key in ("where", "preset", "device", "kind", "titles", "start") if key in found}
-    return Recipe(table, changes=settings, held_out=float(found.get("held_out", 0.1)), **said)
-
-
-def _check_kinds(found: Mapping[str, Any], where: str) -> None:
     for key in _TEXTS:
         if key in found and not isinstance(found[key], str):
             raise FileError(f"{where}: {key} must be text; got {found[key]!r}")
@@ -142,9 +135,13 @@ def _check_kinds(found: Mapping[str, Any], where: str) -> None:
     for key in ("where", "settings"):
         if not isinstance(found.get(key, {}), dict):
             raise FileError(f"{where}: [{key}] must be a table of names and values; got {found[key]!r}")
-    wrong = [name for name, value in found.get("where", {}).items() if not isinstance(value, str)]
-    if wrong:
-        raise FileError(f"{where}: [where] {wrong[0]} must be text; got {found['where'][wrong[0]]!r}")
+    for name, value in found.get("where", {}).items():
+        if not isinstance(value, str):
+            raise FileError(f"{where}: [where] {name} must be text; got {value!r}")
+    settings = {name: _freeze(value) for name, value in found.get("settings", {}).items()}
+    table = Path(found["table"]) if "table" in found else NOWHERE
+    said = {key: found[key] for key in ("where", "preset", "device", "kind", "titles", "start") if key in found}
+    return Recipe(table, changes=settings, held_out=float(share), **said)
 
 
 def _lines(values: Mapping[str, Any]) -> str:
@@ -246,17 +243,36 @@ def split_collections(
     if not sides:
         if side is not None:
             raise InputError(f"{where}: has no column {_COLUMN!r} that says which collections are {side}")
-        split = _by_share(collections, held_out, least)
+        return check_split(_by_share(collections, held_out, least), where)
+    training, test = sides.get("train", []), sides.get("test", [])
+    untouched = f"; {len(test):,} of test not touched" if test and side != "test" else ""
+    wanted = side or "validation"
+    if wanted in sides or side is not None:
+        held = sides.get(wanted, [])
+        others = training if wanted != "train" else []
+        split = Split(others or held, held, f"column 'split'{f', {side}' if side else ''}{untouched}")
+    elif not training:
+        told = f"all {len(test):,} collections are of test by the column {_COLUMN!r}: nothing else is there to train on"
+        raise InputError(f"{where}: {told}, and `evaluate --split test` measures on them")
     else:
-        split = _by_column(sides, held_out, side, least)
+        inner = _by_share(training, held_out, least)
+        split = replace(inner, rule=f"column 'split', of train {inner.rule}{untouched}")
     return check_split(split, where)
 
 
 def split_of(recipe: Recipe, *, measuring: Measuring | None = None, least: int = 0) -> Split:
     """The collections a recipe names, split: those of its table or folder, or those that were given."""
     share = recipe.held_out
-    if isinstance(recipe.table, Path) and is_folder(recipe.table):
-        return _split_folder(recipe, measuring)
+    if isinstance(recipe.table, Path) and is_folder(recipe.table):  # split by who made them where many did
+        if recipe.where:
+            raise InputError(f"{recipe.table}: is a folder; rows can be chosen of a table only")
+        found, notes = gather(recipe.table, measuring)
+        count = len(found)
+        if count < 4:
+            raise InputError(f"{recipe.table}: holds {count} ordered collections; at least 4 are needed")
+        training, held_out = divide(found, share)
+        rule = f"{len(held_out)} of {count} held out"
+        return Split(training, held_out, rule, (*notes, *overlap(training, held_out)))
     if isinstance(recipe.table, Path):
         title = recipe.titles or None
         return read_split(recipe.table, where=recipe.where, held_out=share, title=title, least=least)
@@ -269,18 +285,6 @@ def split_of(recipe: Recipe, *, measuring: Measuring | None = None, least: int =
 def is_folder(path: Path) -> bool:
     """Whether a path is a folder of collections, and not of the files of one table."""
     return path.is_dir() and not is_table_folder(path)
-
-
-def _split_folder(recipe: Recipe, measuring: Measuring | None) -> Split:
-    """The collections of a folder, split by who made them where many did."""
-    if recipe.where:
-        raise InputError(f"{recipe.table}: is a folder; rows can be chosen of a table only")
-    found, notes = gather(cast(Path, recipe.table), measuring)
-    count = len(found)
-    if count < 4:
-        raise InputError(f"{recipe.table}: holds {count} ordered collections; at least 4 are needed")
-    training, held_out = divide(found, recipe.held_out)
-    return Split(training, held_out, f"{len(held_out)} of {count} held out", (*notes, *overlap(training, held_out)))
 
 
 def check_split(split: Split, where: str) -> Split:
@@ -323,19 +327,6 @@ def _marks(collection: Collection) -> set[str]:
         return {str(cell or "").strip().casefold() for cell in cells}
     number = next((n for n in collection.feature_names if n.casefold() == _COLUMN), None)
     return set() if number is None else {f"{value:g}" for value in collection.column(number).ravel()}
-
-
-def _by_column(sides: dict[Side, list[Collection]], held_out: float, side: Side | None, least: int) -> Split:
-    training, test = sides.get("train", []), sides.get("test", [])
-    untouched = f"; {len(test):,} of test not touched" if test and side != "test" else ""
-    wanted = side or "validation"
-    chosen = f", {side}" if side else ""
-    if wanted in sides or side is not None:
-        others = training if wanted != "train" else []
-        held = sides.get(wanted, [])
-        return Split(others or held, held, f"column 'split'{chosen}{untouched}")
-    inner = _by_share(training, held_out, least) if training else Split([], [], "")
-    return Split(inner.training, inner.held_out, f"column 'split', of train {inner.rule}{untouched}")
 
 
 def _by_share(collections: Sequence[Collection], held_out: float, least: int) -> Split:
@@ -388,6 +379,11 @@ def usable_features(collections: Sequence[Collection]) -> tuple[tuple[str, ...],
     return names, notes
 
 
+def narrow(collections: Sequence[Collection], names: Sequence[str]) -> list[Collection]:
+    """The same collections with some of their features alone."""
+    return [replace(c, features=c.columns(list(names)), feature_names=tuple(names)) for c in collections]
+
+
 def leak_notes(collections: Sequence[Collection], features: Sequence[str], *, titles: bool = False) -> tuple[str, ...]:
     """Notes about what a user asked for by name and what gives the order away."""
     return tuple(f"LEAK: {each}; what is measured with it is no finding" if each.throughout else str(each)
@@ -417,25 +413,6 @@ def gather(folder: str | Path, measuring: Measuring | None = None) -> tuple[list
     root = Path(folder)
     if not root.is_dir():
         raise FileError(f"{shown(str(folder))}: is not a folder")
-    notes: list[str] = []
-    sources = _distinct(_open_all(root, notes), notes)
-    if not sources:
-        more = f"; {notes[0]}" if notes else ""
-        raise InputError(f"{shown(str(folder))}: holds no numbered folder and no playlist of {FEWEST} files{more}")
-    medium = sources[0].medium
-    paths = list(dict.fromkeys(item.path for source in sources for item in source.collection.items if item.path))
-    found = extract(paths, medium.spec(), measuring)
-    notes += [f"left out: {why}" for _, why in found.problems]
-    rows = {paths[index]: row for row, index in enumerate(found.kept)}
-    made = [_measure(source, found, rows, root) for source in sources if source.medium.name == medium.name]
-    whole = [collection for collection in made if collection is not None]
-    if not whole:
-        raise InputError(f"{shown(str(folder))}: nothing in it has {FEWEST} items that can be measured")
-    return whole, tuple(notes)
-
-
-def _open_all(root: Path, notes: list[str]) -> list[Source]:
-    """Every playlist, then every folder that holds files."""
     playlists: list[str] = []
     folders: dict[str, None] = {}
     endings = item_endings()
@@ -445,13 +422,31 @@ def _open_all(root: Path, notes: list[str]) -> list[Source]:
             playlists.append(file)
         elif ending in endings:
             folders[str(Path(file).parent)] = None
-    found = []
+    opened, notes = list[Source](), list[str]()
     for name in (*playlists, *folders):
         try:
-            found.append(open_source([name], Opening(recursive=False)))
+            opened.append(open_source([name], Opening(recursive=False)))
         except (FileError, InputError) as error:
             notes.append(f"left out: {error}")
-    return found
+    sources = _distinct(opened, notes)
+    if not sources:
+        more = f"; {notes[0]}" if notes else ""
+        raise InputError(f"{shown(str(folder))}: holds no numbered folder and no playlist of {FEWEST} files{more}")
+    medium = sources[0].medium
+    paths = list(dict.fromkeys(item.path for source in sources for item in source.collection.items if item.path))
+    found = extract(paths, medium.spec(), measuring)
+    notes += [f"left out: {why}" for _, why in found.problems]
+    rows = {paths[index]: row for row, index in enumerate(found.kept)}
+    whole = []
+    for source in (source for source in sources if source.medium.name == medium.name):
+        items = [item for item in source.collection.items if item.path in rows]
+        if len(items) >= FEWEST:
+            features = np.stack([found.features[rows[item.path]] for item in items])
+            name = os.path.relpath(source.path, root)
+            whole.append(Collection(name, items, features, found.feature_names, title=source.title))
+    if not whole:
+        raise InputError(f"{shown(str(folder))}: nothing in it has {FEWEST} items that can be measured")
+    return whole, tuple(notes)
 
 
 def _distinct(sources: list[Source], notes: list[str]) -> list[Source]:
@@ -462,25 +457,11 @@ def _distinct(sources: list[Source], notes: list[str]) -> list[Source]:
         files = frozenset(os.path.realpath(item.path) for item in source.collection.items if item.path)
         if len(files) < FEWEST or files in seen:
             continue
-        if not source.collection.ordered and not _is_numbered(source.collection):
+        numbers = [_NUMBER.match(Path(item.path).name) for item in source.collection.items]
+        rising = all(numbers) and all(int(a[1]) < int(b[1]) for a, b in pairwise(numbers) if a and b)
+        if not source.collection.ordered and not rising:
             notes.append(f"left out: {shown(str(source.path))}: its files are not numbered, so it has no order")
             continue
         seen.add(files)
         kept.append(source)
     return kept
-
-
-def _is_numbered(collection: Collection) -> bool:
-    """Whether the names of the files begin with numbers that rise."""
-    numbers = [_NUMBER.match(Path(item.path).name) for item in collection.items]
-    return all(numbers) and all(int(a[1]) < int(b[1]) for a, b in pairwise(numbers) if a and b)
-
-
-def _measure(source: Source, found: Extraction, rows: dict[str, int], root: Path) -> Collection | None:
-    """A source as a collection of what could be measured of it; None where that is too little."""
-    items = [item for item in source.collection.items if item.path in rows]
-    if len(items) < FEWEST:
-        return None
-    features = np.stack([found.features[rows[item.path]] for item in items])
-    name = os.path.relpath(source.path, root)
-    return Collection(name, items, features, found.feature_names, title=source.title)

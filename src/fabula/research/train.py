@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 
 Data = str | Path | Sequence[Collection] | tuple[Sequence[Collection], Sequence[Collection]]
 MEASURED = 40  # collections that an audit of a small table holds out, where it can
+TOO_LITTLE = (
+    "nothing that holds of others could be learned from {:,} collections: the model says nothing; order by a column "
+    "(--by), or with a model that comes with fabula, or gather some hundred more"
+)
 _ALSO: dict[str, Kind] = {"measures": "steps", "pictures": "neighbours"}  # what kinds are called besides
 
 
@@ -254,16 +258,15 @@ def train_recipe(
     removed when the model is written. Of several processes (torchrun) the first alone reports and writes; table and
     checkpoint may lie on the disk of any.
     """
-    import_extra("torch", extra="train", purpose="training")
+    from fabula.research.kinds import Gain, prepare
     from fabula.research.recovery import doubt_bits
     from fabula.training.distributed import is_first
     from fabula.training.item_models import export_onnx
-    from fabula.training.loop import Checkpoint
 
     for target in (output, onnx):
         if target is not None and is_first():
             check_target(target)
-    found = prepare_recipe(recipe, measuring=measuring, jobs=jobs)
+    found = prepare(recipe, measuring=measuring, jobs=jobs)
     if recipe.kind != "essence" and (checkpoint is not None or onnx is not None):
         raise InputError("only an essence has checkpoints and an ONNX form: leave --checkpoint and --onnx out")
     kept = None if checkpoint is None else Path(checkpoint)
@@ -271,10 +274,13 @@ def train_recipe(
         kept = Path(output).with_suffix(".checkpoint")
     ready: Any = found.trainable
     if kept is not None:
-        ready = replace(ready, checkpoint=Checkpoint(kept))
+        ready = replace(ready, checkpoint=kept)
     done: Trained = ready.train(progress=progress)
-    gained = found.finish(done)
+    kept_start = recipe.start is not None and done.best_epoch == 0
+    gained = None if done.gained is None else Gain(found.start, done.gained, kept_start)
     doubts = () if PAIRS in done.model.reads else doubt_bits(done.model, found.split.held_out, done.information)
+    if recipe.kind == "essence" and done.best_epoch == 0:
+        doubts = (*doubts, TOO_LITTLE.format(len(found.split.training)))
     if is_first() and output is not None:
         save_model(output, done.model)
     if is_first() and onnx is not None:
@@ -284,7 +290,7 @@ def train_recipe(
     settings = found.settings
     if settings is None:
         settings = {name: value for name, value in done.config.to_dict().items() if name != "preset"}
-    return TrainedModel(done, found.split.note(doubts), settings, gained, found.more, is_first())
+    return TrainedModel(done, found.split.note(doubts), settings, gained, done.more, is_first())
 
 
 def audit_recipe(
@@ -309,11 +315,12 @@ def prepare_audit(recipe: Recipe, *, published_bug: bool = False) -> Prepared:
     """A recipe as an audit trains it: more is held out of a small table, and every scorer is measured."""
     if published_bug and recipe.kind != "essence":
         raise InputError("--published-bug is about the bilstm of the paper, not about set models")
-    found = prepare_recipe(recipe, least=MEASURED)
+    from fabula.research.kinds import prepare
     from fabula.training.item_models import EssenceTraining
     from fabula.training.published_bug import PublishedBug
     from fabula.training.sets import SCORERS, SetTraining
 
+    found = prepare(recipe, least=MEASURED)
     ready = found.trainable
     if isinstance(ready, SetTraining):
         return replace(found, trainable=replace(ready, scorers=tuple(SCORERS)))
@@ -336,24 +343,17 @@ def compare_recipe(
     """
     if recipe.kind not in ("essence", "set"):
         raise InputError(f"features and inputs are compared for models of kind essence and set; got {recipe.kind}")
-    found = prepare_recipe(recipe)
+    from fabula.research.kinds import prepare
     from fabula.training import compare as comparing
     from fabula.training.sets import SetTraining
 
+    found = prepare(recipe)
     if tell is not None:
         for note in found.split.notes:
             tell(note)
     options: dict[str, Any] = {"seeds": seeds, "dimensions": dimensions, "progress": progress}
     ready: Any = found.trainable
     return (comparing.compare_inputs if isinstance(ready, SetTraining) else comparing.compare_essence)(ready, **options)
-
-
-def prepare_recipe(recipe: Recipe, **options: Any) -> Prepared:
-    """A recipe with its collections read and everything decided, as :func:`fabula.research.kinds.prepare` does it."""
-    import_extra("torch", extra="train", purpose="training")
-    from fabula.research.kinds import prepare
-
-    return prepare(recipe, **options)
 
 
 def _recipe(
@@ -377,25 +377,20 @@ def _recipe(
     if chosen == "set" and titles is None and start is None:  # those of files, and of collections that have any
         given = () if isinstance(table, Path) else (item for c in table.training for item in c.items)
         read = "" if (isinstance(table, Path) and is_folder(table)) or any(item.title for item in given) else None
-    base = "default" if config is None else config
-    if chosen == "essence":
-        base, changes = _essence_settings(base, changes)
+    base: Any = "default" if config is None else config
+    if chosen == "essence":  # all its settings
+        from fabula.training.recipes import TrainingConfig
+
+        whole = preset(base, **changes) if isinstance(base, str) else base
+        if not isinstance(whole, TrainingConfig):
+            wanted = "what fabula.training.preset gives, or its name"
+            raise InputError(f"the settings must be {wanted}; got {type(base).__name__}")
+        changes = {**whole.to_dict(), **({} if isinstance(base, str) else changes)}
+        base = whole.preset
+        del changes["preset"]
     if not isinstance(base, str):
         raise InputError(f"a model of kind {chosen} takes its settings by name, such as seed=1; got a {config!r}")
     return Recipe(table, {}, base, changes, device, held_out, chosen, read, start)
-
-
-def _essence_settings(config: Any, changes: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The preset of an essence and all its settings."""
-    from fabula.training.recipes import TrainingConfig
-
-    whole = preset(config, **changes) if isinstance(config, str) else config
-    if not isinstance(whole, TrainingConfig):
-        raise InputError(
-            f"the settings must be what fabula.training.preset gives, or its name; got {type(config).__name__}"
-        )
-    found = {**whole.to_dict(), **({} if isinstance(config, str) else changes)}
-    return whole.preset, {name: value for name, value in found.items() if name != "preset"}
 
 
 def _kind(kind: str | None, table: Path | Given, *, implied: bool) -> tuple[Kind, str | None]:
@@ -465,15 +460,11 @@ def _name_part(part: Any) -> Any:
 Callback = Callable[[Any], None]
 
 
-def epoch_row(report: Progress) -> dict[str, Any]:
-    """An epoch as one object: ``epoch``, ``epochs``, ``loss`` (nats, training) and ``bits`` by scorer (validation)."""
-    return {"epoch": report.epoch, "epochs": report.epochs, "loss": report.loss, "bits": dict(report.bits)}
-
-
 class EpochLog:
     """Every epoch as a line of JSON in a file, which can be followed while the run goes on.
 
-    A run that begins replaces the file (such as ``run.jsonl``); one that goes on from a checkpoint adds to it.
+    A line has ``epoch``, ``epochs``, ``loss`` (nats, training) and ``bits`` by scorer (validation). A run that begins
+    replaces the file (such as ``run.jsonl``); one that goes on from a checkpoint adds to it.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -482,10 +473,10 @@ class EpochLog:
 
     def __call__(self, report: Progress) -> None:
         """Write one epoch."""
-        row = epoch_row(report)
+        row = {"epoch": report.epoch, "epochs": report.epochs, "loss": report.loss, "bits": report.bits}
         try:
             if self._file is None:
-                self._file = self.path.open("w" if row["epoch"] <= 1 else "a", encoding="utf-8")
+                self._file = self.path.open("w" if report.epoch <= 1 else "a", encoding="utf-8")
             self._file.write(json.dumps(row, ensure_ascii=False) + "\n")
             self._file.flush()
         except OSError as error:
@@ -510,13 +501,12 @@ class TensorBoardLog:
 
     def __call__(self, report: Progress) -> None:
         """Write one epoch."""
-        row = epoch_row(report)
         try:
             if self._writer is None:
                 self._writer = import_module("torch.utils.tensorboard").SummaryWriter(str(self.folder))
-            self._writer.add_scalar("loss", row["loss"], row["epoch"])
-            for name, bits in row["bits"].items():
-                self._writer.add_scalar(f"bits/{name}", bits, row["epoch"])
+            self._writer.add_scalar("loss", report.loss, report.epoch)
+            for name, bits in report.bits.items():
+                self._writer.add_scalar(f"bits/{name}", bits, report.epoch)
         except OSError as error:
             raise FileError(f"{self.folder}: cannot be written ({error.strerror or error})") from error
 

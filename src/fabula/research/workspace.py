@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,7 @@ from fabula.errors import FabulaError, InputError
 from fabula.evaluation.controls import Parts
 from fabula.media.music.tracks import FEATURES, KEPT_ROWS
 from fabula.models.config import PRESETS
-from fabula.research.splits import read_split, usable_features
+from fabula.research.splits import narrow, read_split, usable_features
 from fabula.sources.fma.albums import read_fma
 from fabula.sources.tables.storage import TABLE_ENDINGS, is_table_folder, read_columns
 from fabula.version import __version__
@@ -54,7 +55,7 @@ class StudyData:
         """For training: the development collections decide, the evaluation collections are measured."""
         return Parts(self.training, self.development, self.evaluation)
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """Depends on ids, sizes and feature values of all parts."""
         digest = hashlib.sha256("\0".join(self.features).encode())
@@ -74,27 +75,25 @@ def read_study_data(path: str | Path, *, features: Sequence[str] | None = None, 
     column split.
     """
     source = Path(path)
-    if source.suffix.lower() in TABLE_ENDINGS or is_table_folder(source):
-        return _from_table(source, features, held_out)
-    if source.is_dir() or source.suffix.lower() == ".zip":
-        return _from_fma(source)
-    raise InputError(f"{source}: must be a table ({', '.join(TABLE_ENDINGS)}), or a folder or .zip archive of FMA")
-
-
-def _from_table(path: Path, features: Sequence[str] | None, held_out: float) -> StudyData:
-    there = read_columns(path).columns
+    if source.suffix.lower() not in TABLE_ENDINGS and not is_table_folder(source):
+        if source.is_dir() or source.suffix.lower() == ".zip":
+            return _from_fma(source)
+        raise InputError(f"{source}: must be a table ({', '.join(TABLE_ENDINGS)}), or a folder or .zip archive of FMA")
+    there = read_columns(source).columns
     where = {name: value for name, value in KEPT_ROWS.items() if name in there}
-    split = read_split(path, where=where, held_out=held_out)
-    names, notes = _usable(split.training, features)
-    training, evaluation = (
-        [replace(c, features=c.columns(names), feature_names=names) for c in part]
-        for part in (split.training, split.held_out)
-    )
+    split = read_split(source, where=where, held_out=held_out)
+    if features:
+        split.training[0].columns(tuple(features))  # says which is missing
+    notes: tuple[str, ...] = ()
+    names = tuple(features or (FEATURES if set(FEATURES) <= set(split.training[0].feature_names) else ()))
+    if not names:
+        names, notes = usable_features(split.training)
+    training, evaluation = (narrow(part, names) for part in (split.training, split.held_out))
     kept, development = _set_aside(training)
     if where:
         notes = (f"kept: {', '.join(f'{name} = {value!r}' for name, value in where.items())}", *notes)
     plain = Parts(kept, development, evaluation)
-    return StudyData(path.name, kept, development, evaluation, plain, names, split.rule, notes)
+    return StudyData(source.name, kept, development, evaluation, plain, names, split.rule, notes)
 
 
 def _from_fma(path: Path) -> StudyData:
@@ -109,19 +108,6 @@ def _from_fma(path: Path) -> StudyData:
     names = reading.collections[0].feature_names
     training, development, evaluation = parts.values()
     return StudyData("FMA", training, development, evaluation, plain, names, "the splits of FMA", reading.notes)
-
-
-def _usable(
-    collections: Sequence[Collection], features: Sequence[str] | None
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Names to train on, and notes about those left out."""
-    there = collections[0].feature_names
-    if features:
-        collections[0].columns(tuple(features))  # says which is missing
-        return tuple(features), ()
-    if set(FEATURES) <= set(there):
-        return FEATURES, ()
-    return usable_features(collections)
 
 
 def _set_aside(training: Sequence[Collection]) -> tuple[list[Collection], list[Collection]]:
@@ -211,6 +197,10 @@ VERSION = 2
 Report = Callable[[str, str], None]
 
 
+def _silent(stage: str, note: str) -> None:
+    """Report nothing; it travels to another process, as no lambda does."""
+
+
 @dataclass(frozen=True, eq=False)
 class Workspace:
     """Where a reproduction is made: stages go to ``stages/`` in its folder, models to ``models/``."""
@@ -218,8 +208,7 @@ class Workspace:
     folder: Path
     study: StudyData
     plan: StudyPlan
-    data: str  # fingerprint of the collections
-    report: Report  # called with a stage and a note
+    report: Report = _silent  # called with a stage and a note
 
     def stage(
         self, name: str, settings: Mapping[str, Any], work: Callable[[], Any], *, files: Sequence[Path] = ()
@@ -230,7 +219,7 @@ class Workspace:
         Where one of the files that it writes beside is missing, it is done again.
         """
         path = self.folder / "stages" / f"{name}.json"
-        text = json.dumps([name, plain(settings), self.data, VERSION, __version__], sort_keys=True)
+        text = json.dumps([name, plain(settings), self.study.fingerprint, VERSION, __version__], sort_keys=True)
         key = hashlib.sha256(text.encode()).hexdigest()
         kept = _read(path, key) if all(file.exists() for file in files) else None
         if kept is not None:
@@ -246,7 +235,7 @@ class Workspace:
         return json.loads(json.dumps(result))
 
     def epochs_of(self, stage: str) -> Callable[[Any], None]:
-        """Tells the epochs of a training that is a stage, as :func:`fabula.training.item_models.train` reports them."""
+        """Tells the epochs of a training that is a stage."""
         return lambda where: self.report(stage, f"epoch {where.epoch} of {where.epochs}")
 
     def model_path(self, name: str) -> Path:
@@ -289,13 +278,13 @@ Task = Callable[[Workspace], Any]  # a function of a module, or a partial of one
 _workspace: Workspace | None = None  # in a process of the pool: what its tasks work on
 
 
-def side_by_side(workspace: Workspace, tasks: Sequence[Task]) -> None:
+def side_by_side(workspace: Workspace, waves: Sequence[Sequence[Task]]) -> None:
     """Do the stages that tasks stand for, as many at a time as the plan has jobs; with one job, nothing is done.
 
-    Each task is called with the workspace in some process; what it keeps in the folder is its result. Notes are
-    reported here, whatever process they come from.
+    A wave begins when the one before it has ended, in the same processes. Each task is called with the workspace in
+    some process; what it keeps in the folder is its result. Notes are reported here, whatever process they come from.
     """
-    jobs = min(workspace.plan.jobs, len(tasks))
+    jobs = min(workspace.plan.jobs, max(map(len, waves), default=0))
     if jobs <= 1:
         return
     context = multiprocessing.get_context("spawn")  # a forked process cannot use a GPU
@@ -305,8 +294,9 @@ def side_by_side(workspace: Workspace, tasks: Sequence[Task]) -> None:
     start = (replace(workspace, report=_silent), notes, max(1, (os.cpu_count() or 1) // jobs))
     pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start, initargs=start)
     try:
-        for done in as_completed([pool.submit(_do, task) for task in tasks]):
-            done.result()
+        for wave in waves:
+            for done in as_completed([pool.submit(_do, task) for task in wave]):
+                done.result()
     except BrokenProcessPool:
         raise FabulaError(f"one of {jobs} processes ended early, perhaps for want of memory: try fewer jobs") from None
     finally:
@@ -318,10 +308,6 @@ def side_by_side(workspace: Workspace, tasks: Sequence[Task]) -> None:
         if not failed:  # one that was stopped may hold the lock of the queue
             notes.put(None)
             listener.join()
-
-
-def _silent(stage: str, note: str) -> None:
-    """Report nothing."""
 
 
 def _listen(notes: Any, report: Callable[[str, str], None]) -> None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,15 +31,15 @@ from fabula.models.config import PAIRS, TITLES
 from fabula.models.model import Model, load_essence_model, load_model
 from fabula.models.order import OrderedMany
 from fabula.session.export import check_ending, relocate
-from fabula.session.measure import FAR, find_models, measure, shift_to_training_range
+from fabula.session.measure import FAR, find_model, measure, shift_to_training_range
 from fabula.session.propose import FLAT, OrderTask, by_likelihood, judge
 from fabula.session.request import Request, find_title_wishes
-from fabula.session.session import Asked, source_session
+from fabula.session.session import source_session
 from fabula.sources.registry import Opening, SeveralCollectionsError, Source, open_source
 from fabula.sources.tables.read_table import TableReading, open_table
-from fabula.sources.tables.roles import Columns, columns_named, feature_name, roles_of
+from fabula.sources.tables.roles import NAMED, columns_named, feature_name, names_by_heading, roles_of
 from fabula.sources.tables.source_table import SourceTable, column_of
-from fabula.sources.tables.storage import Place, address_of, first_line, is_table
+from fabula.sources.tables.storage import Place, address_of, count_parquet, first_line, is_table
 from fabula.sources.tables.text_tables import guard
 from fabula.sources.tables.write_table import write_table
 
@@ -63,6 +63,11 @@ class Piece:
     medium: Medium  # what kind of media they are
     total: int  # how many rows the catalogue has
 
+    def part(self, first: int, behind: int) -> Piece:
+        """Some of its collections, by their numbers."""
+        at = slice(*(int(self.collections.offsets[number]) for number in (first, behind)))
+        return replace(self, collections=self.collections[first:behind], rows=self.rows[at], ids=self.ids[at])
+
 
 def pieces_of(
     path: str | Path, wanted: Sequence[str], opening: Opening | None = None, measuring: Measuring | None = None
@@ -77,8 +82,11 @@ def pieces_of(
         yield Piece(block, np.arange(1, count + 1), block.texts("id"), source.medium, count)
         return
     columns = columns_named(dict(how.columns))
-    rows = _large(path)
-    if rows:
+    rows = 0
+    if Path(path).suffix.lower() == ".parquet" and Path(path).is_file():
+        with suppress(FileError):  # the reader of tables says what is wrong with it
+            rows = count_parquet(str(path))[0]
+    if rows > _WHOLE:
         yield from _stream(str(path), columns, wanted, rows)
     else:
         reading = open_table(path, columns)
@@ -112,17 +120,19 @@ def open_parquet(path: str, *, stream: bool = False) -> Iterator[pq.ParquetFile]
         raise FileError(f"{path}: is not a Parquet file that can be read ({first_line(error)})") from error
 
 
-def layout_of(path: str, file: Any, asked: Columns, wanted: Sequence[str]) -> tuple[Columns, list[str]]:
+def layout_of(
+    path: str, file: Any, asked: Mapping[str, str], wanted: Sequence[str]
+) -> tuple[dict[str, str], list[str]]:
     """Which column says what, recognised by the first rows of an open Parquet file, and the columns to read."""
     batch = next(file.iter_batches(batch_size=_SAMPLE))
     sample = {name: column_of(name, batch.column(name).to_pylist()) for name in batch.schema.names}
-    roles = roles_of(SourceTable(path, sample, batch.num_rows), asked.roles, asked.names_by_heading)
+    called = names_by_heading(asked)
+    roles = roles_of(SourceTable(path, sample, batch.num_rows), asked, called)
     if "collection" not in roles:
         raise InputError(f"{path}: no column is known to name the collection; say which", field="columns")
-    named = {role: roles[role].name if role in roles else "" for role in asked.roles}
-    found = columns_named(named, dict(asked.others), {"duration": asked.duration})
+    found = {**asked, **{role: roles[role].name if role in roles else "" for role in NAMED}}
     known = {feature_name(name) for name in wanted} | {"duration"}
-    busy = {column.name for column in roles.values()} | set(asked.names_by_heading)
+    busy = {column.name for column in roles.values()} | set(called)
     headings = [name for name in batch.schema.names if name in busy or feature_name(name) in known]
     return found, headings
 
@@ -202,26 +212,13 @@ def blank_infinite(table: pa.Table) -> tuple[Any, NDArray[np.bool_]]:
     return table, found
 
 
-def _large(path: str | Path) -> int:
-    """How many rows a Parquet file has that is too large to be read at once; 0 for any other table."""
-    if Path(path).suffix.lower() != ".parquet" or not Path(path).is_file():
-        return 0
-    arrow = import_extra("pyarrow", extra="tables", purpose="reading Parquet tables")
-    parquet = import_extra("pyarrow.parquet", extra="tables", purpose="reading Parquet tables")
-    try:
-        rows = int(parquet.read_metadata(path).num_rows)
-    except (arrow.ArrowException, OSError):
-        return 0  # the reader of tables says what is wrong with it
-    return rows if rows > _WHOLE else 0
-
-
-def _stream(path: str, asked: Columns, wanted: Sequence[str], total: int) -> Iterator[Piece]:
+def _stream(path: str, asked: Mapping[str, str], wanted: Sequence[str], total: int) -> Iterator[Piece]:
     """A large Parquet file in pieces of whole collections."""
     import pyarrow as pa
 
     with open_parquet(path, stream=True) as file:
         columns, headings = layout_of(path, file, asked, wanted)
-        starts = starts_of(path, file, str(columns.collection))
+        starts = starts_of(path, file, columns["collection"])
         begun, left = 0, None
         for batch in file.iter_batches(batch_size=_PIECE, columns=headings):
             table = pa.Table.from_batches([batch])
@@ -235,10 +232,10 @@ def _stream(path: str, asked: Columns, wanted: Sequence[str], total: int) -> Ite
             yield _read_piece(left, columns, begun, total)
 
 
-def _read_piece(table: pa.Table, columns: Columns, begun: int, total: int) -> Piece:
+def _read_piece(table: pa.Table, columns: Mapping[str, str], begun: int, total: int) -> Piece:
     held: Any = table
     reading = open_table(held, columns)
-    return piece_of(reading, reading.order + 1 + begun, total, named=bool(columns.id or columns.path))
+    return piece_of(reading, reading.order + 1 + begun, total, named=bool(columns["id"] or columns["path"]))
 
 
 # The model of a catalogue, and its collections as that model takes them.
@@ -251,11 +248,6 @@ def check_arrays(model: Model, name: str) -> Model:
     if PAIRS in model.reads:
         raise InputError(f"{name} looks into the items themselves: order one collection at a time", field="model")
     return model
-
-
-def essence_name(medium: Medium, known: Iterable[str]) -> str | None:
-    """The medium's model of one number an item that knows most of the features there are; None where none does."""
-    return next(iter(find_models(medium, known)), None)
 
 
 def _load(name: str | None) -> Model:
@@ -274,7 +266,7 @@ def complete(collections: Collections, medium: Medium) -> Collections:
 
 def shift_each_to_training_range(many: Collections, medium: Medium, model: Model) -> Collections:
     """The collections as a model can judge them: those far from all it has learned from are shifted, as one is."""
-    name = essence_name(medium, many.feature_names)
+    name = find_model(medium, many.feature_names)
     near = model if model.by_item else load_essence_model(name) if name else None
     if near is None or many.features.ndim != 2 or not set(near.feature_names) <= set(many.feature_names):
         return many
@@ -298,7 +290,8 @@ Report = Callable[[int, int, str], None]  # rows done, rows in all, the last col
 Rows = Mapping[str, Any]  # name -> one value per row: an array (rows,), or a list of texts
 _Write = Callable[[Rows], None]
 _Choose = Callable[[Piece], Model | None]
-_Make = Callable[[Any, Piece, Collections, slice], tuple[Rows, "Counts"]]  # Any: a model, or None
+# From a model, or None, to rows, how many of their orderings are surely the best, and in how many titles had a say
+_Make = Callable[[Any, Piece], tuple[Rows, int, int]]
 
 
 @dataclass(frozen=True)
@@ -312,13 +305,6 @@ class CatalogueRequest:
     report: Report | None = None
 
 
-class Counts(NamedTuple):
-    """Of how many orderings something is to be told."""
-
-    exact: int = 0  # surely the best
-    counted: int = 0  # in which titles had a say
-
-
 @dataclass(frozen=True)
 class Done:
     """What was done: how many collections and items, and the table they went into; of orderings also what is told."""
@@ -326,8 +312,8 @@ class Done:
     collections: int
     items: int
     path: Path
-    exact: int = 0
-    counted: int = 0
+    exact: int = 0  # orderings that are surely the best
+    counted: int = 0  # those in which titles had a say
 
 
 def encode_catalogue(asked: CatalogueRequest, output: str | Path, *, raw: bool = False) -> Done:
@@ -340,16 +326,15 @@ def encode_catalogue(asked: CatalogueRequest, output: str | Path, *, raw: bool =
 
     def choose(piece: Piece) -> Model:
         known = complete(piece.collections, piece.medium).feature_names
-        model = _load(essence_name(piece.medium, known) or piece.medium.proposer)
+        model = _load(find_model(piece.medium, known) or piece.medium.proposer)
         return check_arrays(model, str(model.card.get("name")))
 
     if asked.model is not None:
         check_arrays(load_model(asked.model), asked.model)
 
-    def rows(model: Model, piece: Piece, part: Collections, at: slice) -> tuple[Rows, Counts]:
-        return essence_rows(model, piece, part, at, raw=raw), Counts()
-
-    return _go_through(asked, _check_ending(output, ESSENCE_ENDINGS), choose, rows)
+    return _go_through(
+        asked, output, ESSENCE_ENDINGS, choose, lambda model, piece: (essence_rows(model, piece, raw=raw), 0, 0)
+    )
 
 
 def order_catalogue(
@@ -373,37 +358,40 @@ def order_catalogue(
 
     def choose(piece: Piece) -> Model | None:
         names = piece.collections.feature_names
-        return None if by is not None else _load(piece.medium.proposer or essence_name(piece.medium, names))
+        return None if by is not None else _load(piece.medium.proposer or find_model(piece.medium, names))
 
-    def make(model: Model | None, piece: Piece, part: Collections, at: slice) -> tuple[Rows, Counts]:
+    def make(model: Model | None, piece: Piece) -> tuple[Rows, int, int]:
         if model is None or request is not None or PAIRS in model.reads:
-            return _order_each(asked, by, wishes, piece, part, at)
-        return order_rows(model, piece, part, at, likeliest=likeliest, series=series)
+            return _order_each(asked, by, wishes, piece)
+        return order_rows(model, piece, likeliest=likeliest, series=series)
 
-    return _go_through(asked, _check_ending(output, ORDER_ENDINGS), choose, make)
+    return _go_through(asked, output, ORDER_ENDINGS, choose, make)
 
 
-def _order_each(
-    asked: CatalogueRequest, by: str | None, wishes: Request, piece: Piece, part: Collections, at: slice
-) -> tuple[Rows, Counts]:
-    """An ordering of each of some collections of a piece, one session each."""
-    measuring, rows, exact = asked.measuring or Measuring(), [], 0
-    scores, gaps = np.full(len(part), np.nan), np.full(len(part), np.nan)
-    for number, collection in enumerate(part):
+def _order_each(asked: CatalogueRequest, by: str | None, wishes: Request, piece: Piece) -> tuple[Rows, int, int]:
+    """An ordering of each collection of a piece, one session each."""
+    measuring, many, rows, exact = asked.measuring or Measuring(), piece.collections, [], 0
+    scores, gaps = np.full(len(many), np.nan), np.full(len(many), np.nan)
+    for number, collection in enumerate(many):
         source = Source(Path(asked.path), measure_if_held(collection)[0], piece.medium)
         try:
-            best = source_session(source, measuring, Asked(by=by, model=asked.model)).order(wishes)
+            best = source_session(source, measuring, by, asked.model).order(wishes)
         except InputError as error:
             raise InputError(f"collection {collection.id!r}: {error.message}", field=error.field) from error
-        rows.append(best.ordering + part.offsets[number])
+        rows.append(best.ordering + many.offsets[number])
         exact += best.fit.exact
         scores[number] = np.nan if best.fit.score is None else best.fit.score
         gaps[number] = np.nan if best.gap is None else best.gap
-    return _order_columns(piece, part, at, np.concatenate(rows), scores, gaps), Counts(exact)
+    return _order_columns(piece, np.concatenate(rows), scores, gaps), exact, 0
 
 
-def _go_through(asked: CatalogueRequest, target: Path, choose: _Choose, make: _Make) -> Done:
+def _go_through(
+    asked: CatalogueRequest, output: str | Path, endings: Sequence[str], choose: _Choose, make: _Make
+) -> Done:
     """Write what is made of the collections of a catalogue, some at a time; a model is chosen where none is named."""
+    target = check_target(output)
+    if target.suffix.lower() not in endings:  # told before any work is done
+        raise InputError(f"{target}: the ending must be one of {', '.join(endings)}", field="output")
     model = None if asked.model is None else load_model(asked.model)
     collections = items = exact = counted = 0
     kinds = {".parquet": _parquet, ".csv": _csv, ".npz": _npz}
@@ -413,43 +401,40 @@ def _go_through(asked: CatalogueRequest, target: Path, choose: _Choose, make: _M
         wanted = tuple(dict.fromkeys(names)) if model is None else model.feature_names
         for piece in pieces_of(asked.path, wanted, asked.opening, asked.measuring):
             model = model or choose(piece)
-            for part, at in parts_of(piece):
-                columns, told = make(model, piece, part, at)
+            for part in parts_of(piece):
+                columns, sure, said = make(model, part)
                 write(columns)
-                collections, items = collections + len(part), items + len(part.features)
-                exact, counted = exact + told.exact, counted + told.counted
+                collections, items = collections + len(part.collections), items + len(part.rows)
+                exact, counted = exact + sure, counted + said
                 if asked.report is not None:
-                    asked.report(items, piece.total, str(part.ids[-1]))
+                    asked.report(items, piece.total, str(part.collections.ids[-1]))
     return Done(collections, items, target, exact, counted)
 
 
-def essence_rows(model: Model, piece: Piece, part: Collections, at: slice, *, raw: bool = False) -> dict[str, Any]:
-    """The essence of some collections of a piece, which have these rows of it: the columns of a table."""
-    essence = model.encode_many(complete(part, piece.medium), raw=raw)
+def essence_rows(model: Model, piece: Piece, *, raw: bool = False) -> dict[str, Any]:
+    """The essence of the collections of a piece: the columns of a table."""
+    essence = model.encode_many(complete(piece.collections, piece.medium), raw=raw)
     d = essence.shape[1]
     names = ["essence"] if d == 1 else [f"essence.{i + 1}" for i in range(d)]
-    return _about_items(piece, part, at) | {name: essence[:, i] for i, name in enumerate(names)}
+    return _about_items(piece) | {name: essence[:, i] for i, name in enumerate(names)}
 
 
 def order_rows(
-    model: Model, piece: Piece, part: Collections, at: slice, *, likeliest: bool = False, series: bool = True
-) -> tuple[dict[str, Any], Counts]:
-    """An ordering of each of some collections of a piece: the columns of a table, and what is told of them."""
-    many = shift_each_to_training_range(complete(part, piece.medium), piece.medium, model)
+    model: Model, piece: Piece, *, likeliest: bool = False, series: bool = True
+) -> tuple[dict[str, Any], int, int]:
+    """An ordering of each collection of a piece: the columns of a table, and what is told of them."""
+    many = shift_each_to_training_range(complete(piece.collections, piece.medium), piece.medium, model)
     found = model.order_many(many, rule="likeliest" if likeliest else "agreeing")
     counted = _ask_titles(model, many, piece.medium, found, likeliest=likeliest) if series else 0
-    columns = _order_columns(piece, part, at, found.rows, found.scores, found.gap)
-    return columns, Counts(int(found.exact.sum()), counted)
+    return _order_columns(piece, found.rows, found.scores, found.gap), int(found.exact.sum()), counted
 
 
-def _order_columns(
-    piece: Piece, part: Collections, at: slice, order: Ints, scores: Floats, gaps: Floats
-) -> dict[str, Any]:
+def _order_columns(piece: Piece, order: Ints, scores: Floats, gaps: Floats) -> dict[str, Any]:
     """The columns of a table of orderings: rows (rows,) of the collections in their order, scores and gaps of each."""
-    known, sizes = _about_items(piece, part, at), part.sizes
-    position = np.arange(len(order)) - np.repeat(part.offsets[:-1], sizes) + 1
+    known, sizes = _about_items(piece), piece.collections.sizes
+    position = np.arange(len(order)) - np.repeat(piece.collections.offsets[:-1], sizes) + 1
     columns = {"collection": known["collection"], "position": position, "row": known["row"][order]}
-    columns |= {"id": known["id"][order], "title": part.texts("title")[order].tolist()}
+    columns |= {"id": known["id"][order], "title": piece.collections.texts("title")[order].tolist()}
     return columns | {"score": np.repeat(scores, sizes), "gap": np.repeat(gaps, sizes)}
 
 
@@ -471,26 +456,17 @@ def _ask_titles(model: Model, many: Collections, medium: Medium, found: OrderedM
     return counted
 
 
-def parts_of(piece: Piece) -> Iterator[tuple[Collections, slice]]:
-    """A piece some collections at a time, and where their rows stand in it."""
-    for at in range(0, len(piece.collections), _PART):
-        part = piece.collections[at : at + _PART]
-        begun = int(piece.collections.offsets[at])
-        yield part, slice(begun, begun + len(part.features))
+def parts_of(piece: Piece) -> Iterator[Piece]:
+    """A piece some collections at a time."""
+    count = len(piece.collections)
+    return (piece.part(first, min(first + _PART, count)) for first in range(0, count, _PART))
 
 
-def _about_items(piece: Piece, part: Collections, at: slice) -> dict[str, Any]:
+def _about_items(piece: Piece) -> dict[str, Any]:
     """What is known of every item: its collection, its row of the file, its id."""
-    owner = np.repeat(np.arange(len(part)), part.sizes)
-    return {"collection": part.ids[owner], "row": piece.rows[at], "id": np.array(piece.ids[at].tolist(), dtype=object)}
-
-
-def _check_ending(path: str | Path, endings: tuple[str, ...]) -> Path:
-    """Refuse a place or an ending that no table can be written to, before any work is done."""
-    target = check_target(path)
-    if target.suffix.lower() not in endings:
-        raise InputError(f"{target}: the ending must be one of {', '.join(endings)}", field="output")
-    return target
+    owners = np.repeat(np.arange(len(piece.collections)), piece.collections.sizes)
+    ids = np.array(piece.ids.tolist(), dtype=object)
+    return {"collection": piece.collections.ids[owners], "row": piece.rows, "id": ids}
 
 
 # Functions that write some rows, each time with the same columns.
@@ -544,18 +520,17 @@ def _npz(file: BinaryIO) -> Iterator[_Write]:
     parts: dict[str, list[Any]] = {}
 
     def write(columns: Rows) -> None:
+        several: dict[str, list[Any]] = {}
         for name, values in columns.items():
             array = np.asarray(values)  # of text, so that it can be read without unpickling
-            parts.setdefault(name, []).append(array.astype(np.str_) if array.dtype == object else array)
+            array = array.astype(np.str_) if array.dtype == object else array
+            several.setdefault(name.partition(".")[0], []).append(array)
+        for name, arrays in several.items():
+            parts.setdefault(name, []).append(arrays[0] if len(arrays) == 1 else np.stack(arrays, axis=1))
 
     yield write
-    several: dict[str, list[Any]] = {}
-    for name, arrays in parts.items():
-        several.setdefault(name.partition(".")[0], []).append(np.concatenate(arrays))
-    grouped: dict[str, Any] = {
-        name: each[0] if len(each) == 1 else np.stack(each, axis=1) for name, each in several.items()
-    }
-    np.savez(file, **grouped)
+    whole: dict[str, Any] = {name: np.concatenate(arrays) for name, arrays in parts.items()}
+    np.savez(file, **whole)
 
 
 # What was measured, as a table.
@@ -589,8 +564,10 @@ def extract_table(
         raise InputError(f"{paths[0]}: is a table; features are extracted from folders, files and playlists")
     done = measure(source, measuring or Measuring(), spec=spec)
     title = done.collection.title or done.path.stem
-    details = ({k: v for k, v in item.details.items() if k != "number"} for item in done.collection.items)
-    items = tuple(map(lambda item, known: replace(item, details=known), done.collection.items, details))
+    items = tuple(
+        replace(item, details={name: value for name, value in item.details.items() if name != "number"})
+        for item in done.collection.items
+    )
     kept = replace(done.collection, items=items)  # the number of a heading tells the order: no column to learn from
     placed = relocate(kept, done.folder, target.parent)
     written = write_table(target, placed, {"collection": [title] * len(placed)}, done.medium.words.creator)

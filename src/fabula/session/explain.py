@@ -16,12 +16,11 @@ from fabula.core.moves import longest_rising
 from fabula.media.facts import side_name
 from fabula.media.medium import Medium, Threads
 from fabula.models.encoders.set import TITLE
-from fabula.models.order import MOST_EXPECTED
+from fabula.models.order import MOST_EXPECTED, Contributions
 from fabula.models.sureness import calibrate, calibration
 from fabula.session.request import labels, strands_apart, with_matter
 
 if TYPE_CHECKING:
-    from fabula.models.order import Contributions
     from fabula.session.ordered import Ordered
     from fabula.session.propose import Likelihood
 
@@ -40,54 +39,42 @@ _MIGHT = 1.5  # times as likely as by chance, to be named as an end that it migh
 
 def reasons(ordered: Ordered, rows: range | None = None) -> list[str]:
     """One sentence per position: what the item is like, what the arc wants there; of some rows what a model goes by."""
-    joined = ordered.session.medium.telling.joins(ordered.collection, ordered.breaks)
-    plain = _plain(ordered, range(MOST_CAUSES) if rows is None else rows)
-    threads, on = ordered.session.threads, [""] * len(ordered.ordering)
-    if threads is not None:
-        on = describe_threads(threads, ordered.ordering, ordered.breaks)
-    told = zip(plain, joined, on, _tell_steps(ordered), strict=True)
-    return ["; ".join(filter(None, said)) for said in told]
+    session, order, judged = ordered.session, ordered.ordering, ordered.task.likelihood
+    rows = range(MOST_CAUSES) if rows is None else rows
+    traits = traits_by_feature(session.collection, session.features, session.medium)
+    like = [" and ".join(list(found.values())[:2]) for found in traits]
+    if judged is None:
+        said = _tell_roles(ordered)
+    elif judged.expects:
+        teller = Teller(ordered, judged, judged.contributions(order, rows), traits)
+        said = [teller.sentence(position) for position in range(len(order))]
+    else:
+        said = _explain_by_model(ordered, judged, rows)
+    plain = [f"{like[item]}: {one}" if like[item] else one for item, one in zip(order.tolist(), said, strict=True)]
+    on = [""] * len(order)
+    if session.threads is not None:
+        on = describe_threads(session.threads, order, ordered.breaks)
+    far = [""] * len(order)  # from the item before, in each step that counts, but at the start of a side
+    if ordered.steps is not None and ordered.request.smoothness and ordered.steps.active:
+        for k, (a, b) in enumerate(pairwise(order), start=1):
+            ways = (f"{part.name} {part.distance[a, b]:.3g} {part.unit}" for part in ordered.steps.active)
+            far[k] = "" if k in ordered.breaks else f"step: {', '.join(ways)}"
+    joined = session.medium.telling.joins(ordered.collection, ordered.breaks)
+    return ["; ".join(filter(None, all_of)) for all_of in zip(plain, joined, on, far, strict=True)]
 
 
-def _tell_steps(ordered: Ordered) -> list[str]:
-    """How far it is from the item before, in each step that counts; "" where none do, and at the start of a side."""
-    n, steps = len(ordered.ordering), ordered.steps
-    if steps is None or not ordered.request.smoothness:
-        return [""] * n
-    tables = [(part.name, part.unit, part.distance) for part in steps.active]
-    ways = [f"{name} {table[a, b]:.3g} {unit}" for a, b in pairwise(ordered.ordering) for name, unit, table in tables]
-    each = [f"step: {', '.join(ways[k : k + len(tables)])}" for k in range(0, len(ways), len(tables))]
-    return ["" if k in (0, *ordered.breaks) else each[k - 1] for k in range(n)]
-
-
-def _plain(ordered: Ordered, rows: range) -> list[str]:
-    session, fit = ordered.session, ordered.fit
-    judged = ordered.task.likelihood
-    if judged is not None:
-        return (explain_expected if judged.expects else explain_by_model)(ordered, judged, rows)
-    traits = traits_of(session.collection, session.features, session.medium)
+def _tell_roles(ordered: Ordered) -> list[str]:
+    """What the template wants at each position, and whether the item is far from it."""
+    fit, essence = ordered.fit, ordered.session.essence
     roles = [role for part in np.split(fit.targets, list(ordered.breaks)) for role in _roles(part)]
-    order = fit.ordering.tolist()
-    gaps = (session.essence[fit.ordering] - fit.targets).tolist() if session.essence.ndim == 1 else [0.0] * len(order)
-    off = ["" if abs(gap) < 0.5 else f", {'above' if gap > 0 else 'below'} the curve" for gap in gaps]
-    return [
-        f"{' and '.join(traits[item])}{': ' if traits[item] else ''}{role}{far}"
-        for item, role, far in zip(order, roles, off, strict=True)
-    ]
+    gaps = essence[fit.ordering] - fit.targets if essence.ndim == 1 else np.zeros(len(roles))
+    off = ["" if abs(gap) < 0.5 else f", {'above' if gap > 0 else 'below'} the curve" for gap in gaps.tolist()]
+    return [role + far for role, far in zip(roles, off, strict=True)]
 
 
-def explain_expected(ordered: Ordered, likelihood: Likelihood, rows: range) -> list[str]:
-    """One sentence per position: what the item is like, how sure the model is of it there, and what it goes by."""
-    traits = traits_by_feature(ordered.session.collection, ordered.session.features, ordered.session.medium)
-    teller = Teller(ordered, likelihood, likelihood.contributions(ordered.ordering, rows), traits)
-    like = [" and ".join(list(traits[item].values())[:2]) for item in ordered.ordering.tolist()]
-    return [f"{words}{': ' if words else ''}{teller.sentence(position)}" for position, words in enumerate(like)]
-
-
-def explain_by_model(ordered: Ordered, likelihood: Likelihood, rows: range) -> list[str]:
-    """One sentence per position: what the item is like, where it stands, and what of it the model goes by."""
+def _explain_by_model(ordered: Ordered, likelihood: Likelihood, rows: range) -> list[str]:
+    """One sentence per position: where the item stands, and what of it the model goes by."""
     collection, medium = ordered.session.collection, ordered.session.medium
-    traits = traits_of(collection, ordered.session.features, medium)
     found = likelihood.contributions(ordered.ordering, rows)
     sentences = []
     for position, item in enumerate(ordered.ordering.tolist()):
@@ -96,29 +83,17 @@ def explain_by_model(ordered: Ordered, likelihood: Likelihood, rows: range) -> l
         before = None if place == 0 else collection.items[ordered.ordering[position - 1]].label
         role = "opens" if place == 0 else "closes" if last else f"follows {before}"
         verb = "open" if place == 0 else "close" if last else f"stand {_where(position, len(ordered.ordering))}"
-        told = found if position in rows else None
-        causes = [] if told is None else _because(told, item, medium, verb, followed=before is not None)
-        like = f"{' and '.join(traits[item])}: " if traits[item] else ""
-        sentences.append("; ".join([f"{like}{role}", *causes]))
+        causes = []
+        if found is not None and position in rows:  # what speaks most for its position, and for what it follows
+            gains = [(float(g), name, False) for g, name in zip(found.by_group[item], found.groups, strict=True)]
+            after = zip(found.after_by_group[item], found.groups, strict=True)
+            gains += [(float(g), name, True) for g, name in after] if before is not None else []
+            most = sorted((one for one in gains if one[0] >= _WORTH), reverse=True)[:2]
+            stands, fits = (dict.fromkeys(medium.shown(n) for _, n, by in most if by is way) for way in (False, True))
+            causes += [f"{medium.words.items} with such {' and '.join(stands)} often {verb}"] if stands else []
+            causes += [f"fits by its {' and its '.join(fits)}"] if fits else []
+        sentences.append("; ".join([role, *causes]))
     return sentences
-
-
-def _because(found: Contributions, item: int, medium: Medium, verb: str, *, followed: bool) -> list[str]:
-    """What speaks most for the position of an item, and for what it follows: at most two things."""
-    gains = [(float(gain), name, False) for gain, name in zip(found.by_group[item], found.groups, strict=True)]
-    if followed:
-        gains += [(float(g), name, True) for g, name in zip(found.after_by_group[item], found.groups, strict=True)]
-    most = sorted((one for one in gains if one[0] >= _WORTH), reverse=True)[:2]
-    stands, fits = (
-        list(dict.fromkeys(medium.shown(name) for _, name, by in most if by is way)) for way in (False, True)
-    )
-    said = [f"{medium.words.items} with such {_and(stands)} often {verb}"] if stands else []
-    return said + ([f"fits by its {' and its '.join(fits)}"] if fits else [])
-
-
-def traits_of(collection: Collection, names: tuple[str, ...], medium: Medium) -> list[list[str]]:
-    """At most two words per item, for the features in which it stands out most from the others."""
-    return [list(found.values())[:2] for found in traits_by_feature(collection, names, medium)]
 
 
 def traits_by_feature(collection: Collection, names: tuple[str, ...], medium: Medium) -> list[dict[str, str]]:
@@ -163,9 +138,10 @@ def story(ordered: Ordered) -> str:
     session, order = ordered.session, ordered.ordering.tolist()
     if len(order) < 3:
         return ""
-    traits = traits_of(session.collection, session.features, session.medium)
-    like = [f" ({' and '.join(words)})" if words else "" for words in traits]
-    labels = [f"{item.label}{words}" for item, words in zip(session.collection.items, like, strict=True)]
+    traits = traits_by_feature(session.collection, session.features, session.medium)
+    like = [" and ".join(list(found.values())[:2]) for found in traits]
+    pairs = zip(session.collection.items, like, strict=True)
+    labels = [f"{item.label} ({words})" if words else item.label for item, words in pairs]
     sentence = f"opens with {labels[order[0]]}"
     if session.essence.ndim == 1 and np.ptp(session.essence):
         height = int(np.argmax(session.essence[order]))
@@ -176,17 +152,17 @@ def story(ordered: Ordered) -> str:
 
 def doubts(ordered: Ordered) -> list[str]:
     """What the user should know of this ordering."""
-    found = []
-    if ordered.task.likelihood is None and not np.ptp(ordered.fit.template.samples(41), axis=0).any():
+    found, asked, judged = [], ordered.request, ordered.task.likelihood
+    by_hand = asked.ordering is not None or len(ordered.ordering) < 3  # or so few that nothing is claimed
+    if judged is None and not np.ptp(ordered.fit.template.samples(41), axis=0).any():
         found.append("the template is flat: any order follows it as well")
-    if ordered.task.likelihood is not None and len(ordered.ordering) > 2 and ordered.request.ordering is None:
-        unfamiliar = ordered.task.likelihood.unfamiliar
-        found += [unfamiliar] if unfamiliar else _hardly(ordered.task.beyond_chance(ordered.ordering, ordered.sides))
+    if judged is not None and not by_hand:
+        unfamiliar = judged.unfamiliar
+        found += [unfamiliar] if unfamiliar else _hardly(judged.beyond_chance(ordered.ordering, ordered.sides))
         found += _claims(ordered)
-    elif ordered.task.model is not None and ordered.task.model.arcs is not None and len(ordered.ordering) > 2:
-        asked = ordered.request
-        if asked.template is None and asked.like is None and asked.ordering is None and not asked.flip:  # by the arcs
-            found += _hardly(ordered.task.beyond_chance(ordered.ordering))
+    elif judged is None and not (by_hand or asked.template is not None or asked.like is not None or asked.flip):
+        times = ordered.task.beyond_chance(ordered.ordering)  # by the arcs
+        found += [] if times is None else _hardly(times)
     found += _doubt_card(ordered.session.card)
     if ordered.session.vectors is not None and not ordered.request.smoothness and ordered.session.column != "embedding":
         found.append("the embedding has no say in this: ask for smoothness, or for the column embedding")
@@ -242,10 +218,8 @@ def _name_torn(ordered: Ordered) -> list[str]:
     if column is None:
         return []
     strands = labels(session.collection, column, session.medium)
-    parts = [
-        strand for part in np.split(ordered.ordering, list(ordered.breaks)) for strand in strands_apart(part, strands)
-    ]
-    told = ", ".join(map(str, dict.fromkeys(parts)))
+    parts = np.split(ordered.ordering, list(ordered.breaks))
+    told = ", ".join(map(str, dict.fromkeys(one for part in parts for one in strands_apart(part, strands))))
     return [f"other wishes keep these from standing together by {column}: {told}"] if told else []
 
 
@@ -361,8 +335,15 @@ class Teller:
             return self._role(position) or f"stands {_where(position, n)}"
         if position in (0, n - 1) and n > 1:
             return self._end(item, position)
-        said = [self._role(position), self._link(item, position), self._lead(item, position)]
-        said += [self._standing(item, position, alone=not any(said)), *self._contender(item)]
+        said = [self._role(position), self._link(item, position)]
+        if position + 1 not in self.ordered.breaks and self.found.before[item] >= _LEADS:  # why it stands here
+            after = self.likelihood.collection.items[int(self.ordered.ordering[position + 1])]
+            said.append(f"leads into {after.label}")
+        said += [self._standing(item, position, alone=not any(said))]
+        for verb, place in (("open", 0), ("close", -1)):  # an end that it might be as well, if only one is likelier to
+            chances = self.likelihood.posterior.positions[:, place]
+            if chances[item] >= _MIGHT / n and (chances > chances[item]).sum() <= 1:
+                said.append(f"could {verb} too{self._sure(verb, chances[item])}")
         return "; ".join(filter(None, said))
 
     def _standing(self, item: int, position: int, *, alone: bool) -> str:
@@ -381,15 +362,6 @@ class Teller:
         if not alone:
             return ""
         return "could go almost anywhere" if spread > _FREE * len(chances) else f"belongs around {mean + 1:.0f}"
-
-    def _contender(self, item: int) -> list[str]:
-        """That an item might be an end as well, where only one other is likelier to."""
-        said = []
-        for verb, place in (("open", 0), ("close", -1)):
-            chances = self.likelihood.posterior.positions[:, place]
-            if chances[item] >= _MIGHT / len(chances) and (chances > chances[item]).sum() <= 1:
-                said.append(f"could {verb} too{self._sure(verb, chances[item])}")
-        return said
 
     def _role(self, position: int) -> str:
         """Whether an end of a side stands there; the side is named where there are several."""
@@ -431,24 +403,17 @@ class Teller:
         if self.found.after[item] < _LEADS:
             return ""
         names = [name for name in self._strongest(self.found.after_by_group[item]) if name != TITLE]
-        fits = _and([f"its {self.ordered.session.medium.shown(name)}" for name in names])
+        fits = " and ".join(f"its {self.ordered.session.medium.shown(name)}" for name in names)
         return f"goes well after {before}" + (f": {fits} fit{'s' if len(names) == 1 else ''}" if fits else "")
-
-    def _lead(self, item: int, position: int) -> str:
-        """That the next one follows it, where that is why it stands here."""
-        last = len(self.ordered.ordering) - 1
-        if self.found is None or position + 1 in (*self.ordered.breaks, last + 1) or self.found.before[item] < _LEADS:
-            return ""
-        return f"leads into {self.likelihood.collection.items[int(self.ordered.ordering[position + 1])].label}"
 
     def _tells(self, gains: Floats, item: int, verb: str) -> list[str]:
         """What speaks most for standing somewhere, as sentences: quiet tracks often close."""
         names, items = self._strongest(gains), self.ordered.session.medium.words.items
         like = [self.words[item][name] for name in names if name in self.words[item]]
-        said = [f"{_and(like)} {items} often {verb}"] if like else []
+        said = [f"{' and '.join(like)} {items} often {verb}"] if like else []
         said += [f"titles like this often {verb}"] if TITLE in names else []
         others = [self.ordered.session.medium.shown(name) for name in names if name not in (TITLE, *self.words[item])]
-        return said + ([f"{items} of this {_and(others)} often {verb}"] if others else [])
+        return said + ([f"{items} of this {' and '.join(others)} often {verb}"] if others else [])
 
     def _strongest(self, gains: Floats) -> list[str]:
         """The groups that speak most: at most two."""
@@ -461,7 +426,3 @@ class Teller:
 def _where(position: int, n: int) -> str:
     share = position / max(n - 1, 1)
     return "early" if share < 1 / 3 else "late" if share > 2 / 3 else "in the middle"
-
-
-def _and(names: list[str]) -> str:
-    return " and ".join(names)

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabula.core.collection import Collection
-from fabula.core.files import check_target, cut_name, json_text, make_part, sweep_folder, write_whole
+from fabula.core.display import name_some
+from fabula.core.files import check_target, cut_name, json_text, make_part, split_stretch, sweep_folder, write_whole
 from fabula.errors import FileError, InputError, check_kind, shown
 from fabula.media.facts import SECONDS, Levelling
 from fabula.media.medium import Layout, Medium
@@ -49,11 +50,10 @@ def check_ending(target: Path, endings: Sequence[str]) -> str:
 
 
 def write_ordered(ordered: Ordered, path: str | Path, *, gain: bool = False) -> Path:
-    """Write the new order; the format goes by the ending.
+    """Write the new order; the format goes by the ending: a playlist, .csv, .json.
 
     A playlist written from a playlist keeps everything but the order, also the entries that could not be measured. A
-    file that is replaced is kept as a version, for :func:`restore`. With `gain` playlists
-    say what brings each to one level.
+    file that is replaced is kept as a version, for :func:`restore`. With `gain` playlists say the gain of each.
     """
     target, medium = check_target(path), ordered.session.medium
     ending = check_ending(target, (*_WRITERS, *medium.outputs, *medium.sheets))
@@ -73,6 +73,28 @@ def write_ordered(ordered: Ordered, path: str | Path, *, gain: bool = False) -> 
         return _WRITERS[ending](ordered, target, gains)
 
     return replace_file(target, write)
+
+
+_PLAIN = frozenset({"tracklist", "pls"})  # lists that say no more than any other can
+
+
+def tell_losses(ordered: Ordered, path: str | Path) -> str:
+    """What such a file does not carry of what was opened, in words: pictures of manuscripts, say; or ""."""
+    target, source, medium = Path(path), ordered.session.source, ordered.session.medium
+    name, ending = target.name.lower(), target.suffix.lower()
+    if any(map(name.endswith, medium.outputs)):
+        return medium.losses(ordered.readable, target)
+    if ending not in PLAYLIST_ENDINGS or _comes_back(source, target):
+        return ""
+    if ending != ".cue" and any(split_stretch(item.path)[1] is not None for item in ordered.collection.items):
+        return f"{target.name} says in a way of its own (#t=) which stretches of a file are meant; .cue says it to all"
+    whose = shown(source.path.name)
+    if source.table is not None:
+        columns = [name for name in source.collection.feature_names if not name.startswith("duration")]
+        return f"{target.name} is made anew, without the columns of {whose}: {name_some(columns)}" if columns else ""
+    if source.playlist is None or source.home is not None or source.playlist.format in _PLAIN:
+        return ""
+    return f"{target.name} is made anew: of what {whose} says it keeps titles, who made what, and lengths"
 
 
 def check_room(path: str | Path, medium: Medium, count: int) -> None:
@@ -97,10 +119,10 @@ def _comes_back(source: Source, target: Path) -> bool:
 
 
 def write_back(ordered: Ordered, name: str | None = None) -> str:
-    """Write the new order into the library that the collection came from; says in words what was written.
+    """Write the new order into the library the collection came from (``subsonic://``, ``mpd://``).
 
-    In place of what was opened, which is kept under another name; or, with a `name`, as another playlist. Songs that
-    could not be measured keep where they stand.
+    In place of the playlist opened, which is kept under another name; or as a playlist of that `name`. Says in words
+    what was written; songs that could not be measured keep where they stand.
     """
     source = ordered.session.source
     if source.home is None:
@@ -203,33 +225,34 @@ def relocate(collection: Collection, old: Path, new: Path) -> Collection:
 _UNSAFE = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f]')
 
 
-@dataclass(frozen=True)
-class Copying:
-    """How files are copied."""
+def copy_numbered(
+    ordered: Ordered,
+    folder: str | Path,
+    *,
+    link: bool = False,
+    tags: bool = False,
+    gain: bool = False,
+    progress: Progress | None = None,
+) -> list[Path]:
+    """Write the files into a folder, numbered in the new order, with sides as A1, A2, B1: what ``fabula copy`` does.
 
-    link: bool = False  # as symbolic links
-    numbers: bool = False  # of position and side, written into the copies
-    gain: bool = False  # what brings each to one level, written into the copies
-    progress: Progress | None = None  # called with (done, total, name) after each file
-
-
-def copy_numbered(ordered: Ordered, folder: str | Path, copying: Copying | None = None) -> list[Path]:
-    """Write the files of a collection into a folder, numbered in their new order; the originals are not touched.
-
-    With sides the numbers are A1, A2, B1, ... The folder is made when it is absent; none of the new names may exist
-    in it. All files are written, or none when anything fails.
+    The folder is made when it is absent; none of the new names may exist in it. `link` writes symbolic links instead;
+    `tags` and `gain` write the numbers, and what brings each to one level, into the copies. Returns the files written,
+    in order: all of them, or none when anything fails.
     """
-    how = copying or Copying()
     check_kind(folder, (str, os.PathLike), "a folder", "copy_to")
     if not str(folder).strip():
         raise InputError("name a folder for the copies", field="copy_to")
-    if how.link and (how.numbers or how.gain):
-        what, field = ("numbers", "tags") if how.numbers else ("gains", "gain")
+    if link and (tags or gain):
+        what, field = ("numbers", "tags") if tags else ("gains", "gain")
         raise InputError(f"{what} are written into copies, not through links", field=field)
     target, rows = Path(folder), ordered.rows
     sources = _find_files(ordered, rows, "could be copied")
-    kinds = ((how.numbers, _number_writer), (how.gain, _gain_writer))
-    writers = [prepare(ordered) for wanted, prepare in kinds if wanted]
+    writers = [_number_writer(ordered)] if tags else []
+    if gain:
+        gain_texts(ordered)  # refuses what is not known before anything is written
+        levelling, collection = _levelling(ordered), ordered.collection
+        writers.append(lambda file, row: levelling.write(file, row.position, collection))
     names = number_names(rows, [source.suffix for source in sources])
     taken = [name for name in names if os.path.lexists(target / name)]
     if taken:
@@ -238,13 +261,13 @@ def copy_numbered(ordered: Ordered, folder: str | Path, copying: Copying | None 
     with _all_or_none(target) as done:
         sweep_folder(target)
         for row, source, name in zip(rows, sources, names, strict=True):
-            _place(target / name, source, done, link=how.link)
-            if not how.link:
+            _place(target / name, source, done, link=link)
+            if not link:
                 ordered.session.medium.relink(target / name, renamed)
             for write in writers:
                 write(target / name, row)
-            if how.progress is not None:
-                how.progress(len(done), len(names), name)
+            if progress is not None:
+                progress(len(done), len(names), name)
     return done
 
 
@@ -284,13 +307,6 @@ def _number_writer(ordered: Ordered) -> Callable[[Path, Row], None]:
         write(file, (row.number, sides[side]), (side + 1, len(sides)) if ordered.sides else None)
 
     return write_number
-
-
-def _gain_writer(ordered: Ordered) -> Callable[[Path, Row], None]:
-    """What writes the gain of a row into a file; refused where one is not known."""
-    gain_texts(ordered)
-    levelling, collection = _levelling(ordered), ordered.collection
-    return lambda file, row: levelling.write(file, row.position, collection)
 
 
 def number_names(rows: list[Row], endings: list[str]) -> list[str]:

@@ -42,8 +42,10 @@ class ShapeFit:
 
 @dataclass(frozen=True, eq=False)
 class SmoothArc:
-    """An arc smoothed over windows: its values and a 90 % band of the same drawn again, shapes (p,)."""
+    """The course of a feature in p sliding windows, with a 90 % band of the same drawn again, shapes (p,)."""
 
+    column: str  # the feature
+    at: Floats  # where each window has its middle, in [0, 1]
     values: Floats
     low: Floats
     high: Floats
@@ -69,14 +71,14 @@ def fit_shapes(
     values: Floats, templates: Sequence[Template], *, span: int, rng: np.random.Generator, draws: int = _DRAWS
 ) -> ShapeFit:
     """Which of some templates of one dimension the arc of pieces (m,), NaN where one says nothing, is like."""
-    if not 1 <= span < len(values):
-        raise InputError(f"a window must have 1 to {len(values) - 1} pieces; got {span}")
     arc = smooth(values, span)
     curves = _unit(np.stack([template.samples(len(arc)) for template in templates]))  # (k, p)
     likeness = curves @ _unit(arc)
     again = _unit(smooth(_draw_again(values, draws, rng), span)) @ curves.T  # (r, k)
     shares = np.bincount(again.argmax(axis=1), minlength=len(templates)) / draws
-    by_chance = (smooth(_shuffle(values, draws, rng), span) @ curves.T).max(axis=1)  # curves have mean 0
+    blocks = _blocks(len(values))
+    shuffles = [np.concatenate([blocks[b] for b in rng.permutation(len(blocks))]) for _ in range(draws)]
+    by_chance = (smooth(values[np.stack(shuffles)], span) @ curves.T).max(axis=1)  # curves have mean 0
     order = np.argsort(-likeness, kind="stable")
     chance = float((1 + (by_chance >= (curves @ arc).max()).sum()) / (1 + draws))
     return ShapeFit(tuple(templates[i] for i in order), likeness[order], shares[order], chance)
@@ -90,13 +92,6 @@ def _draw_again(values: Floats, draws: int, rng: np.random.Generator) -> Floats:
     """The pieces of each block drawn with replacement: shape (r, m)."""
     chosen = [block[rng.integers(len(block), size=(draws, len(block)))] for block in _blocks(len(values))]
     return np.asarray(values[np.concatenate(chosen, axis=1)])
-
-
-def _shuffle(values: Floats, draws: int, rng: np.random.Generator) -> Floats:
-    """The blocks in random orders: shape (r, m)."""
-    blocks = _blocks(len(values))
-    orders = [np.concatenate([blocks[b] for b in rng.permutation(len(blocks))]) for _ in range(draws)]
-    return np.asarray(values[np.stack(orders)])
 
 
 def _unit(curves: Floats) -> Floats:
@@ -116,27 +111,16 @@ _BELIEVED = 0.1  # share of shuffles that have as much of a shape, beyond which 
 _KNOWN = 0.5  # share of the pieces that must say something
 
 
-@dataclass(frozen=True)
-class Windows:
-    """How an inner arc is taken."""
-
-    by: str | None = None  # the feature; by default the one the medium names
-    window: float = WINDOW  # length of a sliding one, in the medium's unit; never more than a fifth of the item
-    seed: int = 0  # of the draws that say how sure it is
-
-
 @dataclass(frozen=True, eq=False)
-class InnerArc:
+class InnerArc(SmoothArc):
     """The inner arc of one item; length and window are in the medium's unit."""
 
     item: Item
     medium: Medium
-    column: str  # the feature
     length: float
     window: float
-    at: Floats  # (p,), where each window has its middle, in [0, 1]
-    arc: SmoothArc  # the feature along the item, with its band
-    essence: Floats  # (s,), of even sections, by the model that proposes orders, z-scored; empty where there is none
+    # (s,), where even sections lean to by the model that proposes orders, z-scored; empty where there is none
+    essence: Floats
     six: ShapeFit  # how like it is to the six emotional arcs of Reagan et al.
     learned: ShapeFit  # and to the templates learned from collections
     starts: Floats  # where each of its parts, such as chapters, begins, in [0, 1]; none where it has no parts
@@ -144,7 +128,7 @@ class InnerArc:
     @property
     def template(self) -> Floats | None:
         """The likest of the six in the units of the arc, (p,); None where there is none."""
-        values, shape = self.arc.values, self.shape
+        values, shape = self.values, self.shape
         return None if shape is None else values.mean() + values.std() * shape.normalised().samples(len(self.at))
 
     @property
@@ -172,9 +156,9 @@ class InnerArc:
             "window": self.window,
             "column": self.column,
             "at": self.at.round(5).tolist(),
-            "values": self.arc.values.round(6).tolist(),
-            "low": self.arc.low.round(6).tolist(),
-            "high": self.arc.high.round(6).tolist(),
+            "values": self.values.round(6).tolist(),
+            "low": self.low.round(6).tolist(),
+            "high": self.high.round(6).tolist(),
             "essence": self.essence.round(6).tolist(),
             "starts": self.starts.round(5).tolist(),
             "shape": None if self.shape is None else self.shape.name,
@@ -186,21 +170,25 @@ class InnerArc:
 
 def inner_arcs(
     paths: Sequence[str | Path],
-    windows: Windows | None = None,
+    *,
+    by: str | None = None,
+    window: float = WINDOW,
+    seed: int = 0,
     progress: Callable[[int, int, str], None] | None = None,
     problems: list[str] | None = None,
 ) -> list[InnerArc]:
     """The inner arc of each of some files, items of a medium whose items have an inside, or folders, each as one.
 
-    With a list of `problems` one that has no arc is told there and the others go on, unless none has one.
+    By the feature that the medium names, over sliding windows in the unit of the medium, never more than a fifth of
+    the item; `seed` is of the draws that say how sure it is. With a list of `problems` one that has no arc is told
+    there and the others go on, unless none has one.
     """
-    how = windows or Windows()
-    if not how.window > 0:
-        raise InputError(f"must be above 0; got {how.window:g}", field="window")
+    if not window > 0:
+        raise InputError(f"must be above 0; got {window:g}", field="window")
     found = []
     for number, path in enumerate(map(str, paths), start=1):
         try:
-            found.append(_inner_arc(*_open(path), how))
+            found.append(_inner_arc(*_open(path), by, window, np.random.default_rng(seed)))
         except (FileError, InputError) as error:
             if problems is None or len(paths) == 1:
                 raise
@@ -212,39 +200,40 @@ def inner_arcs(
     return found
 
 
-def _inner_arc(item: Item, medium: Medium, parts: Sequence[Item], how: Windows) -> InnerArc:
+def _inner_arc(
+    item: Item, medium: Medium, parts: Sequence[Item], by: str | None, window: float, rng: np.random.Generator
+) -> InnerArc:
     """The inner arc of an item: its pieces measured, averaged in sliding windows, and laid beside templates."""
     pieces, starts = pieces_along(parts, medium, PIECES)
     if pieces is None or len(pieces) < FEWEST:
         if len(parts) == 1 and item.path:
             medium.spec().measure(item.path, lambda: False)  # says what is wrong with a file that cannot be read
         raise FileError(f"{_name(item)}: is too short for an arc")
-    column, values = _column(pieces, item, medium, how.by)
+    column, values = _column(pieces, item, medium, by)
     lengths = medium.lengths(pieces)
     length = float(lengths.sum())
-    share = min(_SHARE, how.window / length)
+    share = min(_SHARE, window / length)
     span = max(1, round(share * len(pieces)))
-    rng = np.random.default_rng(how.seed)
-    at, arc = _smooth(values, span, rng)
+    course = _smooth(column, values, span, rng)
     learned = [name for name in template_names() if name.startswith("album-4")]
     fits = [fit_shapes(values, list(map(template, known)), span=span, rng=rng) for known in (SIX, learned)]
-    begun = np.array(starts) / len(pieces) if len(parts) > 1 else _starts(item, medium)
-    essence = _essence(parts, medium)
-    return InnerArc(item, medium, column, length, share * length, at, arc, essence, fits[0], fits[1], begun)
+    begun, essence = np.array(starts) / len(pieces), np.empty(0)
+    if len(parts) == 1:  # where the parts of a file begin, by their lengths; none where it cannot be cut
+        cut = medium.parts(item.path, Cutting())
+        sizes = np.zeros(0) if cut is None else medium.lengths(cut)
+        begun = (np.cumsum(sizes) - sizes) / max(1.0, float(sizes.sum()))
+    sections, _ = pieces_along(parts, medium, _SECTIONS)
+    if medium.proposer is not None and sections is not None and len(sections) >= _SECTIONS // 2:
+        essence = normalise(judge(load_model(medium.proposer), sections, medium).essence())
+    return InnerArc(**vars(course), item=item, medium=medium, length=length, window=share * length, essence=essence,
+                    six=fits[0], learned=fits[1], starts=begun)  # fmt: skip
 
 
-def _starts(item: Item, medium: Medium) -> Floats:
-    """Where the parts of a file begin, by their lengths; none where it cannot be cut."""
-    cut = medium.parts(item.path, Cutting())
-    lengths = np.zeros(0) if cut is None else medium.lengths(cut)
-    return np.asarray((np.cumsum(lengths) - lengths) / max(1.0, float(lengths.sum())))
-
-
-def _smooth(values: Floats, span: int, rng: np.random.Generator) -> tuple[Floats, SmoothArc]:
-    """Where each window has its middle, in [0, 1], and the values averaged in windows of so many pieces."""
+def _smooth(column: str, values: Floats, span: int, rng: np.random.Generator) -> SmoothArc:
+    """The values of a column averaged in windows of so many pieces."""
     low, high = np.quantile(smooth(_draw_again(values, _DRAWS, rng), span), [0.05, 0.95], axis=0)
-    arc, half = SmoothArc(smooth(values, span), low, high), span / len(values) / 2
-    return np.linspace(half, 1 - half, len(arc.values)), arc
+    mean, half = smooth(values, span), span / len(values) / 2
+    return SmoothArc(column, np.linspace(half, 1 - half, len(mean)), mean, low, high)
 
 
 def _open(path: str) -> tuple[Item, Medium, tuple[Item, ...]]:
@@ -279,27 +268,15 @@ def _name(item: Item) -> str:
     return shown(item.path) or item.label
 
 
-def _essence(parts: Sequence[Item], medium: Medium) -> Floats:
-    """Where each section leans to, the beginning (high) or the end (low), by the model that proposes orders."""
-    sections, _ = pieces_along(parts, medium, _SECTIONS)
-    if medium.proposer is None or sections is None or len(sections) < _SECTIONS // 2:
-        return np.empty(0)
-    judged = judge(load_model(medium.proposer), sections, medium)
-    return normalise(judged.essence())
-
-
 def _shapes(fit: ShapeFit) -> list[dict[str, Any]]:
     rows = zip(fit.templates, fit.likeness.tolist(), fit.shares.tolist(), strict=True)
     return [{"name": t.name, "likeness": r, "share": s, "chance": fit.chance} for t, r, s in rows]
 
 
 @dataclass(frozen=True, eq=False)
-class WholeArc:
-    """The course of a feature through items laid one after the other; column, at and arc as of an inner arc."""
+class WholeArc(SmoothArc):
+    """The course of a feature through items laid one after the other."""
 
-    column: str
-    at: Floats
-    arc: SmoothArc
     starts: Floats  # where each item begins, in [0, 1]
     labels: tuple[str, ...]  # what each is called
 
@@ -316,8 +293,9 @@ def whole_arc(ordered: "Ordered") -> WholeArc | None:
     values = pieces.column(medium.tone)
     if np.isfinite(values).mean() < _KNOWN:
         return None
-    at, arc = _smooth(values, max(1, len(values) // 10), np.random.default_rng(0))
-    return WholeArc(medium.tone, at, arc, np.array(starts) / len(values), tuple(item.label for item in items))
+    course = _smooth(medium.tone, values, max(1, len(values) // 10), np.random.default_rng(0))
+    labels = tuple(item.label for item in items)
+    return WholeArc(**vars(course), starts=np.array(starts) / len(values), labels=labels)
 
 
 def pieces_along(items: Sequence[Item], medium: Medium, count: int) -> tuple[Collection | None, list[int]]:

@@ -4,8 +4,6 @@ An embedding is a column of lists in a table, or an ONNX model that reads what i
 by the cosine, and a column ``embedding``: where each item lies along the direction in which they differ most.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +17,7 @@ from fabula.core.collection import Collection, Item
 from fabula.errors import FileError, InputError, ModelError, import_extra, shown
 from fabula.media.extraction import Extraction, Measuring, extract
 from fabula.media.facts import Axis
-from fabula.media.medium import Medium, Step, Steps, detail_column
+from fabula.media.medium import Medium, Step, detail_column
 from fabula.models.model import Model, load_essence_model, load_model
 from fabula.models.transform import Transform, log_parts
 from fabula.session.propose import APART, Likelihood, judge
@@ -41,7 +39,10 @@ def measure(source: Source, measuring: Measuring, *, spec: str | None = None) ->
     messages = dict(found.problems)
     problems += [(items[i], messages[items[i].path]) for i in there if items[i].path in messages]
     if not found.kept:
-        raise FileError(_none_usable(source, problems))
+        item, why = problems[0]
+        first = why if item.path else f"{item.label}: {why}"
+        many = f"{shown(str(source.path))}: none of its {len(problems)} files can be measured; the first: {first}"
+        raise FileError(first if len(problems) == 1 else many)
     kept = source.only([there[i] for i in found.kept])
     collection = add_columns(kept, found)
     doubts = source.medium.telling.doubts(collection)
@@ -60,9 +61,9 @@ def add_columns(source: Source, found: Extraction) -> Collection:
     collection = source.collection
     if found.features.ndim > 2:
         return replace(collection, features=found.features, feature_names=found.feature_names)
-    columns = dict(zip(found.feature_names, found.features.T, strict=True))
-    for name in collection.feature_names:
-        columns.setdefault(name, collection.column(name))
+    measured = dict(zip(found.feature_names, found.features.T, strict=True))
+    said = np.moveaxis(np.asarray(collection.features, dtype=np.float64), 1, 0)
+    columns = measured | dict(zip(collection.feature_names, said, strict=True)) | measured
     for name in source.medium.columns:
         if any(name in item.details for item in collection.items):  # NaN where tags do not give the number
             columns.setdefault(name, detail_column(collection, name))
@@ -90,14 +91,6 @@ def foresee_lengths(source: Source) -> Source:
         return source.with_lengths()
     said = add_columns(source, Extraction(np.empty((n, 0)), (), tuple(range(n))))
     return replace(source, collection=said).with_lengths()
-
-
-def _none_usable(source: Source, problems: list[tuple[Item, str]]) -> str:
-    item, why = problems[0]
-    first = why if item.path else f"{item.label}: {why}"
-    if len(problems) == 1:
-        return first
-    return f"{shown(str(source.path))}: none of its {len(problems)} files can be measured; the first: {first}"
 
 
 # Embeddings.
@@ -148,13 +141,6 @@ def embedding_step(vectors: Floats) -> Step:
     return Step(EMBEDDING, "% apart", apart)
 
 
-def with_embedding(steps: Steps, vectors: Floats | None) -> Steps:
-    """The steps of a medium and those of an embedding; the latter alone where the medium knows nothing but essence."""
-    if vectors is None:
-        return steps
-    return Steps((*(part for part in steps.parts if part.name != "essence"), embedding_step(vectors)))
-
-
 def _embed_by_column(source: Source, name: str) -> Floats:
     table = source.table
     if table is None:
@@ -163,8 +149,12 @@ def _embed_by_column(source: Source, name: str) -> Floats:
         raise InputError(f"there is no column {name!r}; there are: {', '.join(table.columns)}", field=EMBEDDING)
     vectors = []
     for row in map(int, source.rows):
-        vector = _vector(table.columns[name].values[row])
-        if vector is None:
+        cell = table.columns[name].values[row]
+        try:
+            vector = np.asarray(json.loads(cell) if isinstance(cell, str) else cell, dtype=np.float64)
+        except (TypeError, ValueError):
+            vector = np.empty(0)
+        if vector.ndim != 1 or vector.size < 2 or not np.isfinite(vector).all():
             told = f"{table.path}: {table.row(row)}, column {name!r}: must be a list of numbers"
             raise InputError(told, field=EMBEDDING)
         vectors.append(vector)
@@ -173,14 +163,6 @@ def _embed_by_column(source: Source, name: str) -> Floats:
         rule = f"all must be of one length; got {sizes[0]} and {sizes[-1]}"
         raise InputError(f"{table.path}: column {name!r}: {rule}", field=EMBEDDING)
     return np.stack(vectors)
-
-
-def _vector(cell: Any) -> Floats | None:
-    try:
-        found = np.asarray(json.loads(cell) if isinstance(cell, str) else cell, dtype=np.float64)
-    except (TypeError, ValueError):
-        return None
-    return found if found.ndim == 1 and found.size > 1 and np.isfinite(found).all() else None
 
 
 def _embed_by_model(source: Source, path: str) -> Floats:
@@ -231,15 +213,15 @@ FAR = 4.0  # deviations from what a model was trained on
 
 @dataclass(frozen=True, eq=False)
 class Essence:
-    """The essence of a source's items."""
+    """The essence of a source's items, and what proposes their order."""
 
-    source: Source  # with the features it was made of
-    values: Floats  # (n,) or (n, d), z-scored, in the order given
-    features: tuple[str, ...]  # their names
+    source: Source  # where they came from, with the features it was made of
+    essence: Floats  # (n,) or (n, d), z-scored, in the order given
+    features: tuple[str, ...] = ()  # their names
     model: Model | None = None  # what made it; None for a column
-    likelihood: Likelihood | None = None  # what a model says of the collection, which then proposes the order
-    axis: Axis | None = None  # what the values are before they are z-scored, where they have a name and a unit
-    notes: tuple[str, ...] = ()  # what the user should know of it
+    likelihood: Likelihood | None = None  # of a model that proposes the order where no template is asked for
+    axis: Axis | None = None  # what it is before it is z-scored, where it has a name and a unit: energy, 0 to 100
+    notes: tuple[str, ...] = ()  # what the user should know
 
 
 def find_essence(
@@ -265,7 +247,7 @@ def find_essence(
         shown, proposes = source.medium.shown, source.medium.proposer is not None
         # Of tracks whose lengths alone are known a model says more.
         usable = [name for name in usable_columns(source.collection) if not proposes or shown(name) != "length"]
-        if usable and not find_models(source.medium, source.collection.feature_names):
+        if usable and find_model(source.medium, source.collection.feature_names) is None:
             name = next((name for name in source.medium.columns if name in usable), usable[0])
             note = f"ordered by {name}: another column may be chosen"
             return _essence_by_column(source, name, measuring, (note,))
@@ -273,7 +255,11 @@ def find_essence(
         return _by_likelihood(source, None, measuring, readable)
     if model is None and not source.medium.models:
         return _essence_by_default(source, measuring)
-    chosen = load_model(model) if model is not None else _default_model(source)
+    known = source.medium.measured if source.files else source.collection.feature_names
+    which = find_model(source.medium, known) if model is None else model
+    if which is None:
+        raise _no_column(source)
+    chosen = load_model(which)
     if chosen.by_item:
         return _essence_by_model(source, chosen, measuring)
     return _by_likelihood(source, chosen, measuring, readable)
@@ -282,8 +268,9 @@ def find_essence(
 def _by_likelihood(source: Source, model: Model | None, measuring: Measuring, readable: Sequence[Item]) -> Essence:
     """A model proposes the order, by default the medium's; the medium's axis or a model of one dimension draws it."""
     files = source.files and any(item.path for item in source.collection.items)
-    if find_models(source.medium, source.medium.measured if files else source.collection.feature_names):
-        found = _essence_by_model(source, _default_model(source), measuring)
+    drawing = find_model(source.medium, source.medium.measured if files else source.collection.feature_names)
+    if drawing is not None:
+        found = _essence_by_model(source, load_essence_model(drawing), measuring)
     else:
         there = _measure(source, measuring) if files else source
         found = Essence(there, np.zeros(len(there.collection)), ())
@@ -297,29 +284,22 @@ def _by_likelihood(source: Source, model: Model | None, measuring: Measuring, re
         name, how = source.medium.varied
         why = f"a guess: these {source.medium.words.items} {APART}, and are laid out for variety: {how}"
         likelihood = replace(likelihood, model=load_model(name), taken=why)
-    heard = likelihood.grounds()
+    heard = likelihood.model.grounds(judged, likelihood.evidence)
     if not heard:
         raise _no_column(source)
-    axis = source.medium.axis(found.source.collection)
+    found, axis = replace(found, features=heard, likelihood=likelihood), source.medium.axis(found.source.collection)
     if axis is not None:
         alike = [] if np.ptp(axis.values) else [f"all items have the same {axis.name}: no arc can be drawn"]
-        made = replace(found, values=normalise(axis.values), model=None, axis=axis, notes=(*found.notes, *alike))
-        return replace(made, features=heard, likelihood=likelihood)
+        return replace(found, essence=normalise(axis.values), model=None, axis=axis, notes=(*found.notes, *alike))
     if found.model is not None:
-        return replace(found, features=heard, likelihood=likelihood)
-    values, notes = _draw_arc(likelihood, source.medium)
-    return replace(found, values=values, features=heard, likelihood=likelihood, notes=(*found.notes, *notes))
-
-
-def _draw_arc(likelihood: Likelihood, medium: Medium) -> tuple[Floats, tuple[str, ...]]:
-    """What the arc is drawn of: where items lean to; or, where the model knows of no arc, the medium's first column."""
-    values = likelihood.essence()
-    usable = usable_columns(likelihood.collection)
-    name = next((name for name in medium.columns if name in usable), None)
-    if np.any(values) or name is None:
-        return values, ()
-    note = f"the model knows what follows what, and of no arc: the one drawn is of {medium.shown(name)}"
-    return normalise(likelihood.collection.column(name)), (note,)
+        return found
+    values, notes, usable = likelihood.essence(), found.notes, usable_columns(likelihood.collection)
+    column = next((name for name in source.medium.columns if name in usable), None)
+    if not np.any(values) and column is not None:  # items lean nowhere: the arc is of the medium's first column
+        values = normalise(likelihood.collection.column(column))
+        note = f"the model knows what follows what, and of no arc: the one drawn is of {source.medium.shown(column)}"
+        notes = (*notes, note)
+    return replace(found, essence=values, notes=notes)
 
 
 def _near(found: Essence) -> Collection:
@@ -359,8 +339,12 @@ def _essence_by_model(source: Source, model: Model, measuring: Measuring) -> Ess
     near = f"only differences within the {source.medium.words.collection} count"
     notes = [f"{source.medium.shown(name)} is far from what the model has learned from: {near}" for name in far]
     values = model.encode(features)
-    scalar = values[:, 0] if values.shape[1] == 1 else values
-    return Essence(source, scalar, model.feature_names, model, notes=(*_doubts(scalar), *notes))
+    scalar, n = values[:, 0] if values.shape[1] == 1 else values, len(values)
+    if n < 4:
+        notes.insert(0, f"only {n} {'item' if n == 1 else 'items'}: a model can say little about so few")
+    elif not np.any(scalar):
+        notes.insert(0, "the items are all alike to the model: any order is as good as another")
+    return Essence(source, scalar, model.feature_names, model, notes=tuple(notes))
 
 
 def _essence_by_column(source: Source, by: str, measuring: Measuring, notes: tuple[str, ...] = ()) -> Essence:
@@ -412,10 +396,11 @@ def _essence_by_default(source: Source, measuring: Measuring) -> Essence:
 
 def _find_axis(source: Source, measuring: Measuring) -> Essence | None:
     """The essence along the medium's axis; None where that cannot be known."""
-    there = source if source.medium.axis(source.collection) is not None or not source.files else None
-    there = _measure(source, measuring) if there is None else there
-    axis = source.medium.axis(there.collection)
-    return None if axis is None else Essence(there, normalise(axis.values), (axis.name,), axis=axis)
+    axis = source.medium.axis(source.collection)
+    if axis is None and source.files:
+        source = _measure(source, measuring)
+        axis = source.medium.axis(source.collection)
+    return None if axis is None else Essence(source, normalise(axis.values), (axis.name,), axis=axis)
 
 
 def _middling(source: Source, name: str) -> tuple[Floats, list[str]]:
@@ -437,18 +422,10 @@ def _measure(source: Source, measuring: Measuring) -> Source:
     return source if complete else measure(source, measuring)
 
 
-def find_models(medium: Medium, known: Iterable[str]) -> list[str]:
-    """The medium's models that know only these features, or what can be measured."""
+def find_model(medium: Medium, known: Iterable[str]) -> str | None:
+    """The medium's model of one number an item that knows most of the features there are; None where none does."""
     there = set(known)
-    return [name for name in medium.models if set(load_essence_model(name).feature_names) <= there]
-
-
-def _default_model(source: Source) -> Model:
-    known = source.medium.measured if source.files else source.collection.feature_names
-    usable = find_models(source.medium, known)
-    if usable:
-        return load_essence_model(usable[0])
-    raise _no_column(source)
+    return next((name for name in medium.models if set(load_essence_model(name).feature_names) <= there), None)
 
 
 def _no_column(source: Source) -> InputError:
@@ -483,13 +460,3 @@ def shift_to_training_range(features: Floats, transform: Transform) -> tuple[Flo
         near[:, column] = values + shift if offset is None else (values + offset) * np.exp(shift) - offset
         moved.append(name)
     return near, moved
-
-
-def _doubts(values: Floats) -> list[str]:
-    """When the model has little to say."""
-    n = len(values)
-    if n < 4:
-        return [f"only {n} {'item' if n == 1 else 'items'}: a model can say little about so few"]
-    if not np.any(values):
-        return ["the items are all alike to the model: any order is as good as another"]
-    return []

@@ -1,14 +1,12 @@
 """Opening a collection and ordering it in one call; sessions as files; the demos that come with the package."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import as_file, files
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType, NoneType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,12 +17,11 @@ from fabula.media.extraction import Measuring
 from fabula.media.registry import find_medium, medium_of_columns
 from fabula.session.measure import measure, usable_columns
 from fabula.session.ordered import Ordered
+from fabula.session.request import Request, as_request
+from fabula.session.review import Review
 from fabula.session.selection import Selection
-from fabula.session.session import Asked, Session, open_session, source_session
+from fabula.session.session import Session, open_session, source_session
 from fabula.sources.registry import Opening, Source, as_paths, open_source
-
-if TYPE_CHECKING:
-    from fabula.session.review import Review
 
 
 def open(  # noqa: A001 - the verb of the design
@@ -78,16 +75,32 @@ def open(  # noqa: A001 - the verb of the design
     >>> len(session.collection), session.essence.shape, session.order(first="Parade").titles[0]
     (9, (9,), 'Parade')
     """
-    names = {"by": by, "collection": collection, "embedding": embedding, "medium": medium}
-    for field, value in {**names, "only": only, "one_of": one_of}.items():
+    how: dict[str, Any] = {"by": by, "model": model, "embedding": embedding, "occasion": occasion, "medium": medium}
+    return _open(paths, collection=collection, recursive=recursive, only=only, one_of=one_of, pick=pick, **how)
+
+
+def _open(
+    paths: str | Path | Sequence[str | Path],
+    *,
+    collection: str | None,
+    recursive: bool,
+    medium: str | None = None,
+    only: str | None = None,
+    one_of: str | None = None,
+    pick: int | None = None,
+    request: Request | None = None,
+    **how: Any,
+) -> Session:
+    """What :func:`open` does, for what will be asked: items that it names are looked for before all are measured."""
+    names = {"collection": collection, "medium": medium, "only": only, "one_of": one_of}
+    for field, value in {**names, "by": how["by"], "embedding": how["embedding"]}.items():
         check_kind(value, (str, NoneType), "a name", field)
-    check_kind(model, (str, Path, NoneType), "the name of a model, or its file", "model")
+    check_kind(how["model"], (str, Path, NoneType), "the name of a model, or its file", "model")
     check_kind(recursive, bool, "True or False", "recursive")
     if pick is not None:
         check_count(pick, "pick")
     opening, wanted = Opening(collection=collection, recursive=recursive, medium=medium), Selection(only, one_of, pick)
-    how: dict[str, Any] = {"by": by, "model": model, "embedding": embedding, "occasion": occasion}
-    return open_session(paths, opening=opening, selection=wanted, **how)
+    return open_session(paths, opening, selection=wanted, request=request, **how)
 
 
 def order(
@@ -119,8 +132,9 @@ def order(
     """
     opens = ("medium", "one_of", "pick", *(["only"] if isinstance(wishes.get("only"), str) else []))
     how = {name: wishes.pop(name) for name in opens if name in wishes}
-    how |= {"by": by, "model": model, "collection": collection, "recursive": recursive}
-    return open(paths, embedding=embedding, occasion=occasion, **how).order(**wishes)
+    how |= {"by": by, "model": model, "collection": collection, "recursive": recursive, "embedding": embedding}
+    request = as_request(None, wishes)
+    return _open(paths, request=request, occasion=occasion, **how).order(request)
 
 
 def review(
@@ -215,11 +229,11 @@ def load_session(data: Any, *, model: str | None = None) -> tuple[Session, dict[
         reason = f": {error}" if isinstance(error, InputError) else ""
         raise FileError(f"the session file is broken{reason}") from error
     try:
-        session = source_session(source, Measuring(cache=False), Asked(by, model if by is None else None), guess=True)
+        session = source_session(source, Measuring(cache=False), by, model if by is None else None, guess=True)
     except (InputError, ModelError):
         if by is not None or model is None:
             raise
-        session = source_session(source, Measuring(cache=False), Asked(), guess=True)  # it needs more than numbers
+        session = source_session(source, Measuring(cache=False), guess=True)  # it needs more than numbers
     if session.essence.shape != stored.shape or not np.allclose(session.essence, stored, atol=1e-6):
         note = "the model is not the one the session was kept with: the essence was found anew"
         session = replace(session, notes=(*session.notes, note))

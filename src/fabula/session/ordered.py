@@ -7,21 +7,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fabula.core.arrays import Ints, normalise
 from fabula.core.collection import Collection, Item
-from fabula.core.display import name_some
+from fabula.core.display import name_some, table_html
 from fabula.core.fit import Fit
 from fabula.core.template import Template
 from fabula.media.facts import SECONDS, Axis, Fact, begin_times, choose_facts, round_parts, side_name, total
 from fabula.media.medium import Change, Steps, changes
 from fabula.models.sureness import Sureness
 from fabula.models.titles import find_series
-from fabula.session import explain as why
+from fabula.session import explain as why, export
 from fabula.session.explain import likelier
 from fabula.session.propose import OrderTask, Proposal, lay_out
 from fabula.session.request import Request, count_gap
@@ -54,8 +53,7 @@ class Row:
 
 def model_name(ordered: Ordered) -> str | None:
     """What the model is called; None where a column is the essence."""
-    judged = ordered.task.likelihood
-    model = ordered.session.model if judged is None else judged.model
+    model = (ordered.task.likelihood or ordered.session).model
     return None if model is None else model.name
 
 
@@ -128,15 +126,6 @@ def _items(ordered: Ordered, *, explain: bool) -> list[dict[str, Any]]:
     ]
 
 
-def _times(ordered: Ordered) -> dict[str, Any]:
-    timed = ordered.session.medium.unit.name == SECONDS.name
-    return {
-        "gap_seconds": ordered.gap_seconds if timed else None,
-        "side_seconds": ordered.lengths if timed else None,
-        "total_seconds": total(ordered.lengths) if timed else None,
-    }
-
-
 def describe_arc(arc: Axis | None, ordering: Ints | slice) -> dict[str, Any] | None:
     """The arc of an ordering: what it is of, its unit, and its values by position; None where there is none."""
     if arc is None:
@@ -161,19 +150,6 @@ def find_arc(session: Session, *, judged: bool) -> Axis | None:
     if name is not None and name in collection.feature_names:
         return Axis(medium.shown(name), "", collection.column(name)) if name in names else None
     return None if judged or essence.ndim > 1 else Axis("essence", "", essence)
-
-
-def _axis(ordered: Ordered) -> dict[str, Any]:
-    axis = ordered.session.axis
-    if axis is None:
-        return {}
-    values = axis.values[ordered.ordering].round(2).tolist()
-    return {"axis": {"name": axis.name, "unit": axis.unit, "source": axis.source, "values": values}}
-
-
-def _likes(ordered: Ordered) -> list[list[float]] | None:
-    judged = ordered.task.likelihood
-    return None if judged is None or len(judged.collection) > _MOST_LIKES else judged.likes().round(4).tolist()
 
 
 def _entries_held(ordered: Ordered) -> list[dict[str, Any]]:
@@ -389,18 +365,15 @@ class Ordered:
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What the user should know."""
-        return (*self.session.notes, *self._crossings(), *why.doubts(self))
-
-    def _crossings(self) -> list[str]:
-        """What follows by its titles and stands on two sides."""
-        if not self.sides or self.request.ordering is not None:
-            return []
-        place = {item: k for k, item in enumerate(self.ordering.tolist())}
-        titles = self.session.collection.texts("title")
-        pairs = [pair for one in find_series(titles) if one.follows for pair in pairwise(one.items)]
-        apart = [(a, b) for a, b in pairs if place.get(b) in self.breaks and place.get(a) == place[b] - 1]
-        sides = f"{self.session.medium.words.side}s"
-        return [f"the {sides} part {titles[a]!r} and {titles[b]!r}: --together keeps them on one" for a, b in apart]
+        found, sides = list(self.session.notes), f"{self.session.medium.words.side}s"
+        if self.sides and self.request.ordering is None:  # what follows by its titles and stands on two sides
+            place = {item: k for k, item in enumerate(self.ordering.tolist())}
+            titles = self.session.collection.texts("title")
+            pairs = [pair for one in find_series(titles) if one.follows for pair in pairwise(one.items)]
+            apart = [(a, b) for a, b in pairs if place.get(b) in self.breaks and place.get(a) == place[b] - 1]
+            told = "the {} part {!r} and {!r}: --together keeps them on one"
+            found += [told.format(sides, titles[a], titles[b]) for a, b in apart]
+        return (*found, *why.doubts(self))
 
     @cached_property
     def rows(self) -> list[Row]:
@@ -441,17 +414,26 @@ class Ordered:
         shares over the positions; null where no set model was asked) and ``notes``. Without `explain` it is not said
         why each item stands where it stands, which is most of the work while an arc is dragged.
         """
+        axis, judged, timed = self.session.axis, self.task.likelihood, self.session.medium.unit.name == SECONDS.name
+        drawn, likes = {}, None
+        if axis is not None:
+            values = axis.values[self.ordering].round(2).tolist()
+            drawn = {"axis": {"name": axis.name, "unit": axis.unit, "source": axis.source, "values": values}}
+        if explain and judged is not None and len(judged.collection) <= _MOST_LIKES:
+            likes = judged.likes().round(4).tolist()
         return {
             **_summary(self.fit),
             "gap": self.gap,
             "sides": list(self.sides),
             "lengths": self.lengths,
             "unit": self.session.medium.unit.name,
-            **_times(self),
+            "gap_seconds": self.gap_seconds if timed else None,
+            "side_seconds": self.lengths if timed else None,
+            "total_seconds": total(self.lengths) if timed else None,
             "left_out": list(self.left_out),
             "unmeasured": _entries_held(self),
             "model": model_name(self),
-            **_axis(self),
+            **drawn,
             "arc": describe_arc(self.arc, self.ordering),
             "sure": self.sureness.order,
             **{name: getattr(self.sureness, name) for name in ("direction", "opener", "close")},
@@ -459,40 +441,15 @@ class Ordered:
             "given": _summary(self.given),
             "alternatives": [_summary(other) for other in self.alternatives],
             "changes": [{"name": c.name, "unit": c.unit, "mean": c.mean, "worst": c.worst} for c in self.changes],
-            "likes": _likes(self) if explain else None,
+            "likes": likes,
             "notes": [*self.notes, *([self.reasons_untold] if explain and self.reasons_untold else [])],
         }
 
-    def save(self, path: str | Path) -> Path:
-        """Write the new order; the format goes by the ending: a playlist, .csv, .json."""
-        from fabula.session.export import write_ordered
-
-        return write_ordered(self, path)
-
-    def losses(self, path: str | Path) -> str:
-        """What :meth:`save` does not carry into such a file, in words: pictures of manuscripts, say; or ""."""
-        return self.session.medium.losses(self.readable, Path(path))
-
-    def write_back(self, name: str | None = None) -> str:
-        """Write the new order into the library the collection came from (``subsonic://``, ``mpd://``).
-
-        In place of the playlist opened, which is kept under another name; or as a playlist of that `name`. Says in
-        words what was written.
-        """
-        from fabula.session.export import write_back
-
-        return write_back(self, name)
-
-    def copy(self, folder: str | Path, *, link: bool = False, tags: bool = False, gain: bool = False) -> list[Path]:
-        """Write the files into a folder, numbered in the new order: what ``fabula copy`` does.
-
-        The folder is made when it is absent; none of the new names may exist in it. `link` writes symbolic links
-        instead; `tags` and `gain` write the numbers, and what brings each to one level, into the copies. Returns the
-        files written, in order: all of them, or none when anything fails.
-        """
-        from fabula.session.export import Copying, copy_numbered
-
-        return copy_numbered(self, folder, Copying(link, tags, gain))
+    # What is written of it, and where to.
+    save = export.write_ordered
+    losses = export.tell_losses
+    write_back = export.write_back
+    copy = export.copy_numbered
 
     def __repr__(self) -> str:
         return f"<Ordered {headline(self)}; {name_some(self.titles, 4)}>"
@@ -511,11 +468,10 @@ class Ordered:
 
     def _repr_html_(self) -> str:
         essence = self.session.essence
-        head = "<tr><th>#</th><th>title</th><th>length</th><th>was</th><th>essence</th></tr>"
-        body = "".join(
-            f"<tr><td>{row.label}</td><td>{escape(row.item.label)}</td><td>{row.length}</td><td>{row.index + 1}</td>"
-            f"<td>{np.atleast_1d(essence[row.index])[0]:+.2f}</td></tr>"
+        rows = [
+            (row.label, row.item.label, row.length, str(row.index + 1), f"{np.atleast_1d(essence[row.index])[0]:+.2f}")
             for row in self.rows
-        )
+        ]
+        table = table_html(("#", "title", "length", "was", "essence"), rows, caption=headline(self))
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
-        return f"<p><b>{escape(headline(self))}</b></p><table>{head}{body}</table>{notes}"
+        return table + notes

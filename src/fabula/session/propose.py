@@ -1,10 +1,8 @@
 """Proposals: orderings of an essence under constraints, along a template, the arcs of a model, or by its likelihood."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Evidence
-from fabula.core.energy import MOST_WHOLE, NEVER, Energy
+from fabula.core.energy import MOST_WHOLE, NEVER, Energy, check_count
 from fabula.core.fit import Fit, lay
 from fabula.core.moves import FEW, arrange_near
 from fabula.core.posterior import Posterior, agreement, posterior
@@ -58,7 +56,10 @@ class Likelihood:
     @cached_property
     def evidence(self) -> Evidence | None:
         """What the medium finds in the items, looked at once; None where the model does not ask for it."""
-        return find_evidence(self.judged, self.medium) if PAIRS in self.model.reads else None
+        if PAIRS not in self.model.reads:
+            return None
+        check_count(len(self.judged))  # before they are looked into
+        return find_evidence(self.judged, self.medium)
 
     @cached_property
     def energy(self) -> Energy:
@@ -95,7 +96,7 @@ class Likelihood:
         n = len(self.collection)
         return np.zeros((n, n)) if self.tables.flow is None else self.tables.flow
 
-    def under(self, constraints: Constraints) -> Likelihood:
+    def under(self, constraints: Constraints) -> "Likelihood":
         """The same opinion, told what must be kept: orderings are drawn among those that keep it."""
         c = constraints
         if self.energy.solvable or not (c.fixed or c.forbidden or c.before) or c is self.constraints:
@@ -155,10 +156,8 @@ class Likelihood:
             mean = self.posterior.mean_score
             if mean is not None:
                 return float(np.exp(min(self.score(ordering) - mean, 700.0)))
-        rng = np.random.default_rng(0)
-        random = np.stack([rng.permutation(ordering) for _ in range(_RANDOM)])
         tempered = temper_of(self.model)
-        return _times(tempered * self.score(ordering, sides), tempered * np.asarray(self.energy.score(random, sides)))
+        return _beyond_chance(lambda rows: tempered * np.asarray(self.energy.score(rows, sides)), ordering)
 
     def essence(self) -> Floats:
         """Where each item leans to, the beginning (high) or the end (low): shape (n,), z-scored."""
@@ -172,10 +171,6 @@ class Likelihood:
         table = table - table.mean(axis=0)  # what all items like alike decides nothing
         shares = np.exp(table - table.max(axis=1, keepdims=True))
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
-
-    def grounds(self) -> tuple[str, ...]:
-        """What is known of the items that the model takes; empty where it cannot judge."""
-        return self.model.grounds(self.judged, self.evidence)
 
     def contributions(self, ordering: Ints, rows: range) -> Contributions | None:
         """What speaks for each item's position, at some positions; None where some items are left out."""
@@ -217,7 +212,7 @@ class OrderTask:
     series: tuple[Series, ...] = ()  # items that keep the order of the numbers in their titles
     against_titles: bool = False  # whether other wishes keep titles from having what they ask for
 
-    def under(self, wishes: TitleWishes) -> OrderTask:
+    def under(self, wishes: TitleWishes) -> "OrderTask":
         """The same with what titles ask for."""
         flow = wishes.costs if self.flow is None or wishes.costs is None else self.flow + wishes.costs
         constraints = wishes.add_to(self.constraints)
@@ -228,16 +223,10 @@ class OrderTask:
         worth = usual * min(max(1.0, len(self.essence) / _EACH), _LONGEST)
         return worth if self.seconds is None else self.seconds
 
-    def beyond_chance(self, ordering: Ints, sides: Sequence[int] = ()) -> float:
-        """How many times as likely the judge, or else the arcs of the model, finds an ordering as a random one."""
-        if self.likelihood is not None:
-            return self.likelihood.beyond_chance(ordering, sides)
-        if self.model is None or self.model.arcs is None:
-            raise ValueError("nothing says how likely an ordering is")
-        rng = np.random.default_rng(0)
-        drawn = np.stack([ordering, *(rng.permutation(ordering) for _ in range(_RANDOM))])  # (1 + r, m)
-        scores = np.atleast_1d(self.model.arcs.score(self.essence.reshape(len(self.essence), -1)[drawn]))
-        return _times(scores[0], scores[1:])
+    def beyond_chance(self, ordering: Ints) -> float | None:
+        """How many times as likely the arcs of the model find an ordering as a random one; None where it has none."""
+        arcs, essence = None if self.model is None else self.model.arcs, self.essence.reshape(len(self.essence), -1)
+        return None if arcs is None else _beyond_chance(lambda rows: np.asarray(arcs.score(essence[rows])), ordering)
 
     @property
     def plain(self) -> bool:
@@ -269,7 +258,16 @@ def along_arcs(task: OrderTask, most: int) -> list[Proposal]:
         fits = arcs.order(task.essence, alternatives=most, fixed=task.constraints.fixed, ties="given")
         return [Proposal(fit) for fit in fits]
     free = arcs.order(task.essence, alternatives=max(most, len(arcs.templates)), ties="given")
-    return distinct([_under_arc(task, fit, _OTHERS if number else _FIRST) for number, fit in enumerate(free)], most)
+    kept, found = task.constraints, []
+    for fit in free:
+        if task.flow is None and kept.one_side and not kept.apart_soft and not kept.broken(fit.ordering):
+            found.append(Proposal(fit))
+            continue
+        goal = Goal.table(partial(_squares, task.essence, fit.template), len(task.essence))
+        seconds = task.time_for(_OTHERS if found else _FIRST)
+        arranged = arrange(goal, constraints=kept, flow=task.flow, seconds=seconds)
+        found.append(_proposal(task, fit.template, arranged))
+    return distinct(found, most)
 
 
 def distinct(found: Sequence[Proposal], most: int) -> list[Proposal]:
@@ -278,16 +276,6 @@ def distinct(found: Sequence[Proposal], most: int) -> list[Proposal]:
     for proposal in found:
         kept.setdefault(proposal.fit.ordering.tobytes(), proposal)
     return sorted(kept.values(), key=lambda proposal: -(proposal.fit.score or 0.0))[:most]
-
-
-def _under_arc(task: OrderTask, fit: Fit, seconds: float) -> Proposal:
-    kept = task.constraints
-    if task.flow is None and kept.one_side and not kept.apart_soft and not kept.broken(fit.ordering):
-        return Proposal(fit)
-
-    goal = Goal.table(lambda m: _squares(task.essence, fit.template, m), len(task.essence))
-    found = arrange(goal, constraints=kept, flow=task.flow, seconds=task.time_for(seconds))
-    return _proposal(task, fit.template, found)
 
 
 def by_likelihood(
@@ -305,63 +293,49 @@ def by_likelihood(
         raise ValueError("no model judges this task")
     likelihood, shapes = likelihood.under(task.constraints), shapes or templates
     found: dict[bytes, Proposal] = {}
+
+    def keep(arranged: Arrangement, *, likeliest: bool = False) -> None:
+        key = arranged.ordering.tobytes()
+        if key not in found:  # beside the template it is nearest to
+            shape = find_shape(task.essence[arranged.ordering], shapes, arranged.sides)
+            found[key] = _proposal(task, shape, arranged)
+        if likeliest:
+            found[key] = replace(found[key], likeliest=True)
+
     if likelihood.expects and not task.likeliest:
-        expected = agreement(likelihood.posterior)
-        arranged = _arrange(task, _goal(expected), np.asarray(expected.flow), _FIRST)
-        _keep(found, task, shapes, arranged)
+        keep(_arrange(task, agreement(likelihood.posterior), None, _FIRST))
     leaning = templates[: max(0, 2 * (most - 1))] if len(task.essence) <= _MOST_LEANING else []
     for lean in [None, *leaning]:
         if len(found) == most:
             break
-        arranged = _arrange_leaning(task, likelihood, lean, _FIRST if lean is None else _OTHERS)
-        _keep(found, task, shapes, arranged, likeliest=lean is None and likelihood.by_tables)
+        arranged = _arrange(task, likelihood.tables, lean, _FIRST if lean is None else _OTHERS)
+        keep(arranged, likeliest=lean is None and likelihood.by_tables)
     best, *others = found.values()
     return [best, *sorted(others, key=lambda proposal: -(proposal.fit.score or 0.0))]
 
 
-def _arrange_leaning(task: OrderTask, likelihood: Likelihood, lean: Template | None, seconds: float) -> Arrangement:
-    """The best ordering by a model, less what leaning towards a template costs; of very many items by stretches."""
-    tables, n = likelihood.tables, len(task.essence)
+def _arrange(task: OrderTask, energy: Energy, lean: Template | None, usual: float) -> Arrangement:
+    """The best ordering by an energy, less what steps and leaning to a template cost; of very many by stretches."""
+    n, seconds = energy.n, task.time_for(usual)
     # from the size of a side to what leaning costs, (n, size)
     leaning = None if lean is None else lambda m: _LEANING * _squares(task.essence, lean, m)
-    if n <= MOST_WHOLE or not tables.placed or tables.flow is None:
-        return _arrange(task, _goal(tables, leaning), likelihood.flow, seconds)
+    if n > MOST_WHOLE and energy.placed and energy.flow is not None:
 
-    def scores(sizes: Sequence[int]) -> Floats:
-        liked = tables.at(sum(sizes))
-        return liked if leaning is None else liked - np.concatenate([leaning(size) for size in sizes], axis=1)
+        def scores(sizes: Sequence[int]) -> Floats:
+            liked = energy.at(sum(sizes))
+            return liked if leaning is None else liked - np.concatenate([leaning(size) for size in sizes], axis=1)
 
-    return arrange_stretches(scores, tables.flow, task.constraints, steps=task.flow, seconds=task.time_for(seconds))
-
-
-def _goal(energy: Energy, leaning: Callable[[int], Floats] | None = None) -> Goal:
-    """What positions cost by an energy, and by what leaning towards a template costs."""
-    if leaning is None and not energy.placed:
-        return Goal(energy.n)
-    return Goal.table(leaning, energy.n, whole=(lambda m: -energy.at(m)) if energy.placed else None)
-
-
-def _arrange(task: OrderTask, goal: Goal, flow: Floats, seconds: float) -> Arrangement:
-    """The best ordering by a goal and by what neighbours are worth, (n, n), less the steps that were asked for."""
-    cost = -flow if task.flow is None else task.flow - flow
-    return arrange(goal, constraints=task.constraints, flow=cost, seconds=task.time_for(seconds))
-
-
-def _keep(
-    found: dict[bytes, Proposal],
-    task: OrderTask,
-    templates: Sequence[Template],
-    arranged: Arrangement,
-    *,
-    likeliest: bool = False,
-) -> None:
-    """Keep an ordering as a proposal, beside the template it is nearest to; one found before stays as it is."""
-    key = arranged.ordering.tobytes()
-    if key not in found:
-        template = find_shape(task.essence[arranged.ordering], templates, arranged.sides)
-        found[key] = replace(_proposal(task, template, arranged), likeliest=likeliest)
-    elif likeliest:
-        found[key] = replace(found[key], likeliest=True)
+        return arrange_stretches(scores, energy.flow, task.constraints, steps=task.flow, seconds=seconds)
+    goal = Goal(n)
+    if leaning is not None or energy.placed:
+        goal = Goal.table(leaning, n, whole=(lambda m: -energy.at(m)) if energy.placed else None)
+    flow = np.zeros((n, n)) if energy.flow is None else energy.flow
+    return arrange(
+        goal,
+        constraints=task.constraints,
+        flow=-flow if task.flow is None else task.flow - flow,  # held by nobody else: it may be large
+        seconds=seconds,
+    )
 
 
 def _squares(essence: Floats, template: Template, m: int) -> Floats:
@@ -370,22 +344,15 @@ def _squares(essence: Floats, template: Template, m: int) -> Floats:
     return np.asarray(((rows[:, np.newaxis] - goals) ** 2).sum(axis=-1))
 
 
-def nearest(essence: Floats, templates: Sequence[Template], sides: Sequence[int] = ()) -> Template:
-    """The template that an essence in order is nearest to, each side from its beginning to its end."""
-    parts = _split(essence, sides)
-
-    def off(template: Template) -> float:
-        return sum(float(((part - template.samples(len(part))) ** 2).sum()) for part in parts)
-
-    return min(templates, key=off)
-
-
 def find_shape(essence: Floats, templates: Sequence[Template], sides: Sequence[int] = ()) -> Template:
     """The template that an essence in order follows; where it follows none, its own course, which has no name."""
-    if essence.ndim > 1:
-        return nearest(essence, templates, sides)
-    parts = [part - part.mean() for part in _split(essence, sides)]
-    course, sizes = np.concatenate(parts), tuple(map(len, parts))
+    parts = _split(essence, sides)
+    sizes = tuple(map(len, parts))
+    if essence.ndim > 1:  # the nearest
+        off = [sum(float(((p - one.samples(len(p))) ** 2).sum()) for p in parts) for one in templates]
+        return templates[int(np.argmin(off))]
+    parts = [part - part.mean() for part in parts]
+    course = np.concatenate(parts)
     swing = np.linalg.norm(course)
 
     def along(template: Template) -> float:
@@ -422,43 +389,34 @@ def near_given(
     energy = Energy(-_squares(task.essence, template, n)) if task.likelihood is None else task.likelihood.energy
     if task.flow is not None:
         energy = energy + Energy(flow=-task.flow)
-    costs = _forbid(task.constraints, n)
-    order = arrange_near(energy if costs is None else energy + costs, np.arange(n), share)
-    if task.constraints.broken(order):
+    kept, allowed = task.constraints, positions_allowed(task.constraints, n)
+    if allowed is not None and not allowed.all():
+        energy = energy + Energy(np.where(allowed, 0.0, NEVER))
+    if kept.apart is not None:
+        same = np.asarray(kept.same_label())
+        energy = energy + Energy(flow=np.where(same, -_APART_SOFT if kept.apart_soft else NEVER, 0.0))
+    order = arrange_near(energy, np.arange(n), share)
+    if kept.broken(order):
         rule = f"the wishes do not leave {share:.0%} of the order as it is"
         raise InputError(f"{rule}: keep less, or wish for less", field="keep")
     template = template if shapes is None else find_shape(task.essence[order], shapes)
-    fit = replace(lay_out(task, template, order), exact=n <= FEW)
-    return Proposal(fit, 0.0 if n <= FEW else None)
+    return Proposal(lay_out(task, template, order, exact=n <= FEW), 0.0 if n <= FEW else None)
 
 
-def _forbid(constraints: Constraints, n: int) -> Energy | None:
-    """What fixed positions and neighbours that are to stay apart cost; None where nothing is asked for."""
-    allowed = positions_allowed(constraints, n)
-    positions = None if allowed is None or allowed.all() else np.where(allowed, 0.0, NEVER)
-    if constraints.apart is None:
-        return None if positions is None else Energy(positions)
-    same = constraints.alike() if constraints.apart_soft else constraints.barred()
-    flow = np.where(np.asarray(same), -_APART_SOFT if constraints.apart_soft else NEVER, 0.0)
-    return Energy(positions, flow)
-
-
-def lay_out(task: OrderTask, template: Template, ordering: ArrayLike, sides: Sequence[int] = ()) -> Fit:
+def lay_out(
+    task: OrderTask, template: Template, ordering: ArrayLike, sides: Sequence[int] = (), *, exact: bool = False
+) -> Fit:
     """Items in an ordering beside a template, which each side follows from its beginning to its end."""
     order = np.asarray(ordering, dtype=np.intp)
     parts = [lay(task.essence[part], np.arange(len(part)), template) for part in _split(order, sides)]
     targets = np.concatenate([part.targets for part in parts])
     deviations = np.concatenate([part.deviations for part in parts])
-    return Fit(order, template, targets, deviations, exact=False, score=score(task, order, sides))
-
-
-def score(task: OrderTask, ordering: Ints, sides: Sequence[int] = ()) -> float | None:
-    """How likely a model finds an ordering, the sum over its sides; None where there is no scorer."""
+    score = None
     if task.likelihood is not None:
-        return task.likelihood.score(ordering, sides)
-    if task.model is None or not task.model.scorers:
-        return None
-    return sum(float(task.model.score(task.essence[part])) for part in _split(ordering, sides))
+        score = task.likelihood.score(order, sides)
+    elif task.model is not None and task.model.scorers:
+        score = sum(float(task.model.score(task.essence[part])) for part in _split(order, sides))
+    return Fit(order, template, targets, deviations, exact=exact, score=score)
 
 
 def _split(rows: NDArray[Any], sides: Sequence[int]) -> list[NDArray[Any]]:
@@ -467,12 +425,14 @@ def _split(rows: NDArray[Any], sides: Sequence[int]) -> list[NDArray[Any]]:
 
 
 def _proposal(task: OrderTask, template: Template, found: Arrangement) -> Proposal:
-    fit = replace(lay_out(task, template, found.ordering, found.sides), exact=found.exact)
-    return Proposal(
-        fit, None if np.isnan(found.gap) else found.gap, tuple(found.sides), tuple(int(i) for i in found.left_out)
-    )
+    fit = lay_out(task, template, found.ordering, found.sides, exact=found.exact)
+    gap = None if np.isnan(found.gap) else found.gap
+    return Proposal(fit, gap, tuple(found.sides), tuple(int(i) for i in found.left_out))
 
 
-def _times(score: float, random: Floats) -> float:
-    """How many times as likely a score is as others, on average."""
-    return float(np.exp(min(score - random.max(), 700.0)) / np.exp(random - random.max()).mean())
+def _beyond_chance(score: Callable[[Ints], Floats], ordering: Ints) -> float:
+    """How many times as likely an ordering is as a random order of its items, on average."""
+    rng = np.random.default_rng(0)
+    scores = score(np.stack([ordering, *(rng.permutation(ordering) for _ in range(_RANDOM))]))  # (1 + r,)
+    most = scores[1:].max()
+    return float(np.exp(min(scores[0] - most, 700.0)) / np.exp(scores[1:] - most).mean())

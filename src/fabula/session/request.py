@@ -1,17 +1,16 @@
 """What is asked of an ordering: the request, the items and templates it names, and the constraints it makes."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from itertools import pairwise
 from math import ceil, isfinite
 from numbers import Integral, Real
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Item
 from fabula.core.solver.constraints import Constraints
 from fabula.core.template import Template, TemplateSet, replace_values, template
-from fabula.errors import ConflictError, ConstraintError, InputError, brief, check_count, check_kind
+from fabula.errors import ConflictError, ConstraintError, InputError, brief, check_count, check_kind, naming
 from fabula.media.facts import COUNT, SECONDS, side_name
 from fabula.media.medium import Medium, detail_column
 from fabula.models.titles import Series, find_closers, find_interludes, find_series
@@ -44,7 +43,7 @@ def pair_up(costs: Floats) -> list[tuple[int, int]]:
     n = len(costs)
     if costs.shape != (n, n) or n % 2 or not np.isfinite(costs).all():
         raise InputError(f"costs must be finite, of shape (n, n) with n even; got {costs.shape}")
-    pairs = _exact(costs) if n <= _FEW else _exchange(costs, _greedy(costs))
+    pairs = _exact(costs) if n <= _FEW else _exchange(costs)
     return sorted((min(pair), max(pair)) for pair in pairs)
 
 
@@ -52,21 +51,20 @@ def _exact(costs: Floats) -> list[tuple[int, int]]:
     """By dynamic programming over the sets of items that are paired already."""
     n = len(costs)
     best: dict[int, tuple[float, list[tuple[int, int]]]] = {0: (0.0, [])}
-    for done in range(1 << n):
+    for done in range((1 << n) - 1):
         if done not in best:
             continue
         cost, pairs = best[done]
-        first = next((i for i in range(n) if not done >> i & 1), None)
-        for other in range(first + 1, n) if first is not None else ():
-            if done >> other & 1:
-                continue
-            more, then = cost + float(costs[first, other]), done | 1 << first | 1 << other  # type: ignore[operator]
+        first, *others = (i for i in range(n) if not done >> i & 1)
+        for other in others:
+            more, then = cost + float(costs[first, other]), done | 1 << first | 1 << other
             if then not in best or more < best[then][0]:
-                best[then] = more, [*pairs, (first, other)]  # type: ignore[list-item]
+                best[then] = more, [*pairs, (first, other)]
     return best[(1 << n) - 1][1]
 
 
-def _greedy(costs: Floats) -> list[tuple[int, int]]:
+def _exchange(costs: Floats) -> list[tuple[int, int]]:
+    """Partners exchanged between two pairs of the greedy pairing, what gains most first, until none gains."""
     left, right = np.triu_indices(len(costs), 1)
     free, pairs = np.ones(len(costs), dtype=bool), []
     for k in np.argsort(costs[left, right], kind="stable"):
@@ -74,11 +72,6 @@ def _greedy(costs: Floats) -> list[tuple[int, int]]:
         if free[i] and free[j]:
             free[i] = free[j] = False
             pairs.append((i, j))
-    return pairs
-
-
-def _exchange(costs: Floats, pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Partners exchanged between two pairs, the exchange that gains most first, until none gains."""
     a, b = np.array(pairs).T
     while True:
         own = costs[a, b]
@@ -177,7 +170,7 @@ class Request:
     """
 
     template: Template | str | None = None
-    like: Session | str | Path | None = None
+    like: "Session | str | Path | None" = None
     flip: bool = False
     scaled: bool = True
     alternatives: int = 4
@@ -231,20 +224,42 @@ class Request:
             raise InputError(f"{self.apart!r} cannot be kept together and apart", field="together_by")
         if self.side_sizes and self.ordering is None:
             raise InputError("goes with an ordering", field="side_sizes")
-        if self.keep is not None:
-            self._check_keep()
         if self.fill is not None and (self.limit is not None or self.only or self.ordering is not None):
             raise InputError("goes without a limit, an ordering and items of your own", field="fill")
-
-    def _check_keep(self) -> None:
-        """Refuse a share that is none, and wishes that are not weighed while most of an order stays."""
-        if not 0 <= (self.keep or 0.0) <= 1:
+        if self.keep is None:
+            return
+        if not 0 <= self.keep <= 1:
             raise InputError(f"must be from 0 to 1, such as 0.8; got {self.keep:g}", field="keep")
         for name in ("together", "together_by", "before", "limit", "spreads", "ordering"):
-            if getattr(self, name):
+            if getattr(self, name):  # what is not weighed while most of an order stays
                 raise InputError(f"goes without {name.replace('_', ' ')}", field="keep")
         if self.sides > 1:
             raise InputError("goes without sides", field="keep")
+
+    def items(self) -> list[tuple[str, int | str]]:
+        """The items that wishes name, each with its wish.
+
+        >>> Request(first="Intro", together=[["Dawn", 3]]).items()
+        [('first', 'Intro'), ('together', 'Dawn'), ('together', 3)]
+        """
+        ends = [(field, getattr(self, field)) for field in ("first", "last")]
+        found = [(f, one) for f, end in ends for one in (end.values() if isinstance(end, Mapping) else [end])]
+        found += [("at", one) for one in self.at.values()]
+        found += [(f, one) for f in ("together", "before") for run in getattr(self, f) for one in run]
+        return [(field, one) for field, one in found if one is not None]
+
+
+def as_request(request: Request | None, wishes: Mapping[str, Any]) -> Request:
+    """A request with wishes given by name; a name that is none is told, with the nearest."""
+    if not isinstance(request, Request | NoneType):
+        raise InputError(f"takes a Request, or wishes by name; got {brief(request)}")
+    known = Request.__dataclass_fields__
+    for name in wishes:
+        if name not in known:
+            near = ["smoothness"] if name == "smooth" else get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(known)}"
+            raise InputError(f"there is no wish {name!r}; {hint}")
+    return replace(request or Request(), **wishes)
 
 
 # What wishes are made of: anything else is refused by name, and nothing is passed over.
@@ -309,14 +324,25 @@ def find_template(text: str, known: Sequence[Template] = (), *, files: bool = Tr
     0.25
     """
     if ":" in text and all(_POINT.fullmatch(part) for part in text.split(",")):
-        return _draw(text)
+        try:
+            points = sorted((float(x), float(y)) for x, y in (part.split(":") for part in text.split(",")))
+        except ValueError:
+            raise InputError(f"the points of a template must be numbers; got {text[:80]!r}") from None
+        return Template([x for x, _ in points], [y for _, y in points], name=text[:80])
     own = next((one for one in known if one.name and one.name.casefold() == text.strip().casefold()), None)
     if own is not None:
         return own
     name, _, number = text.rpartition("#")
     file = name if number.isdigit() and name else text
     if files and (Path(file).is_file() or file.lower().endswith(".json")):
-        return _from_file(file, int(number) if file != text else None)
+        templates, chosen = TemplateSet.load(file), int(number) if file != text else 1
+        if file == text and len(templates) > 1:
+            told = f"{file} holds {len(templates)} templates"
+            raise InputError(f"{told}: say which, as '{file}#1' to '#{len(templates)}'")
+        if not 1 <= chosen <= len(templates):
+            raise InputError(f"{file} holds {len(templates)} template(s); there is no #{chosen}")
+        found = templates[chosen - 1]
+        return found if found.name else replace_values(found, found.values, name=f"{Path(file).name}#{chosen}")
     if ":" in text and "," in text:
         raise InputError(f"a drawn template is a list of position:height, such as '0:0.2,0.5:1,1:0'; got {text[:80]!r}")
     try:
@@ -324,26 +350,6 @@ def find_template(text: str, known: Sequence[Template] = (), *, files: bool = Tr
     except InputError as error:
         more = "a template file or points such as '0:0.2,0.5:1,1:0' will do too"
         raise InputError(f"{error} ({more if files else 'points such as 0:0.2,0.5:1,1:0 will do too'})") from None
-
-
-def _draw(text: str) -> Template:
-    points = [part.split(":") for part in text.split(",")]
-    try:
-        drawn = sorted((float(x), float(y)) for x, y in points)
-    except ValueError:
-        raise InputError(f"the points of a template must be numbers; got {text[:80]!r}") from None
-    return Template([x for x, _ in drawn], [y for _, y in drawn], name=text[:80])
-
-
-def _from_file(path: str, number: int | None) -> Template:
-    templates = TemplateSet.load(path)
-    if number is None and len(templates) > 1:
-        raise InputError(f"{path} holds {len(templates)} templates: say which, as '{path}#1' to '#{len(templates)}'")
-    chosen = number or 1
-    if not 1 <= chosen <= len(templates):
-        raise InputError(f"{path} holds {len(templates)} template(s); there is no #{chosen}")
-    found = templates[chosen - 1]
-    return found if found.name else replace_values(found, found.values, name=f"{Path(path).name}#{chosen}")
 
 
 def find_item(items: Sequence[Item], which: int | str, field: str) -> int:
@@ -366,18 +372,15 @@ def find_item(items: Sequence[Item], which: int | str, field: str) -> int:
         if hits:
             listed = ", ".join(f"{items[i].label!r} (item {i + 1})" for i in hits[:4])
             raise InputError(f"{which!r} fits {len(hits)} items: {listed}; give the whole title or the id", field=field)
-    raise InputError(f"no item is called {which!r}; {_nearest(items, names, wanted)}", field=field)
-
-
-def _nearest(items: Sequence[Item], names: list[set[str]], wanted: str) -> str:
     from rapidfuzz import fuzz
 
     likeness = [max((fuzz.ratio(wanted, name) for name in known), default=0.0) for known in names]
     ranked = sorted(range(len(items)), key=lambda i: -likeness[i])
     runner_up = likeness[ranked[1]] if len(ranked) > 1 else 0.0
+    near = f"the nearest are {', '.join(repr(items[i].label) for i in ranked[:3])}"
     if likeness[ranked[0]] >= 80 and likeness[ranked[0]] - runner_up >= 5:
-        return f"did you mean {items[ranked[0]].label!r}?"
-    return f"the nearest are {', '.join(repr(items[i].label) for i in ranked[:3])}"
+        near = f"did you mean {items[ranked[0]].label!r}?"
+    raise InputError(f"no item is called {which!r}; {near}", field=field)
 
 
 def _names(item: Item) -> tuple[str, ...]:
@@ -389,20 +392,27 @@ def _fold(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
+def check_indices(given: Sequence[int], n: int, field: str) -> None:
+    """Refuse what does not name some of n items, each once."""
+    if not len(given) or not set(given) <= set(range(n)) or len(set(given)) < len(given):
+        raise InputError(f"must hold indices from 0 to {n - 1}, none twice; got {list(given)[:12]}", field=field)
+
+
 # Wishes as constraints on item indices.
 
 
 def constraints_of(request: Request, collection: Collection, medium: Medium) -> Constraints:
     """The wishes of a request as constraints on item indices."""
-    items, gap = collection.items, count_gap(request, medium)
+    items, n, gap = collection.items, len(collection), count_gap(request, medium)
     lengths, limit = _lengths(request, collection, medium), _limit(request.limit, "limit", medium, gap * request.sides)
-    if request.only:
-        known = [item.length for item in items]
-        lengths = _with_gaps(known, gap) if lengths is None and None not in known else lengths
-        lengths, limit = _leave_out(request.only, lengths, len(items))
+    if request.only:  # a limit that these keep together, and each of the others alone is longer than
+        check_indices(request.only, n, "only")
+        known = np.ones(n) if lengths is None else lengths
+        limit = float(known[list(request.only)].sum()) * (1 + 1e-9) + 1e-9
+        lengths = np.where(np.isin(np.arange(n), request.only), known, 2 * limit + 1)
     with explain_conflicts(collection, medium, request):
         return Constraints(
-            len(items),
+            n,
             fixed=_pins(request, items),
             together=[[find_item(items, one, "together") for one in run] for run in request.together],
             before=[tuple(find_item(items, one, "before") for one in pair) for pair in request.before],  # type: ignore[misc]
@@ -414,15 +424,6 @@ def constraints_of(request: Request, collection: Collection, medium: Medium) -> 
             side_limit=_limit(request.side_limit, "side_limit", medium, gap),
             limit=limit,
         )
-
-
-def _leave_out(only: Sequence[int], lengths: Floats | None, n: int) -> tuple[Floats, float]:
-    """Lengths (n,) and a limit that some items keep and no others do, each of which is longer than it."""
-    if not set(only) <= set(range(n)) or len(set(only)) < len(only):
-        raise InputError(f"must hold indices from 0 to {n - 1}, none twice; got {list(only)[:12]}", field="only")
-    known = np.ones(n) if lengths is None else lengths
-    limit = float(known[list(only)].sum()) * (1 + 1e-9) + 1e-9
-    return np.where(np.isin(np.arange(n), only), known, 2 * limit + 1), limit
 
 
 def _pins(request: Request, items: tuple[Item, ...]) -> dict[int, int]:
@@ -485,10 +486,8 @@ def count_gap(request: Request, medium: Medium) -> float:
 def _limit(limit: float | str | None, field: str, medium: Medium, gaps: float) -> float | None:
     """A limit, and what each side has of gaps less than items: every item is counted with the gap behind it."""
     if isinstance(limit, str):
-        try:
+        with naming(field):
             limit = medium.unit.read(limit)
-        except InputError as error:
-            raise InputError(error.message, field=field) from None
     if limit is not None and not 0 < limit < float("inf"):
         raise InputError(f"must be above 0; got {limit:g}", field=field)
     return limit if limit is None or not gaps else max(limit + gaps, 1e-9)
@@ -496,46 +495,39 @@ def _limit(limit: float | str | None, field: str, medium: Medium, gaps: float) -
 
 def _lengths(request: Request, collection: Collection, medium: Medium) -> Floats | None:
     """The length of each item where limits need it, or where sides can use it."""
+    known, gap = [item.length for item in collection.items], count_gap(request, medium)
     field = "side_limit" if request.side_limit is not None else "limit"
     if request.side_limit is None and request.limit is None:
-        known = [item.length for item in collection.items]
-        return _with_gaps(known, count_gap(request, medium)) if request.sides > 1 and None not in known else None
-    if medium.unit is COUNT and all(item.length is None for item in collection.items):
+        if None in known or not (request.sides > 1 or request.only):
+            return None
+    elif medium.unit is COUNT and all(length is None for length in known):
         return np.ones(len(collection))
-    for item in collection.items:
-        if item.length is None or item.length < 0:
-            why = "is not known" if item.length is None else f"must not be negative; got {item.length:g}"
-            raise InputError(f"the length of {item.label!r} in {medium.unit.name} {why}", field=field)
-    return _with_gaps([item.length for item in collection.items], count_gap(request, medium))
-
-
-def _with_gaps(lengths: Sequence[float | None], gap: float) -> Floats:
-    """Lengths with the gap behind each."""
-    return np.array(lengths, dtype=np.float64) if not gap else np.maximum(np.array(lengths, dtype=np.float64) + gap, 0)
+    else:
+        for item in collection.items:
+            if item.length is None or item.length < 0:
+                why = "is not known" if item.length is None else f"must not be negative; got {item.length:g}"
+                raise InputError(f"the length of {item.label!r} in {medium.unit.name} {why}", field=field)
+    lengths = np.array(known, dtype=np.float64)
+    return np.maximum(lengths + gap, 0.0) if gap else lengths  # each with the gap behind it
 
 
 def labels(collection: Collection, column: str, medium: Medium, field: str = "apart") -> list[Hashable | None]:
     """What each item has in a column; None where it has nothing. Refused where none has, but for groups of none."""
-    found = [_label(collection, index, column, medium) for index in range(len(collection))]
+    creator = column.casefold() in (medium.words.creator, "creator")
+    numbers = collection.column(column) if column in collection.feature_names else np.full(len(collection), np.nan)
+    found: list[Hashable | None] = []
+    for item, number in zip(collection.items, numbers.tolist(), strict=True):
+        if creator or column in item.details:
+            value = item.creator if creator else item.details[column]
+            found.append(None if value in (None, "") else str(value).casefold())
+        else:
+            found.append(number if isfinite(number) else None)
     if all(label is None for label in found) and column not in medium.codes:
         names = {name for item in collection.items for name in item.details} | set(collection.feature_names)
         names |= {medium.words.creator} if any(item.creator for item in collection.items) else set()
         there = ", ".join(sorted(names - {column})) or "nothing"
         raise InputError(f"no item has {column!r}; there are: {there}", field=field)
     return found
-
-
-def _label(collection: Collection, index: int, column: str, medium: Medium) -> Hashable | None:
-    item = collection.items[index]
-    if column.casefold() in (medium.words.creator, "creator"):
-        return item.creator.casefold() or None
-    if column in item.details:
-        value = item.details[column]
-        return str(value).casefold() if value not in (None, "") else None
-    if column in collection.feature_names:
-        number = float(collection.column(column)[index])
-        return number if np.isfinite(number) else None
-    return None
 
 
 @contextmanager
@@ -627,7 +619,7 @@ class TitleWishes:
     not_first: tuple[int, ...] = ()  # items that close by their titles
 
     @property
-    def strict(self) -> TitleWishes | None:
+    def strict(self) -> "TitleWishes | None":
         """What can be kept along a template, without costs of steps; None where that is nothing."""
         return replace(self, costs=None) if self.series or self.not_first else None
 
@@ -651,11 +643,8 @@ class TitleWishes:
 def find_title_wishes(titles: Sequence[str], request: Request) -> TitleWishes | None:
     """What the titles of a collection ask for beside a request; None where that is nothing, or is not to count."""
     n = len(titles)
-    if request.limit is not None or request.only or request.ordering is not None:
-        return None
-    if not request.series or not 2 < n <= _MOST_SERIES:
-        return None
-    if request.keep is not None:
+    chosen = request.limit is not None or request.only or request.ordering is not None or request.keep is not None
+    if chosen or not request.series or not 2 < n <= _MOST_SERIES:
         return None
     series, interludes, closers = find_series(titles), find_interludes(titles), find_closers(titles)
     costs = np.zeros((n, n))
@@ -698,7 +687,11 @@ def with_spreads(request: Request, collection: Collection, medium: Medium, plain
     for column, weight in request.soft.items():
         back = backward_steps(collection, column, medium)
         costs = costs + abs(weight) * (back + back.T)
-    free, alone = _even(free, costs, last)
+    alone = None
+    if len(free) % 2:  # one stands alone at the end
+        lonely = costs[np.ix_(free, free)] + np.where(np.eye(len(free), dtype=bool), np.inf, 0.0)
+        alone = last if last in free else free[int(np.argmax(lonely.min(axis=1)))]
+        free = [i for i in free if i != alone]
     place = np.argsort(plain)
     pairs = [[free[i], free[j]] for i, j in pair_up(costs[np.ix_(free, free)])]
     turned = [sorted(pair, key=lambda i: (i == last, place[i])) for pair in pairs]
@@ -706,21 +699,7 @@ def with_spreads(request: Request, collection: Collection, medium: Medium, plain
     return replace(request, first=cover, last=end, together=[*runs, *turned], spreads="")
 
 
-def _even(free: list[int], costs: Floats, last: int | None) -> tuple[list[int], int | None]:
-    """An even number to be paired, and the one that stands alone at the end where their number is odd."""
-    if len(free) % 2 == 0:
-        return free, None
-    alone = last
-    if last not in free:
-        lonely = costs[np.ix_(free, free)] + np.where(np.eye(len(free), dtype=bool), np.inf, 0.0)
-        alone = free[int(np.argmax(lonely.min(axis=1)))]
-    return [i for i in free if i != alone], alone
-
-
 # Strands: items that share something stand in one run, by a cost of every step from one strand to another.
-
-T = TypeVar("T")
-_TIMES = (1.0, 10.0, 100.0)  # weights tried, as multiples of what all else is about worth
 
 
 def crossings(labels: Sequence[Hashable | None]) -> Floats:
@@ -743,17 +722,3 @@ def strands_apart(ordering: Ints, labels: Sequence[Hashable | None]) -> list[Has
         seen.add(label)
         before = label
     return list(dict.fromkeys(found))
-
-
-def insist(table: Floats, worth: float, solve: Callable[[Floats], T], kept: Callable[[T], bool]) -> T:
-    """Solve with a cost of steps (n, n) that rises until what it stands for is kept; the last result where it is not.
-
-    `worth` is what all else is about worth, so that such a step costs more; `solve` goes from the cost of steps, shape
-    (n, n), to a result.
-    """
-    found = solve(_TIMES[0] * worth * table)
-    for times in _TIMES[1:]:
-        if kept(found):
-            break
-        found = solve(times * worth * table)
-    return found

@@ -26,6 +26,7 @@ from fabula.models.sureness import calibrate, calibration
 from fabula.models.titles import find_series
 from fabula.session.explain import describe_threads, traits_by_feature
 from fabula.session.propose import judge
+from fabula.session.request import check_indices
 
 if TYPE_CHECKING:
     from fabula.session.ordered import Ordered
@@ -194,46 +195,46 @@ def review_session(
     side_sizes: Sequence[int] = (),
     progress: Progress | None = None,
 ) -> Review:
-    """Review the order that a session's items came in, or another ordering of them, all or some.
+    """Review the order that the items came in, or another: what is good, what is weak, and the moves that help.
 
-    ``sides`` cuts it evenly where neither ``side_sizes`` nor the source says where sides end; ``progress`` is told of
-    each stretch of very many.
+    ``sides`` cuts it evenly where nothing else says where sides end; ``side_sizes`` are items on each; ``progress`` is
+    told of each stretch of very many.
+
+    >>> from fabula.session.open import demo_folder, open
+    >>> review = open(demo_folder()).review()
+    >>> review.percentile is not None, len(review.joins), len(review.moves) <= 5
+    (True, 8, True)
     """
     if ordering is not None:
         session = _reorder(session, ordering)
-    sizes = tuple(side_sizes) if side_sizes or ordering is not None else _sizes(session, sides)
-    if sizes and (min(sizes) < 1 or sum(sizes) != len(session.collection)):
-        raise InputError(f"must be numbers above 0 that add up to {len(session.collection)}", field="side_sizes")
+    n, sizes = len(session.collection), tuple(side_sizes)
+    if not sizes and ordering is None:  # as the source says, or cut where the lengths are most even
+        sizes = session.source.sides
+        if sides > 1:
+            sizes = session.order(ordering=range(n), sides=sides, alternatives=1).sides
+    if sizes and (min(sizes) < 1 or sum(sizes) != n):
+        raise InputError(f"must be numbers above 0 that add up to {n}", field="side_sizes")
     parts = _stretches(session, sizes, progress)
     silent = _silent(session, parts)
     notes = (*session.notes, *_name_order(session))
     if silent:
         return Review(session, notes=(silent, *notes), sides=sizes)
-    if len(parts) > 1:
-        about = f"more than {_MOST_WHOLE} {session.medium.words.items}: reviewed in stretches of {_STRETCH}"
-        notes = (*notes, f"{about}, by their joins alone")
     chances, rank = _chances(session), _ranking(parts)
-    percentile = rank(np.arange(len(session.collection)))
+    percentile = rank(np.arange(n))
     titles = _read_titles(session)
     found = _find_moves(parts, _LEAST_SURE if percentile >= _GOOD else 0.0, titles)
     moves = _tell_moves(session, found, rank)
-    openers, closers = likely_ends(session, chances, titles)
+    openers, closers = ([i for i, _ in ends] for ends in likely_ends(session, chances, titles))
+    items = session.collection.items
+    known: dict[str, tuple[float, float]] = {}  # of these, and of what opens and closes now
+    if chances is not None:
+        for i in sorted({0, n - 1, *openers, *closers}):
+            known[items[i].id] = round(float(chances[0][i]), 4), round(float(chances[1][i]), 4)
     odd = _odd(session, parts, titles)
-    notes = (*notes, *_admit(session, told=bool(moves) or any(one.sure >= _SAY_ODD for one in odd)))
-    return Review(
-        session,
-        percentile,
-        odd,
-        _joins(session, parts, sizes),
-        moves,
-        tuple(session.collection.items[i].id for i, _ in openers),
-        tuple(session.collection.items[i].id for i, _ in closers),
-        notes,
-        {} if chances is None else _by_id(session, *chances, [i for i, _ in openers + closers]),
-        sizes,
-        moves[-1].percentile if moves else None,
-        found,
-    )
+    notes = (*notes, *_admit(session, parts, told=bool(moves) or any(one.sure >= _SAY_ODD for one in odd)))
+    first, last = (tuple(items[i].id for i in ends) for ends in (openers, closers))
+    joins, improved = _joins(session, parts, sizes), moves[-1].percentile if moves else None
+    return Review(session, percentile, odd, joins, moves, first, last, notes, known, sizes, improved, found)
 
 
 # What is looked at: all of it, or stretches, each with its energy.
@@ -256,10 +257,7 @@ class _Stretch:
 def _reorder(session: Session, ordering: Sequence[int]) -> Session:
     """The session as if its items had come in this order; what a model said of them is not asked for again."""
     rows, n, judged = np.asarray(ordering, dtype=np.intp).reshape(-1), len(session.collection), session.likelihood
-    if not len(rows) or len(np.unique(rows)) < len(rows) or rows.min() < 0 or rows.max() >= n:
-        raise InputError(
-            f"must hold indices from 0 to {n - 1}, none twice; got {list(ordering)[:12]}", field="ordering"
-        )
+    check_indices(rows.tolist(), n, "ordering")
     if judged is not None:
         other = judge(judged.model, judged.collection.only(rows), judged.medium, judged.judged.only(rows))
         if n <= _MOST_WHOLE and judged.energy.whole is None:
@@ -268,13 +266,6 @@ def _reorder(session: Session, ordering: Sequence[int]) -> Session:
     stored = tuple(session.stored[row] for row in rows) if session.stored else ()
     source = session.source.only(rows.tolist())
     return replace(session, source=source, essence=session.essence[rows], likelihood=judged, stored=stored)
-
-
-def _sizes(session: Session, sides: int) -> tuple[int, ...]:
-    """How many items each side has: as the source says, or cut where the lengths are most even."""
-    if sides == 1:
-        return session.source.sides
-    return session.order(ordering=range(len(session.collection)), sides=sides, alternatives=1).sides
 
 
 def _stretches(session: Session, sides: tuple[int, ...], progress: Progress | None) -> list[_Stretch]:
@@ -316,16 +307,18 @@ def _silent(session: Session, parts: Sequence[_Stretch]) -> str:
     return ""
 
 
-def _admit(session: Session, *, told: bool) -> list[str]:
-    """How little is known, in a line, where one item moved far is hardly named more often than by chance."""
+def _admit(session: Session, parts: Sequence[_Stretch], *, told: bool) -> list[str]:
+    """How little is known: of very many, and where one item moved far is hardly named more often than by chance."""
     judged, words = session.likelihood, session.medium.words
+    about = f"more than {_MOST_WHOLE} {words.items}: reviewed in stretches of {_STRETCH}, by their joins alone"
+    notes = [about] if len(parts) > 1 else []
     if judged is not None and judged.taken:
-        return [judged.unfamiliar]
+        return [*notes, judged.unfamiliar]
     found, chance = ((calibration(judged.model) if judged is not None else None) or {}).get("finds", (100, 0))
     if not told or found - chance >= _FINDS:
-        return []
+        return notes
     named = f"a {words.item} moved elsewhere is named in {found} of 100 orders, by chance in {chance}"
-    return [f"take what stands oddly, and the moves, as ideas: {named}"]
+    return [*notes, f"take what stands oddly, and the moves, as ideas: {named}"]
 
 
 def _name_order(session: Session) -> list[str]:
@@ -391,9 +384,8 @@ def _read_titles(session: Session) -> _Titles:
     if n > _MOST_WHOLE:
         return _Titles()
     front, back = session.medium.matter(session.collection)
-    fixed = [(at, i) for at, i in enumerate(front) if at == i] + [
-        (n - len(back) + at, i) for at, i in enumerate(back) if n - len(back) + at == i
-    ]
+    wanted = [*enumerate(front), *enumerate(back, start=n - len(back))]
+    fixed = [(at, i) for at, i in wanted if at == i]
     pairs = [(a, b) for one in find_series(session.collection.texts("title")) for a, b in pairwise(one.items) if a < b]
     return _Titles(tuple(pairs), tuple(fixed))
 
@@ -408,7 +400,12 @@ def _odd(session: Session, parts: Sequence[_Stretch], titles: _Titles) -> tuple[
     traits = traits_by_feature(session.collection, session.features, session.medium)
     found = []
     for at in np.argsort(-weight, kind="stable")[:MOST_ODD].tolist():
-        better = _find_better(next(part for part in parts[::-1] if part.start <= at), at, titles)
+        part = next(part for part in parts[::-1] if part.start <= at)
+        gains, better = move_gains(part.energy, part.order, np.array([at - part.start]), part.sides)[0], at
+        for to in np.argsort(-gains, kind="stable")[:_ENDS].tolist():  # the best move that titles permit, if any helps
+            if gains[to] > _LEAST and titles.permit(Move(at - part.start, to, 0.0).apply(part.order)):
+                better = part.start + to
+                break
         item, alien = session.collection.items[at], strange[at] > max(placed[at], 0.0)
         like = " and ".join(list(traits[at].values())[:2])
         words = f"unlike the others{f': {like}' if like else ''}" if alien else ""
@@ -416,15 +413,6 @@ def _odd(session: Session, parts: Sequence[_Stretch], titles: _Titles) -> tuple[
         why = "; ".join(filter(None, (words, stands))) or "fits nowhere much better"
         found.append(OddItem(item.id, item.label, at + 1, better + 1, round(float(sure[at]), 4), why))
     return tuple(found)
-
-
-def _find_better(part: _Stretch, at: int, titles: _Titles) -> int:
-    """Where an item would stand better, by its best move that titles permit; where it stands, if nowhere."""
-    gains = move_gains(part.energy, part.order, np.array([at - part.start]), part.sides)[0]
-    for to in np.argsort(-gains, kind="stable")[:_ENDS].tolist():
-        if gains[to] > _LEAST and titles.permit(Move(at - part.start, to, 0.0).apply(part.order)):
-            return int(part.start + to)
-    return at
 
 
 def _surprise(part: _Stretch) -> Floats:
@@ -495,26 +483,20 @@ def _find_moves(parts: Sequence[_Stretch], least_sure: float, titles: _Titles) -
 
 
 def _tell_moves(session: Session, found: Sequence[Move], rank: Callable[[Ints], float]) -> tuple[ProposedMove, ...]:
-    """Moves as they are told, one after the other."""
+    """Moves as people say them, one after the other."""
     order, said = np.arange(len(session.collection)), []
     for move in found:
         items = [session.collection.items[i] for i in order.tolist()]
-        order = move.apply(order)
-        said.append(_tell_move(move, items, rank(order)))
-    return tuple(said)
-
-
-def _tell_move(move: Move, items: Sequence[Item], percentile: float) -> ProposedMove:
-    """A move as people say it."""
-    item, other = items[move.at], items[move.to]
-    if move.swap:
-        say = f"swap {item.label} ({move.at + 1}) and {other.label} ({move.to + 1})"
-    else:
+        item, other, order = items[move.at], items[move.to], move.apply(order)
         rest = [one.label for k, one in enumerate(items) if k != move.at]
         beside = f"before {rest[0]}" if move.to == 0 else f"after {rest[move.to - 1]}"
         say = f"move {item.label} from {move.at + 1} to {move.to + 1}, {beside}"
-    swap, gain, sure = other.id if move.swap else None, round(move.gain, 4), round(move.sure, 4)
-    return ProposedMove(item.id, item.label, move.at + 1, move.to + 1, gain, sure, swap, say, percentile)
+        if move.swap:
+            say = f"swap {item.label} ({move.at + 1}) and {other.label} ({move.to + 1})"
+        swap, gain, sure = other.id if move.swap else None, round(move.gain, 4), round(move.sure, 4)
+        places = (move.at + 1, move.to + 1)
+        said.append(ProposedMove(item.id, item.label, *places, gain, sure, swap, say, rank(order)))
+    return tuple(said)
 
 
 # Openers and closes.
@@ -550,13 +532,6 @@ def _chances(session: Session) -> tuple[Floats, Floats] | None:
     put_right = [np.array([calibrate(known[claim], float(chance), n) for chance in chances])
                  for claim, chances in (("opener", first), ("close", last))]  # fmt: skip
     return put_right[0], put_right[1]
-
-
-def _by_id(session: Session, opens: Floats, closes: Floats, some: list[int]) -> dict[str, tuple[float, float]]:
-    """Of candidates, and of what opens and closes now, how likely they open and close."""
-    items = session.collection.items
-    there = sorted({0, len(opens) - 1, *some})
-    return {items[i].id: (round(float(opens[i]), 4), round(float(closes[i]), 4)) for i in there}
 
 
 # Joins: how well each follows the one before it, and why.
@@ -644,16 +619,13 @@ def _steps_along(session: Session, wanted: set[int]) -> dict[int, tuple[str, str
             for at in ats:
                 step = float(distance[at - start - 1, at - start])
                 share = np.searchsorted(others, step) / len(others)
-                for apart, said in ((share >= _FAR, far[at]), (share <= _NEAR, near[at])):
-                    said.extend([_say_step(part.name, part.unit, step)] if apart else [])
+                words, count = {"join": "how one ends and the next begins"}.get(part.name, part.name), f"{step:.0f}"
+                unit = part.unit.removesuffix("s") if count == "1" else part.unit
+                if share >= _FAR or share <= _NEAR:
+                    told = words if part.unit in _UNIT_WORDS else f"{words} ({count} {unit})"
+                    (far if share >= _FAR else near)[at].append(told)
         found |= {at: (_list("far apart in", far[at]), _list("close in", near[at])) for at in ats}
     return found
-
-
-def _say_step(name: str, unit: str, step: float) -> str:
-    words = {"join": "how one ends and the next begins"}.get(name, name)
-    count = f"{step:.0f}"
-    return words if unit in _UNIT_WORDS else f"{words} ({count} {unit.removesuffix('s') if count == '1' else unit})"
 
 
 def _list(verb: str, names: Sequence[str]) -> str:

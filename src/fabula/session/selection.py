@@ -1,7 +1,5 @@
 """Which items are ordered: those that a comparison keeps, one of several that are alike, or the few that tell most."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
@@ -46,8 +44,13 @@ class Selection:
     must: tuple[int | str, ...] = ()  # items that are picked at any rate
     output: str | None = None  # what all that are left must fit into, which is refused before they are measured
 
+    @property
+    def narrows(self) -> bool:
+        """Whether it leaves items out."""
+        return bool(self.only or self.one_of) or self.pick is not None
+
     def __bool__(self) -> bool:
-        return bool(self.only or self.one_of or self.output) or self.pick is not None
+        return self.narrows or bool(self.output)
 
 
 def select(source: Source, selection: Selection, measuring: Measuring) -> Source:
@@ -126,7 +129,8 @@ def _keep_one(collection: Collection, text: str, medium: Medium) -> set[int]:
         return {i for i, cell in enumerate(cells) if isinstance(cell, float) and _SIGNS[sign](cell, *reach)}
     if sign not in ("=", "==", "!=", "~"):
         raise InputError(f"{name!r} is no number that {value!r} could be compared with", field="only")
-    texts, fold = [_as_text(cell) for cell in cells], value.casefold()
+    texts = [f"{cell:g}" if isinstance(cell, float) else (cell or "").casefold() for cell in cells]
+    fold = value.casefold()
     if sign == "~":
         return {i for i, cell in enumerate(texts) if fold in cell}
     return {i for i, cell in enumerate(texts) if (cell == fold) is (sign != "!=")}
@@ -147,10 +151,6 @@ def read_cells(collection: Collection, name: str, medium: Medium, field: str) ->
     numbers = [detail_number(cell) for cell in cells]
     known = [number if number is not None else str(cell) for number, cell in zip(numbers, cells, strict=True)]
     return [None if cell in ("", None) else one for cell, one in zip(cells, known, strict=True)]
-
-
-def _as_text(cell: float | str | None) -> str:
-    return "" if cell is None else f"{cell:g}" if isinstance(cell, float) else cell.casefold()
 
 
 # The few that tell most: one of what is alike, of those of most worth, so that none of all is far from one of them.
@@ -184,8 +184,6 @@ def best_of_each(groups: Sequence[Hashable | None], worth: Floats) -> list[int]:
 def _pick(source: Source, selection: Selection) -> tuple[list[int], str]:
     """The rows that are picked, rising, and by what, in words."""
     count, how = int(selection.pick or 0), _choosing(source)
-    if count < 1:
-        raise InputError(f"must be 1 or more; got {count}", field="pick")
     must = list(dict.fromkeys(find_item(source.collection.items, one, "pick") for one in selection.must))
     if len(must) > count:
         raise InputError(f"{len(must)} items are named; got {count}", field="pick")

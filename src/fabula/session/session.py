@@ -1,77 +1,62 @@
 """The session: one collection, opened and measured once, ordered many times."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import cached_property, lru_cache
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fabula.core.arrays import Floats, normalise
 from fabula.core.collection import Collection, Item
 from fabula.core.template import PAPER_KNOTS, Template, from_arc, template_names
-from fabula.errors import ConflictError, ConstraintError, InputError, brief, check_kind
+from fabula.errors import ConflictError, ConstraintError, InputError, check_kind, naming
 from fabula.media.extraction import Measuring
-from fabula.media.facts import Axis
 from fabula.media.medium import Medium, Steps, Threads
 from fabula.media.registry import ITEMS, media, medium_for
 from fabula.models.config import TITLES
-from fabula.models.model import Model, load_model
+from fabula.models.model import load_model
 from fabula.session import propose, request as asking
 from fabula.session.explain import MOST_ITEMS
-from fabula.session.measure import Essence, embed, find_essence, usable_columns, with_embedding
+from fabula.session.measure import Essence, embed, embedding_step, find_essence, usable_columns
 from fabula.session.ordered import Ordered
-from fabula.session.propose import Likelihood, OrderTask, Proposal
+from fabula.session.propose import OrderTask, Proposal
 from fabula.session.request import Request
+from fabula.session.review import review_session
+from fabula.session.selection import Selection, select
 from fabula.sources.registry import Opening, SeveralCollectionsError, Source, as_paths, open_source
-
-if TYPE_CHECKING:
-    from fabula.session.review import Review
-    from fabula.session.selection import Selection
 
 # Shapes that an order may have besides the arcs of a model.
 _SHAPES = ("steady-fall", "icarus", "man-in-a-hole", "freytag-pyramid", "steady-rise")
 _HARDER = (1.0, 3.0, 10.0, 100.0)  # times as much that steps count, until none grows
+_INSISTING = (1.0, 10.0, 100.0)  # times as much as all else is about worth that breaking a rule costs, until none is
 _SOFT = 4.0  # of the objective that an average step back in a column costs which is to rise
 DEFAULT_TEMPLATE = "icarus"  # for a column, of which no model knows what it does in a collection
 _RUNNING = ("captured", "date", "number")  # columns that run forward, unless somebody asks for another template
 
 
-@dataclass(frozen=True)
-class Asked:
-    """How the essence was asked for: by a column, or by a model, or neither."""
-
-    by: str | None = None
-    model: str | None = None
-
-
 @dataclass(frozen=True, eq=False)
-class Session:
+class Session(Essence):
     """One collection being ordered.
 
     Attributes
     ----------
     source
         Where it came from, with its features.
-    essence
-        Shape (n,) or (n, d), z-scored, in the order given.
-    features
-        The features the essence was made of.
+    essence, features
+        Shape (n,) or (n, d), z-scored, in the order given; and the names of the features it was made of.
     model
         What made it; None for a column.
     likelihood
         What a set model says of the collection: it proposes the order where no template is asked for.
     axis
         What the essence is before it is z-scored, where it has a name and a unit: energy, 0 to 100.
-    asked
-        How it was asked for.
     notes
         What the user should know.
+    asked_by, asked_model
+        The column or the model that was asked for as the essence.
     vectors
         An embedding of the user's own, shape (n, d), which has a say in the steps between neighbours.
     stored
@@ -84,16 +69,10 @@ class Session:
     array([1, 2, 0])
     """
 
-    source: Source
-    essence: Floats
-    features: tuple[str, ...] = ()
-    model: Model | None = None
-    likelihood: Likelihood | None = None
-    asked: Asked = Asked()
-    notes: tuple[str, ...] = ()
+    asked_by: str | None = None
+    asked_model: str | None = None
     vectors: Floats | None = None
     stored: tuple[Item, ...] = ()
-    axis: Axis | None = None
 
     @property
     def collection(self) -> Collection:
@@ -118,15 +97,14 @@ class Session:
     @property
     def model_name(self) -> str | None:
         """What the model is called that proposes the order, or gives the essence; None for a column."""
-        model = self.model if self.likelihood is None else self.likelihood.model
+        model = (self.likelihood or self).model
         return None if model is None else model.name
 
     @property
     def card(self) -> Mapping[str, Any] | None:
         """What the model says of itself that proposes orders or else gives the essence; None where a column does."""
-        if self.likelihood is not None:
-            return self.likelihood.model.card
-        return None if self.model is None else self.model.card
+        model = (self.likelihood or self).model
+        return None if model is None else model.card
 
     @property
     def columns(self) -> list[str]:
@@ -151,20 +129,18 @@ class Session:
     @property
     def readable(self) -> Collection:
         """The items as they can be read: without files, where what they name is not to be opened."""
-        items = self.stored or tuple(self._without_files(item) for item in self.collection.items)
-        return replace(self.collection, items=items)
+        if self.stored:
+            return replace(self.collection, items=self.stored)
+        places = self.medium.places
+        plain = [{k: v for k, v in item.details.items() if k not in places} for item in self.collection.items]
+        pairs = zip(self.collection.items, plain, strict=True)
+        return replace(self.collection, items=tuple(replace(item, path="", details=said) for item, said in pairs))
 
-    def _without_files(self, item: Item) -> Item:
-        """An item that names no file."""
-        named = self.medium.places & set(item.details)
-        kept = {name: value for name, value in item.details.items() if name not in named}
-        return replace(item, path="", details=kept if named else item.details)
-
-    def by(self, column: str | None = None, model: str | None = None, measuring: Measuring | None = None) -> Session:
+    def by(self, column: str | None = None, model: str | None = None, measuring: Measuring | None = None) -> "Session":
         """The same collection with another essence: a column, or a model's; nothing is measured twice."""
         check_kind(column, (str, NoneType), "the name of a column", "by")
         found = find_essence(self.source, measuring or Measuring(), by=column, model=model, readable=self.stored)
-        made = _session(found, Asked(column, model))
+        made = _session(found, column, model)
         rows = {item.id: row for row, item in enumerate(self.collection.items)}
         kept = [rows[item.id] for item in made.collection.items]  # some may be left out when they are measured
         vectors = None if self.vectors is None else self.vectors[kept]
@@ -177,7 +153,7 @@ class Session:
 
         Wishes that cannot hold are an error that names them in one line.
         """
-        asked = _request(request, wishes)
+        asked = asking.as_request(request, wishes)
         if asked.fill is not None:
             return self._fill(asked)
         if asked.side_limit is not None and asked.sides == 1 and asked.ordering is None:
@@ -227,8 +203,8 @@ class Session:
         kept = bound.weights if not asked.only else bound.weights[list(asked.only)]
         limit = float(bound.side_limit or np.inf)
         fewest = max(1, int(np.ceil(kept.sum() / limit - 1e-9)))
-        sides, most = min(fewest, len(kept)), min(2 * fewest + 1, len(kept))
-        while True:
+        most = min(2 * fewest + 1, len(kept))
+        for sides in range(min(fewest, len(kept)), most + 1):
             one = replace(asked, sides=sides) if sides > 1 else replace(asked, side_limit=None)
             try:
                 found = self.order(one)
@@ -236,7 +212,6 @@ class Session:
             except InputError:
                 if sides == most or float(kept.max()) > limit:
                     raise
-            sides += 1
         told = self.medium.unit.text(limit - asked.gap_s)  # a gap after each counts, but for the last
         return self._tell(found, one, f"{sides} side{'s' if sides > 1 else ''}: as many as {told} a side at most take")
 
@@ -245,26 +220,7 @@ class Session:
         told = replace(found.session, notes=(*found.session.notes, note))
         return replace(found, request=asked, session=told)
 
-    def review(
-        self,
-        ordering: Sequence[int] | None = None,
-        *,
-        sides: int = 1,
-        side_sizes: Sequence[int] = (),
-        progress: Callable[[int, int, str], None] | None = None,
-    ) -> Review:
-        """Review the order that the items came in, or another: what is good, what is weak, and the moves that help.
-
-        ``sides`` cuts it evenly where nothing else says where sides end; ``side_sizes`` are items on each.
-
-        >>> from fabula.session.open import demo_folder
-        >>> review = open_session(demo_folder()).review()
-        >>> review.percentile is not None, len(review.joins), len(review.moves) <= 5
-        (True, 8, True)
-        """
-        from fabula.session.review import review_session
-
-        return review_session(self, ordering, sides=sides, side_sizes=side_sizes, progress=progress)
+    review = review_session
 
     def _solve(self, task: OrderTask, asked: Request, steps: Steps | None) -> tuple[OrderTask, list[Proposal]]:
         """What was solved, and what came out: with what titles ask for, unless other wishes are against it."""
@@ -286,7 +242,7 @@ class Session:
         with asking.explain_conflicts(self.collection, self.medium, asked):
             return task, solve(task)
 
-    def preset(self, name: str, request: Request, measuring: Measuring | None = None) -> tuple[Session, Request]:
+    def preset(self, name: str, request: Request, measuring: Measuring | None = None) -> "tuple[Session, Request]":
         """The session and the request of a preset of the medium; what the request already says is kept."""
         found = self.medium.presets.get(name)
         if found is None:
@@ -304,7 +260,9 @@ class Session:
 
     def _steps(self, asked: Request) -> Steps:
         """What lies between neighbours."""
-        steps = with_embedding(self.medium.steps(self.readable, self.essence), self.vectors)
+        steps = self.medium.steps(self.readable, self.essence)
+        if self.vectors is not None:  # in place of the essence
+            steps = Steps((*(part for part in steps.parts if part.name != "essence"), embedding_step(self.vectors)))
         return steps.reweigh(asked.smooth_by) if asked.smooth_by else steps
 
     def _proposals(self, task: OrderTask, asked: Request) -> list[Proposal]:
@@ -334,17 +292,13 @@ class Session:
         tries = [replace(plain, smoothness=times * asked.smoothness) for times in _HARDER]
         tries += [replace(tries[-1], smooth_by=dict.fromkeys(names, 1.0) | {name: 5.0}) for name in names]
         tries.append(replace(plain, smoothness=1e-6))  # the arc alone: a set turned round has the same steps
-        as_given = replace(plain, ordering=range(len(self.collection)), choose=1)
         for one in tries if asked.ordering is None else [plain]:
             found = self.order(one)
             if all(change.mean[1] <= change.mean[0] + 1e-9 for change in found.changes):
                 return replace(found, request=asked)
-        given = self.order(as_given)
-        if asked.sides == 1 and not given.task.constraints.broken(given.ordering):
-            note = (
-                "no order with steps as small was found: nothing is moved (a smoothness of your own moves all the same)"
-            )
-        else:
+        given = self.order(replace(plain, ordering=range(len(self.collection)), choose=1))
+        note = "no order with steps as small was found: nothing is moved (a smoothness of your own moves all the same)"
+        if asked.sides > 1 or given.task.constraints.broken(given.ordering):
             given, note = found, "as the wishes have it, steps grow on average"
         return replace(given, request=asked, session=replace(self, notes=(*self.notes, note)))
 
@@ -368,7 +322,11 @@ class Session:
             one = found[asked.choose - 1 if asked.choose <= len(found) else 0]
             return not asking.strands_apart(one.fit.ordering, strands) and not broken(one)
 
-        found = asking.insist(beyond + (0.0 if by is None else asking.crossings(strands)), worth, solve, kept)
+        table = worth * (beyond + (0.0 if by is None else asking.crossings(strands)))
+        for times in _INSISTING:
+            found = solve(times * table)
+            if kept(found):
+                break
         good = [one for one in found if not broken(one)]
         if not good:
             self._refuse_steps(asked, steps, beyond, min(map(broken, found)))
@@ -393,19 +351,20 @@ class Session:
         if asked.template is None:
             return None
         given = asked.template
-        found = template_by_name(given, self.templates) if isinstance(given, str) else given
+        with naming("template"):
+            found = asking.find_template(given, self.templates) if isinstance(given, str) else given
         return [found.normalised() if asked.scaled else found]
 
-    def _open(self, path: str | Path) -> Session:
+    def _open(self, path: str | Path) -> "Session":
         file, mark, which = str(path).rpartition("#")
         named = mark and file and not Path(path).exists()
         opening = Opening(collection=which) if named else None
-        try:
-            return open_session([file if named else path], by=self.asked.by, model=self.asked.model, opening=opening)
-        except SeveralCollectionsError as error:
-            raise InputError(f"{error.message}, as '{path}#{error.choices[0].id}'", field="like") from error
-        except InputError as error:
-            raise InputError(error.message, field="like") from error
+        with naming("like"):
+            try:
+                where = [file if named else path]
+                return open_session(where, by=self.asked_by, model=self.asked_model, opening=opening)
+            except SeveralCollectionsError as error:
+                raise InputError(f"{error.message}, as '{path}#{error.choices[0].id}'") from error
 
 
 @lru_cache(maxsize=32)
@@ -430,40 +389,18 @@ def _call_by_name(proposal: Proposal) -> Proposal:
     return replace(proposal, fit=replace(proposal.fit, template=named))
 
 
-def template_by_name(text: str, known: Sequence[Template]) -> Template:
-    """A template by what a person types; known ones may be meant by their names."""
-    try:
-        return asking.find_template(text, known)
-    except InputError as error:
-        raise InputError(error.message, field="template") from None
-
-
 def check_template(text: str, model: str | None = None) -> None:
     """Refuse a template that nothing can mean, of a model's arcs or all media's, before anything is measured."""
     names = [model] if model is not None else [name for medium in media().values() for name in medium.models]
     arcs = [getattr(load_model(name), "arcs", None) for name in names]
-    template_by_name(text, [template for one in arcs if one is not None for template in one.templates])
-
-
-def _request(request: Request | None, wishes: dict[str, Any]) -> Request:
-    if not isinstance(request, Request | NoneType):
-        raise InputError(f"takes a Request, or wishes by name; got {brief(request)}")
-    known = Request.__dataclass_fields__
-    for name in wishes:
-        if name not in known:
-            near = ["smoothness"] if name == "smooth" else get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(known)}"
-            raise InputError(f"there is no wish {name!r}; {hint}")
-    return replace(request or Request(), **wishes)
+    with naming("template"):
+        asking.find_template(text, [template for one in arcs if one is not None for template in one.templates])
 
 
 def _check_sides(asked: Request, ordering: Sequence[int], task: OrderTask) -> tuple[int, ...]:
     """How many items each side of a given ordering has: as asked, or cut where the lengths are most even."""
     n, sides = len(task.essence), asked.sides
-    if len(set(ordering)) < len(ordering) or not set(ordering) <= set(range(n)) or not len(ordering):
-        raise InputError(
-            f"must hold indices from 0 to {n - 1}, none twice; got {list(ordering)[:12]}", field="ordering"
-        )
+    asking.check_indices(ordering, n, "ordering")
     if asked.side_sizes:
         sizes = tuple(asked.side_sizes)
         if len(sizes) != sides or min(sizes) < 1 or sum(sizes) != len(ordering):
@@ -484,28 +421,28 @@ def _check_sides(asked: Request, ordering: Sequence[int], task: OrderTask) -> tu
 
 def open_session(
     paths: str | Path | Sequence[str | Path],
+    opening: Opening | None = None,
+    measuring: Measuring | None = None,
     *,
     by: str | None = None,
     model: str | None = None,
-    opening: Opening | None = None,
-    measuring: Measuring | None = None,
     embedding: str | None = None,
     occasion: str | None = None,
     selection: Selection | None = None,
+    request: Request | None = None,
 ) -> Session:
     """Open a collection: read it, measure its items where they are files, find their essence.
 
-    The paths are a folder, files, a playlist, a table or an address; the essence is a column (``by``), or what a model
-    makes of the items, by default the one that knows most of what there is. ``embedding`` are vectors of the user's
-    own: a column of lists in a table, or an ONNX model (``.onnx``) that reads what items say. ``occasion`` is what the
-    order is for, where the medium knows of several: it names the model. ``selection`` says which items are wanted.
+    As :func:`fabula.open` takes it; ``selection`` says which items are wanted. The items named by a ``request`` that
+    will be made of it are looked for before anything is measured, unless some items are left out first.
     """
     named = as_paths(paths)
     how = measuring or Measuring()
     source = open_source(named, replace(opening or Opening(), progress=how.progress, stop=how.stop)).with_lengths()
+    for field, which in request.items() if request and not (selection and selection.narrows) else ():
+        if isinstance(which, str):
+            asking.find_item(source.collection.items, which, field)
     if selection:
-        from fabula.session.selection import select
-
         source = select(source, selection, how)
     known: dict[str, Floats] = {}
     if embedding is not None:
@@ -516,37 +453,28 @@ def open_session(
             raise InputError("goes with neither a column nor a model", field="occasion")
         source = replace(source, medium=medium_for(occasion, source.medium))
         model, note = source.medium.occasions[occasion](source.collection)
-    session = _session(find_essence(source, how, by=by, model=model), Asked(by, model))
+    session = _session(find_essence(source, how, by=by, model=model), by, model)
     session = replace(session, notes=(*session.notes, note)) if note else session
     if not known:
         return session
     return replace(session, vectors=np.stack([known[item.id] for item in session.collection.items]))
 
 
-def session_of(items: Sequence[Item], essence: Any, *, title: str = "") -> Session:
+def session_of(items: Sequence[Item], essence: Any) -> Session:
     """Items with a number each, as a session; the numbers are z-scored."""
     numbers = np.asarray(essence, dtype=np.float64)
-    collection = Collection(title or "items", tuple(items), numbers[:, np.newaxis], ("essence",), title=title)
-    return Session(Source(Path(title or "items"), collection, ITEMS), normalise(numbers), ("essence",))
+    collection = Collection("items", tuple(items), numbers[:, np.newaxis], ("essence",))
+    return Session(Source(Path("items"), collection, ITEMS), normalise(numbers), ("essence",))
 
 
-def source_session(source: Source, measuring: Measuring, asked: Asked, *, guess: bool = False) -> Session:
+def source_session(
+    source: Source, measuring: Measuring, by: str | None = None, model: str | None = None, *, guess: bool = False
+) -> Session:
     """A source that is open already, measured where needed; a likely column may be guessed as its essence."""
-    found = find_essence(source.with_lengths(), measuring, by=asked.by, model=asked.model, guess=guess)
-    return _session(found, asked)
+    return _session(find_essence(source.with_lengths(), measuring, by=by, model=model, guess=guess), by, model)
 
 
-def _session(found: Essence, asked: Asked) -> Session:
-    notes = found.source.tell() + found.notes
+def _session(found: Essence, by: str | None, model: str | None) -> Session:
     stored = found.source.collection.items if found.source.files or found.source.cut else ()
-    return Session(
-        found.source,
-        found.values,
-        found.features,
-        found.model,
-        found.likelihood,
-        asked,
-        notes,
-        stored=stored,
-        axis=found.axis,
-    )
+    told = {**vars(found), "notes": found.source.tell() + found.notes}
+    return Session(**told, asked_by=by, asked_model=model, stored=stored)

@@ -1,7 +1,4 @@
-"""Reading folders and lists of files: which files, what is said of them, and in which order they stand.
-
-What kind of files is for the medium to say. Nothing is decoded here.
-"""
+"""Reading folders and lists of files: which files, what is said of them, and in which order they stand."""
 
 from __future__ import annotations
 
@@ -21,8 +18,9 @@ from fabula.media.children import stopping
 from fabula.media.medium import Cutting, Medium
 from fabula.media.registry import choose_medium, item_endings, media
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS
-from fabula.sources.registry import Opening, Reader, Source, list_endings, read_items
+from fabula.sources.registry import Opening, Reader, Source, as_paths, list_endings, read_items
 
+_ALL = Opening()  # folders within folders, wherever links lead
 _VERSION = re.compile(r"\.~\d+~$")  # of a file that was replaced, kept beside it
 _LOOP = "is a link that leads back to itself"
 _TWICE = "is the same file as one before it"
@@ -40,36 +38,33 @@ class FolderReading:
 
 
 def read_folder(
-    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-    medium: Medium,
-    *,
-    recursive: bool = True,
-    within: Sequence[Path] | None = None,
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], medium: Medium, opening: Opening = _ALL
 ) -> FolderReading:
     """Read the files of folders, or files named one by one.
 
     Companions (beside music: pictures, playlists, texts) and hidden files inside a folder are passed over, with a note
     where they may be what somebody wanted; anything else of another kind is reported. A file that is reached twice,
-    also by a link, is listed once, and a folder of numbered copies of what lies above it is left out. Links must not
-    lead out of the folders ``within``; by default they may lead anywhere.
+    also by a link, is listed once, and a folder of numbered copies of what lies above it is left out.
     """
-    names = [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
-    if not all(names):
-        raise FileError("an empty path was given; name a folder or a file ('.' is the current folder)")
+    names = as_paths(paths)
     skipped: list[tuple[str, str]] = []
     items: list[Item] = []
     seen: set[str] = set()
     beside: list[str] = []
     numbered = True
-    groups = [(n, *g) for n in names for g in _folders(n, recursive=recursive, skipped=skipped, within=within)]
+    groups = [(name, *group) for name in names for group in _folders(name, opening, skipped)]
     copies = _find_copies([(folder, files) for _, folder, files in groups if folder is not None], names, medium)
     count = dict.fromkeys(names, 0)
     for name, folder, files in groups:
         if folder in copies:
             continue
         usable = _usable(files, medium, seen, skipped, beside if folder is not None else None)
-        found, by_number = _in_order(read_items(usable, medium, skipped), medium)
-        numbered = numbered and folder is not None and (by_number or not found)
+        found = read_items(usable, medium, skipped)
+        known = [number for number in map(medium.number, found) if number is not None]
+        by_number = len(set(known)) == len(found)  # each has one of its own
+        if by_number:
+            found = [item for _, item in sorted(zip(known, found, strict=True), key=lambda pair: pair[0])]
+        numbered = numbered and folder is not None and by_number
         items.extend(found)
         count[name] += len(found)
     if not items:
@@ -110,18 +105,16 @@ _COPY = re.compile(r"([A-Z]{0,2})(\d+) .")
 _TAIL = 4096  # bytes at the end of a file, by which a copy is known whose tags were written
 
 
-def _find_copies(
-    groups: Sequence[tuple[str, Sequence[str]]], named: Sequence[str], medium: Medium
-) -> dict[str, Sequence[str]]:
+def _find_copies(groups: Sequence[tuple[str, Sequence[str]]], named: Sequence[str], medium: Medium) -> list[str]:
     """Folders, of those nobody named, that hold nothing but numbered copies of files in folders above them."""
     inside = {folder: [f for f in files if Path(f).suffix.lower() in medium.endings] for folder, files in groups}
-    found: dict[str, Sequence[str]] = {}
+    found = []
     for folder, files in inside.items():
         if folder in named or not _are_numbered(files):
             continue
         above = [f for other, o in inside.items() if Path(other) in Path(folder).parents for f in o]
         if len(above) >= len(files) and {_end_of(f) for f in files} <= {_end_of(f) for f in above}:
-            found[folder] = files
+            found.append(folder)
     return found
 
 
@@ -147,10 +140,10 @@ def _end_of(file: str) -> tuple[str, bytes]:
         return file, b""
 
 
-def files_of(paths: Sequence[str], *, recursive: bool = True, within: Sequence[Path] | None = None) -> Iterator[str]:
+def files_of(paths: Sequence[str], opening: Opening = _ALL) -> Iterator[str]:
     """Every file that folders hold or that is named, whatever it is; links that lead in circles are entered once."""
     for name in paths:
-        for _, files in _folders(name, recursive=recursive, skipped=[], within=within):
+        for _, files in _folders(name, opening, []):
             yield from files
 
 
@@ -161,9 +154,7 @@ def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
     return tuple((0, int(part), "") if i % 2 else (1, 0, part) for i, part in enumerate(parts) if part)
 
 
-def _folders(
-    name: str, *, recursive: bool, skipped: list[tuple[str, str]], within: Sequence[Path] | None
-) -> Iterator[tuple[str | None, list[str]]]:
+def _folders(name: str, opening: Opening, skipped: list[tuple[str, str]]) -> Iterator[tuple[str | None, list[str]]]:
     """The files of one path, folder by folder in natural order; (None, [path]) for a file."""
     if not _is_folder(name):
         if not os.path.lexists(name):
@@ -184,18 +175,14 @@ def _folders(
             skipped.append((folder, f"the folder cannot be read ({error.strerror or error})"))
             continue
         inside = [os.path.join(folder, entry) for entry in entries]  # noqa: PTH118 - keeps odd names as they are
-        for path in [path for path in inside if within is not None and _leads_out(path, within)]:
-            skipped.append((path, "is a link that leads elsewhere"))
-            inside.remove(path)
+        for path in [path for path in inside if opening.within is not None and os.path.islink(path)]:  # noqa: PTH114
+            if not any(Path(os.path.realpath(path)).is_relative_to(root) for root in opening.within or ()):
+                skipped.append((path, "is a link that leads elsewhere"))
+                inside.remove(path)
         inner = [path for path in inside if _is_folder(path)]
         yield folder, [path for path in inside if path not in set(inner)]
-        if recursive:
+        if opening.recursive:
             waiting.extend(reversed(inner))
-
-
-def _leads_out(path: str, within: Sequence[Path]) -> bool:
-    """Whether a path is a link that leads out of the folders named."""
-    return os.path.islink(path) and not any(Path(os.path.realpath(path)).is_relative_to(root) for root in within)  # noqa: PTH114
 
 
 def _is_folder(path: str) -> bool:
@@ -245,20 +232,9 @@ def _reason(file: str, of_ending: str) -> str:
     return "" if os.access(file, os.R_OK) else "cannot be read (Permission denied)"
 
 
-def _in_order(items: list[Item], medium: Medium) -> tuple[list[Item], bool]:
-    """The items of one folder, which come by name, by number where each has one of its own; and whether they have."""
-    numbers = [medium.number(item) for item in items]
-    known = [number for number in numbers if number is not None]
-    if len(set(known)) < len(items):
-        return items, False
-    return [item for _, item in sorted(zip(known, items, strict=True), key=lambda pair: pair[0])], True
-
-
 def _nothing(names: list[str], skipped: list[tuple[str, str]], medium: Medium) -> str:
     """One line for when there is no item at all."""
     where = ", ".join(shown(name) for name in names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-    if not names:
-        return "no folder and no file was given"
     if not skipped:
         return f"{where}: has no {medium.words.files} in it"
     path, reason = skipped[0]
@@ -283,8 +259,9 @@ def open_files(paths: Sequence[str], opening: Opening) -> Source:
         note = f"{shown(paths[0])} was cut into {len(parts)} {medium.words.items}"
         found = (*told, note, *cutting.notes)
         return Source(Path(paths[0]), parts, medium, Path(paths[0]).parent, cut=True, notes=found)
-    reading = read_folder(paths, medium, recursive=opening.recursive, within=opening.within)
-    twice = [f"skipped: {shown(path)}: {reason}" for path, reason in reading.skipped if reason == _TWICE]
+    reading = read_folder(paths, medium, opening)
+    again = [shown("/".join(Path(path).parts[-2:])) for path, reason in reading.skipped if reason == _TWICE]
+    twice = [f"skipped, the same as files before: {name_some(again)}"] if again else []
     left = tuple((shown(Path(path).name), reason) for path, reason in reading.skipped if reason != _TWICE)
     title = reading.title or Path(paths[0]).name
     items = [replace(item, path=os.path.normpath(item.path)) for item in reading.items]
@@ -294,9 +271,20 @@ def open_files(paths: Sequence[str], opening: Opening) -> Source:
 
 def medium_of(paths: Sequence[str], opening: Opening) -> tuple[Medium, tuple[str, ...]]:
     """The medium that is named, or has most files; where none has any, the first of the house; and what to tell."""
-    files = files_of(paths, recursive=opening.recursive, within=opening.within) if opening.medium is None else ()
-    found, notes = choose_medium(files, opening.medium)
-    return found or next(iter(media().values())), notes
+    found, notes = choose_medium(files_of(paths, opening) if opening.medium is None else (), opening.medium)
+    return found or _medium_of_none(), notes
+
+
+def _medium_of_none() -> Medium:
+    """The first medium of the house, called as all are: the error that there is nothing to order names each."""
+    first, *others = media().values()
+
+    def join(word: str, *words: str) -> str:
+        return f"{', '.join((word, *words[:-1]))} or {words[-1]}"
+
+    file = join(first.words.file, *(medium.words.file for medium in others))
+    files = join(first.words.files, *(medium.words.files for medium in others))
+    return replace(first, words=replace(first.words, file=file, files=files))
 
 
 READER = Reader("folder", open_files)

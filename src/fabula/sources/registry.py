@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from fabula.sources.playlists.entries import Playlist
     from fabula.sources.tables.source_table import SourceTable
 
+_TOLD = 8  # files that were not opened, in one line
 # Where a side begins, as playlists are written: a comment, or a meta of JSPF.
 _SIDE = re.compile(r'(?:^\s*(?:[#;]|<!--|REM)\s*|side":\s*")(?:Side|SIDE) [A-Z]{1,3}\b', re.MULTILINE)
 
@@ -63,9 +64,6 @@ def choose_collection(path: str | os.PathLike[str], choices: Sequence[Choice], w
     if not choices:
         raise FileError(f"{path}: holds no collection")
     return 0
-
-
-_TOLD = 8  # files that were not opened, in one line
 
 
 class Home(Protocol):
@@ -128,10 +126,8 @@ class Source:
         """
         if not self.left_out:
             return self.notes
-        done, what = (
-            len(self.collection),
-            "left out" if self.playlist is None else "kept where they stand, not measured",
-        )
+        done = len(self.collection)
+        what = "left out" if self.playlist is None else "kept where they stand, not measured"
         named = "; ".join(f"{name}: {why}" for name, why in self.left_out[:_TOLD])
         rest = tuple(f"{what}: {name}: {why}" for name, why in self.left_out[_TOLD:])
         more = f"; and {len(rest)} more" if rest else ""
@@ -142,9 +138,8 @@ class Source:
         collection = self.medium.complete(self.collection)
         if self.tempo_range is not None:
             collection = self.medium.fold(collection, *self.tempo_range)
-        known = [float(length) if np.isfinite(length) else None for length in self.medium.lengths(collection)]
-        pairs = zip(collection.items, known, strict=True)
-        items = tuple(item if length is None else replace(item, length=length) for item, length in pairs)
+        pairs = zip(collection.items, self.medium.lengths(collection), strict=True)
+        items = tuple(replace(item, length=float(s)) if np.isfinite(s) else item for item, s in pairs)
         return replace(self, collection=replace(collection, items=items))
 
     @property
@@ -210,15 +205,12 @@ def read_tags(collection: Collection, medium: Medium, opening: Opening) -> Colle
     named = [item.path for item in collection.items if item.path and split_stretch(item.path)[1] is None]
     there = [path for path in named if opening.may_read(path)]
     tags = {item.path: item for item in read_items(dict.fromkeys(there), medium, [])}
-    items = []
-    for item in collection.items:
-        said = tags.get(item.path)
-        if said is None:
-            items.append(item)
-            continue
-        title = said.title if item.title in ("", Path(item.path).name) else item.title
-        details = {**said.details, **item.details}
-        items.append(replace(item, title=title, artist=item.artist or said.artist, details=details))
+    items = list(collection.items)
+    for number, item in enumerate(items):
+        if (said := tags.get(item.path)) is not None:
+            title = said.title if item.title in ("", Path(item.path).name) else item.title
+            details = {**said.details, **item.details}
+            items[number] = replace(item, title=title, artist=item.artist or said.artist, details=details)
     return replace(collection, items=tuple(items))
 
 
@@ -333,12 +325,10 @@ def open_source(paths: Sequence[str | Path], opening: Opening | None = None) -> 
         raise InputError(f"one {reader.name} at a time, without other files; got {len(names)} paths")
     if how.collection is not None and not (reader and reader.several):
         raise InputError(f"goes with a table or a library; {shown(names[0])} is none", field="collection")
-    if reader is None:
-        opened: Source = load(_FOLDERS).open(names, how)
-        return replace(opened, tempo_range=how.tempo_range)
-    if not _SCHEME.match(names[0]) and not Path(names[0]).exists():
+    if reader is not None and not _SCHEME.match(names[0]) and not Path(names[0]).exists():
         raise FileError(f"{shown(names[0])}: does not exist")
-    return replace(reader.open(names, how), tempo_range=how.tempo_range)
+    opened: Source = (reader or load(_FOLDERS)).open(names, how)
+    return replace(opened, tempo_range=how.tempo_range)
 
 
 def _reader_of(name: str, *, alone: bool) -> Reader | None:

@@ -144,9 +144,9 @@ def flat_costs(
     return TemplateCosts(x, np.concatenate(forms), group, linear, constant)
 
 
-def restore_costs(lengths: Ints, linear: Floats, constant: Floats, *, knots: ArrayLike = PAPER_KNOTS) -> TemplateCosts:
+def restore_costs(lengths: Ints, linear: Floats, constant: Floats) -> TemplateCosts:
     """Costs of collections with even positions, from their lengths (m,) and what was kept of them: b (m, q), c (m,)."""
-    x = np.asarray(knots, dtype=np.float64)
+    x = np.asarray(PAPER_KNOTS)
     sizes, group = np.unique(lengths, return_inverse=True)
     forms = [form for n in sizes.tolist() for form in _forms(x, positions_of(n), np.zeros(1, dtype=np.intp), n)]
     none = np.empty((0, len(x) * (len(x) + 1) // 2))

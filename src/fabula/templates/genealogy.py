@@ -112,14 +112,8 @@ class TemplateComparison:
     pairs: list[tuple[int, int]]  # (i, j): template i of the first set belongs to template j of the second
     distances: Floats  # (pairs,): root mean squared distance of the two
     correlations: Floats  # (pairs,); 0 where one is flat
-    table: Floats  # (first, second): distance of every template from every other
     unmatched_first: list[int]  # left over
     unmatched_second: list[int]
-
-    @property
-    def distance(self) -> float:
-        """Root mean squared distance over the pairs."""
-        return float(np.sqrt((self.distances**2).mean()))
 
 
 def compare_templates(first: TemplateSet, second: TemplateSet, *, normalised: bool = False) -> TemplateComparison:
@@ -139,7 +133,6 @@ def compare_templates(first: TemplateSet, second: TemplateSet, *, normalised: bo
         pairs,
         table[rows, columns],
         np.array(alike),
-        table,
         sorted(set(range(len(first))) - set(rows.tolist())),
         sorted(set(range(len(second))) - set(columns.tolist())),
     )

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fabula.core.arcs import Arcs
-from fabula.core.arrays import Floats, as_generator
+from fabula.core.arrays import Floats, as_generator, by_length
 from fabula.core.template import PAPER_KNOTS, TemplateSet, basis, join_essences, name_templates, replace_values
 from fabula.errors import InputError, brief
 from fabula.templates.costs import as_count, quadratic_costs
@@ -86,16 +86,11 @@ def contrast_features(
         raise InputError(f"contrast needs at least 1 negative; got {negatives}")
     values, u, lengths = join_essences(essences, positions)
     x = np.asarray(knots, dtype=np.float64)
-    starts = np.cumsum(lengths) - lengths
     out = np.empty((len(lengths), 1 + negatives, basis(x, [0.0]).shape[1]), dtype=np.float32)
-    for n in np.unique(lengths).tolist():
-        rows = np.flatnonzero(lengths == n)
-        step = max(1, _CELLS // ((1 + negatives) * n))
-        for part in (rows[i : i + step] for i in range(0, len(rows), step)):
-            cells = starts[part][:, np.newaxis] + np.arange(n)
-            orders = np.repeat(values[cells][:, np.newaxis], 1 + negatives, axis=1)  # (rows, 1 + negatives, n)
-            orders[:, 1:] = rng.permuted(orders[:, 1:], axis=2)
-            out[part] = orders @ basis(x, u[cells.ravel()]).reshape(len(part), n, -1)
+    for some in by_length(np.cumsum([0, *lengths]), _CELLS // (1 + negatives), axes=1):
+        orders = np.repeat(values[some.rows][:, np.newaxis], 1 + negatives, axis=1)  # (collections, 1 + negatives, n)
+        orders[:, 1:] = rng.permuted(orders[:, 1:], axis=2)
+        out[some.numbers] = orders @ basis(x, u[some.rows.ravel()]).reshape(*some.rows.shape, -1)
     return out
 
 
@@ -247,7 +242,11 @@ def learn_templates(
     >>> [t.name for t in learn_templates(essences, k=2, knots=[0, 0.5, 1])]
     ['rise', 'fall']
     """
-    _check_options(method, options)
+    if method not in METHODS:
+        raise InputError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
+    unknown = sorted(set(options) - set(METHODS[method]))
+    if unknown:
+        raise InputError(f"method {method!r} takes the options {', '.join(METHODS[method])}; got {', '.join(unknown)}")
     if not isinstance(essences, Sized):
         raise InputError(f"must be a list of arrays in true order; got {brief(essences)}", field="essences")
     as_count(k, len(essences))
@@ -321,8 +320,6 @@ def choose_count(
     rng: np.random.Generator,
     positions: Sequence[ArrayLike] | None = None,
     held_out: float = 0.2,
-    knots: ArrayLike = PAPER_KNOTS,
-    negatives: int = 31,
     progress: Progress | None = None,
 ) -> CountTable:
     """Measure on held-out collections what each number of templates explains.
@@ -340,15 +337,13 @@ def choose_count(
         raise InputError("at least one number of templates is needed; got none")
     bare = ([rng.permutation(essence) for essence in train[0]], train[1])
     bare_test = ([rng.permutation(essence) for essence in test[0]], test[1])
-    how = ContrastSettings(knots, negatives)
     rows: list[CountRow] = []
     for k in sorted(set(counts)):
-        real = _measure(train, test, k, how, rng)
-        shuffled = _measure(bare, bare_test, k, how, rng)
+        real, shuffled = _measure(train, test, k, rng), _measure(bare, bare_test, k, rng)
         rows.append(CountRow(k, *real[:2], shuffled[1], *real[2:4], *shuffled[2:4], *real[4:]))
         if progress is not None:
             progress(len(rows), len(set(counts)), rows[-1].bits)
-    return CountTable(tuple(rows), float(np.log2(1 + negatives)), len(train[0]), len(test[0]))
+    return CountTable(tuple(rows), float(np.log2(1 + ContrastSettings.negatives)), len(train[0]), len(test[0]))
 
 
 def temper(templates: TemplateSet, features: Features) -> Arcs:
@@ -363,14 +358,6 @@ def temper(templates: TemplateSet, features: Features) -> Arcs:
         lambda x: -float(information(features, arcs(x)).mean()), bounds=(-9.0, 3.0), method="bounded"
     )
     return arcs(float(found.x))
-
-
-def _check_options(method: str, options: dict[str, Any]) -> None:
-    if method not in METHODS:
-        raise InputError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
-    unknown = sorted(set(options) - set(METHODS[method]))
-    if unknown:
-        raise InputError(f"method {method!r} takes the options {', '.join(METHODS[method])}; got {', '.join(unknown)}")
 
 
 def _set_apart(
@@ -388,15 +375,13 @@ def _set_apart(
 
 
 def _measure(
-    train: Half, test: Half, k: int, how: ContrastSettings, rng: np.random.Generator
+    train: Half, test: Half, k: int, rng: np.random.Generator
 ) -> tuple[float, float, float, float, float, float]:
     """Cost on train and test; bits of contrastive and of refined templates on test, each with its error."""
-    refined = refine(quadratic_costs(*train, knots=how.knots), k, rng=rng)
-    templates = TemplateSet(name_templates(how.knots, refined.values))
-    arcs = learn_arcs(train[0], k, rng=rng, positions=train[1], settings=how)
-    seen, unseen = (
-        contrast_features(*half, knots=how.knots, negatives=how.negatives, rng=rng) for half in (train, test)
-    )
+    refined = refine(quadratic_costs(*train), k, rng=rng)
+    templates = TemplateSet(name_templates(PAPER_KNOTS, refined.values))
+    arcs = learn_arcs(train[0], k, rng=rng, positions=train[1])
+    seen, unseen = (contrast_features(*half, rng=rng) for half in (train, test))
     by_contrast = information(unseen, arcs)
     by_fit = information(unseen, temper(templates, seen[:4096]))
     return (refined.cost, templates.cost(*test), *_mean_and_error(by_contrast), *_mean_and_error(by_fit))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.arrays import Floats, Ints
+from fabula.core.arrays import Floats
 from fabula.errors import InputError
 from fabula.templates.costs import TemplateCosts, as_count
 
@@ -59,9 +59,12 @@ def refine(
     """
     as_count(k, len(costs))
     how = settings or RefinementSettings()
-    rows = sample_rows(len(costs), k, rng)
-    sample = costs if rows is None else costs.take(rows)
-    given = _as_initial(initial, k, len(costs.knots))
+    size = max(_SAMPLE, 64 * k)  # of very many
+    sample = costs if len(costs) <= size else costs.take(np.sort(rng.choice(len(costs), size, replace=False)))
+    q = len(costs.knots)
+    given = np.empty((0, k, q)) if initial is None else np.asarray(initial, dtype=np.float64)
+    if given.ndim != 3 or given.shape[1:] != (k, q) or not np.isfinite(given).all():
+        raise InputError(f"initial templates must be finite, of shape (s, {k}, {q}); got {given.shape}")
     finalists = np.concatenate([race(sample, k, rng, how, given, progress)[np.newaxis], given])
     best, cost = descend(costs, finalists[int(np.argmin(costs.of(finalists)))], how.steps)
     if progress is not None:
@@ -116,18 +119,14 @@ def lloyd_step(costs: TemplateCosts, values: Floats) -> tuple[Floats, Floats]:
     k = values.shape[1]
     label, error = costs.nearest(values)
     A, b, members = costs.sums(label, k)
-    moved = _solve_knots(A, b, members, values)
+    hold = _HOLD * np.maximum(members, 1.0)
+    A += hold[..., np.newaxis, np.newaxis] * np.eye(values.shape[-1])
+    moved = np.asarray(np.linalg.solve(A, (b + hold[..., np.newaxis] * values)[..., np.newaxis])[..., 0], np.float64)
     for i in np.flatnonzero((members == 0).any(axis=1)).tolist():
         empty = np.flatnonzero(members[i] == 0)
         worst = np.argsort(-error[i], kind="stable")[: len(empty)]
         moved[i, empty] = costs.curve_fits(worst, SEED_RIDGE)
     return moved, np.asarray(error.mean(axis=1))
-
-
-def sample_rows(collections: int, k: int, rng: np.random.Generator) -> Ints | None:
-    """The collections that the starts race on, rising; None for all, unless they are very many."""
-    size = max(_SAMPLE, 64 * k)
-    return None if collections <= size else np.sort(rng.choice(collections, size, replace=False))
 
 
 def descend(costs: TemplateCosts, values: Floats, steps: int) -> tuple[Floats, float]:
@@ -142,22 +141,6 @@ def descend(costs: TemplateCosts, values: Floats, steps: int) -> tuple[Floats, f
             break
         values = moved[0]
     return best, least
-
-
-def _solve_knots(quadratic: Floats, linear: Floats, members: Floats, values: Floats) -> Floats:
-    """Templates (..., q) of least squared error for sums (..., q, q), (..., q) and (...,)."""
-    hold = _HOLD * np.maximum(members, 1.0)
-    A = quadratic + hold[..., np.newaxis, np.newaxis] * np.eye(values.shape[-1])
-    return np.asarray(np.linalg.solve(A, (linear + hold[..., np.newaxis] * values)[..., np.newaxis])[..., 0])
-
-
-def _as_initial(initial: ArrayLike | None, k: int, q: int) -> Floats:
-    if initial is None:
-        return np.empty((0, k, q))
-    given = np.asarray(initial, dtype=np.float64)
-    if given.ndim != 3 or given.shape[1:] != (k, q) or not np.isfinite(given).all():
-        raise InputError(f"initial templates must be finite, of shape (s, {k}, {q}); got {given.shape}")
-    return given
 
 
 # Evolution: templates by the paper's Algorithm 1.
@@ -203,21 +186,9 @@ PAPER_EVOLUTION = EvolutionSettings(start=1.0, cooling=1.0)  # Algorithm 1 to th
 class Evolution:
     """Templates that evolved, and how it went."""
 
-    population: Floats  # (s, k, q): the fittest, best first
-    costs: Floats  # (s,): theirs
-    best: list[float]  # of the population, at the start and after each generation; never rises
-    mean: list[float]  # likewise
+    values: Floats  # (k, q): the best set
+    best: list[float]  # what the best set cost, at the start and after each generation; never rises
     steps: list[float]  # the scale of each generation's mutations
-
-    @property
-    def values(self) -> Floats:
-        """The best set, shape (k, q)."""
-        return np.asarray(self.population[int(np.argmin(self.costs))])
-
-    @property
-    def cost(self) -> float:
-        """Its cost."""
-        return self.best[-1]
 
 
 def evolve(
@@ -233,7 +204,7 @@ def evolve(
     how = settings or EvolutionSettings()
     population = how.start * rng.standard_normal((how.parents, k, len(costs.knots)))
     height, steps, waited = costs.of(population), list[float](), 0
-    best, mean = [float(height.min())], [float(height.mean())]
+    best = [float(height.min())]
     while len(steps) < how.generations and (how.patience is None or waited < how.patience):
         age = len(steps) / max(1, how.generations - 1)
         steps.append(float(np.abs(rng.standard_normal())) * how.cooling**age)
@@ -243,11 +214,10 @@ def evolve(
         fittest = np.argsort(height, kind="stable")[: how.parents]
         population, height = population[fittest], height[fittest]
         waited = 0 if height[0] < best[-1] else waited + 1
-        best.append(float(height.min()))
-        mean.append(float(height.mean()))
+        best.append(float(height[0]))
         if progress is not None:
             progress(len(steps), how.generations, best[-1])
-    return Evolution(population, height, best, mean, steps)
+    return Evolution(population[0], best, steps)
 
 
 def _children(population: Floats, how: EvolutionSettings, rng: np.random.Generator) -> Floats:

@@ -14,18 +14,12 @@ if TYPE_CHECKING:
 
 import_extra("torch", extra="train", purpose="training")
 
-_HOMES = {
-    "Encoder": "fabula.models.own",
-    "EpochLog": "fabula.research.train",
-    "Scorer": "fabula.models.own",
-    "TensorBoardLog": "fabula.research.train",
-    "preset": "fabula.research.train",
-    "register": "fabula.models.own",
-}
+_HOMES = {"models.own": "Encoder Scorer register", "research.train": "EpochLog TensorBoardLog preset"}
 __all__ = ["Encoder", "EpochLog", "Scorer", "TensorBoardLog", "preset", "register"]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'fabula.training' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    for home, names in _HOMES.items():
+        if name in names.split():
+            return getattr(import_module(f"fabula.{home}"), name)
+    raise AttributeError(f"module 'fabula.training' has no attribute {name!r}")

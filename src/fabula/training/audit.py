@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol, Self
 from scipy.special import ndtri
 
 from fabula.evaluation.information import Information
+from fabula.evaluation.intervals import Interval
 from fabula.training.loop import Progress
 
 # What every kind of training is to those who call it: data and settings that can be trained, and what comes of it.
@@ -29,6 +30,8 @@ class Trained:
     config: Any = field(repr=False)  # the settings, with everything decided
     best_epoch: int = 0  # whose weights were kept; 0: nothing better than what was there before was found
     before: float | None = None  # bits, on what decides, of the model it went on from; None: it began anew
+    gained: Interval | None = None  # bits, on the measured, over the model it went on from or is held near to
+    more: Mapping[str, Any] = field(default_factory=dict, repr=False)  # further results, by name
 
 
 class Trainable(Protocol):
@@ -37,15 +40,12 @@ class Trainable(Protocol):
     @property
     def controls(self) -> tuple[str, ...]:
         """The controls that suit what a model reads."""
-        ...
 
     def control(self, name: str) -> Self:
         """The same on a control: data of which the order tells nothing."""
-        ...
 
     def train(self, *, progress: Report | None = None) -> Trained:
         """Train, and measure on what decides nothing."""
-        ...
 
 
 def compact(history: list[Progress]) -> dict[str, Any]:

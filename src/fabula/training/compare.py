@@ -1,9 +1,8 @@
 """What features, inputs and scorers tell about the order, compared: the paper's Figure 1 and Table 1."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,9 +12,8 @@ from fabula.evaluation.controls import Parts, keep_only
 from fabula.evaluation.information import Information, mutual_information, suppress_seen_warning
 from fabula.models.encoders.set import as_set
 from fabula.models.model import Model
-from fabula.training.audit import Trained
 from fabula.training.data import choose_features
-from fabula.training.item_models import EssenceTraining, train
+from fabula.training.item_models import EssenceTraining
 from fabula.training.loop import Progress
 from fabula.training.recipes import TrainingConfig
 from fabula.training.sets import BOTH, DRAWS, SetTraining
@@ -23,7 +21,6 @@ from fabula.training.sets import BOTH, DRAWS, SetTraining
 ESSENCE = "essence"
 ALL = "all inputs"
 
-T = TypeVar("T")
 Tell = Callable[[str, int], None]
 
 
@@ -56,7 +53,7 @@ def measure(
     """Train once, with the last scorer of the recipe alone, and measure; :func:`alone` gives that of a feature."""
     scorer = config.scorers[-1]
     recipe = replace(config, scorers=(scorer,), scorer_weights=())
-    done = train(parts, recipe, device=device, progress=progress)
+    done = EssenceTraining(parts, recipe, device).train(progress=progress)
     info = done.information[scorer]
     plain = parts.training[0].features.ndim == 2 and done.config.encoder != "identity"
     names = choose_features(config, parts.training) if plain else ()
@@ -131,18 +128,12 @@ def gather_trials(found: Iterable[tuple[Trial, Measured]], *, sweep: bool = Fals
         runs.setdefault((trial.name, trial.dimensions, trial.alone), []).append(result)
     if sweep:
         return [summarise(name, d, each) for (name, d, _), each in runs.items()]
-    (_, d, _), essence = next(iter(runs.items()))
-    return rank(essence, {name: each for (name, _, single), each in runs.items() if single}, d)
-
-
-def rank(essence_runs: Sequence[Measured], runs: Mapping[str, Sequence[Measured]], dimensions: int) -> list[Compared]:
-    """Rows of :func:`compare_essence` from the runs of the essence and of each feature, one per seed."""
-    essence = summarise(ESSENCE, dimensions, essence_runs)
+    ((_, d, _), essence), *others = runs.items()
     rows = [
-        summarise(name, 1, each, float(np.mean([run.correlations[name] for run in essence_runs])))
-        for name, each in runs.items()
+        summarise(name, 1, each, float(np.mean([run.correlations[name] for run in essence])))
+        for (name, _, _), each in others
     ]
-    return [essence, *sorted(rows, key=lambda row: -row.bits)]
+    return [summarise(ESSENCE, d, essence), *sorted(rows, key=lambda row: -row.bits)]
 
 
 def compare_inputs(
@@ -153,46 +144,35 @@ def compare_inputs(
     One model is trained for each seed, and asked with all but some inputs hidden: it was trained to do without. Or bits
     by the number of ``dimensions`` of what it has of each item.
     """
-
-    def train(seed: int, **more: Any) -> Trained:
-        return replace(sets, config=replace(sets.config, seed=sets.config.seed + seed), **more).train()
-
-    def ask(seed: int) -> dict[str, Information]:
-        with suppress_seen_warning():
-            return dict(_ask(train(seed, scorers=()).model, sets.parts.test))
-
-    def by_size(d: int, seed: int) -> Information:
-        return train(seed, spec=replace(sets.spec, dimensions=d)).information[BOTH]
-
-    if dimensions:
-        return [summarise(ESSENCE, d, _repeat(f"d = {d}", seeds, progress, partial(by_size, d))) for d in dimensions]
-    runs = _repeat(ALL, seeds, progress, ask)
-    rows = [summarise(name, sets.spec.dimensions, [each[name] for each in runs]) for name in runs[0]]
-    return [rows[0], *sorted(rows[1:], key=lambda row: -row.bits)]
+    found: dict[tuple[str, int], list[Information]] = {}  # by what it may see, and its dimensions
+    for d in dimensions or (sets.spec.dimensions,):
+        for seed in range(seeds):
+            if progress is not None:
+                progress(f"d = {d}" if dimensions else ALL, seed)
+            config, spec = replace(sets.config, seed=sets.config.seed + seed), replace(sets.spec, dimensions=d)
+            done = replace(sets, config=config, spec=spec, scorers=(BOTH,) if dimensions else ()).train()
+            told = {ESSENCE: done.information[BOTH]} if dimensions else _ask(done.model, sets.parts.test)
+            for name, info in told.items():
+                found.setdefault((name, d), []).append(info)
+    rows = [summarise(name, d, each) for (name, d), each in found.items()]
+    return rows if dimensions else [rows[0], *sorted(rows[1:], key=lambda row: -row.bits)]
 
 
-def _ask(model: Model, collections: Sequence[Collection]) -> Iterator[tuple[str, Information]]:
+def _ask(model: Model, collections: Sequence[Collection]) -> dict[str, Information]:
     """Bits of each case by name, all inputs first."""
     spec = as_set(model.encoder).spec
-    yield ALL, mutual_information(model, collections, draws=DRAWS)
-    for scorer in model.scorers:
-        yield f"{ALL}, {scorer} alone", mutual_information(model, collections, draws=DRAWS, scorer=scorer)
     cases: list[tuple[str, tuple[str, ...], bool]] = []
     if spec.titles and spec.features:
         cases += [("without titles", spec.features, False), ("titles alone", (), True)]
     if len(spec.features) > 1 or spec.titles:
         cases += [(name, (name,), False) for name in spec.features]
-    for name, features, titles in cases:
-        yield name, mutual_information(model, keep_only(collections, features, titles=titles), draws=DRAWS)
-
-
-def _repeat(name: str, seeds: int, progress: Tell | None, run: Callable[[int], T]) -> list[T]:
-    """One run for each seed, told before it starts."""
-    found = []
-    for seed in range(seeds):
-        if progress is not None:
-            progress(name, seed)
-        found.append(run(seed))
+    with suppress_seen_warning():
+        found = {ALL: mutual_information(model, collections, draws=DRAWS)}
+        for scorer in model.scorers:
+            found[f"{ALL}, {scorer} alone"] = mutual_information(model, collections, draws=DRAWS, scorer=scorer)
+        for name, features, titles in cases:
+            shown = keep_only(collections, features, titles=titles)
+            found[name] = mutual_information(model, shown, draws=DRAWS)
     return found
 
 
@@ -205,18 +185,12 @@ def correlations(
     essence = np.concatenate(essences)
     found = {}
     for name in names:
-        values = _within(collections, name)
+        columns = []  # z-scored within each collection; NaN where a value is missing, or all are alike
+        for column in (collection.column(name) for collection in collections):
+            there = column[np.isfinite(column)]
+            spread = there.std() if len(there) else 0.0
+            columns.append((column - there.mean()) / spread if spread > 0 else np.full(len(column), np.nan))
+        values = np.concatenate(columns)
         known = np.isfinite(essence) & np.isfinite(values)
         found[name] = float(np.corrcoef(essence[known], values[known])[0, 1]) if known.sum() > 1 else float("nan")
     return found
-
-
-def _within(collections: Sequence[Collection], name: str) -> Floats:
-    """A feature z-scored within each collection, laid end to end; NaN where it is missing or constant."""
-    columns = []
-    for collection in collections:
-        values = collection.column(name)
-        known = values[np.isfinite(values)]
-        spread = known.std() if len(known) else 0.0
-        columns.append((values - known.mean()) / spread if spread > 0 else np.full(len(values), np.nan))
-    return np.concatenate(columns)

@@ -212,7 +212,12 @@ def fit_transform(
     if not count.all():
         raise InputError(f"feature {names[int(np.argwhere(count == 0)[0, 0])]!r} has no value in any training item")
     deviation = np.sqrt(squares / count)
-    _check_spread(names, mean, deviation)
+    alike = (deviation <= 1e-9 * np.maximum(np.abs(mean), 1e-30)).reshape(len(names), -1)
+    constant = ", ".join(repr(name) for name, row in zip(names, alike, strict=True) if row.all())
+    if constant:
+        raise InputError(
+            f"feature {constant} has the same value in every training item and tells nothing: leave it out"
+        )
     return Transform(names, kept, mean, deviation, bound)
 
 
@@ -259,11 +264,3 @@ def _blocks(collections: Sequence[Collection], names: tuple[str, ...]) -> Iterat
 def _columns(collection: Collection, names: tuple[str, ...]) -> NDArray[np.floating[Any]]:
     """Some features of every item; not a copy where they are all it has."""
     return collection.features if names == collection.feature_names else collection.columns(names)
-
-
-def _check_spread(names: tuple[str, ...], mean: Floats, deviation: Floats) -> None:
-    alike = (deviation <= 1e-9 * np.maximum(np.abs(mean), 1e-30)).reshape(len(names), -1)
-    constant = [name for name, row in zip(names, alike, strict=True) if row.all()]
-    if constant:
-        which = ", ".join(map(repr, constant))
-        raise InputError(f"feature {which} has the same value in every training item and tells nothing: leave it out")

@@ -2,10 +2,9 @@
 
 import atexit
 import os
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
@@ -106,17 +105,7 @@ def same_everywhere(world: World, data: str) -> str:
     return data
 
 
-def read_by_any(path: Path, read: Callable[[], T], device: str) -> T:
-    """What is read of a file: by each process for itself, or for all by the first that has it on its disk."""
-    if processes() == 1:
-        return read()
-    with join(device) as world:
-        there = world.gather(path.exists())
-        return read() if all(there) or not any(there) else world.share_from(there.index(True), read)
-
-
-@contextmanager
-def join(device: str) -> Iterator[World]:
+def join(device: str) -> World:
     """Join the processes that torchrun started, or work alone; ``device`` as :func:`pick_device` takes it.
 
     They stay joined until they end: one training follows another, and a process that opens a group anew may wait for
@@ -127,15 +116,14 @@ def join(device: str) -> Iterator[World]:
     if size > 1 and not dist.is_initialized():
         dist.init_process_group("nccl" if chosen.type == "cuda" else "gloo")
         atexit.register(dist.destroy_process_group)
-    yield World(rank, size, chosen)
+    return World(rank, size, chosen)
 
 
 def pick_device(device: str, *, local_rank: int | None = None) -> torch.device:
     """The device that auto (a GPU if there is one), cpu, cuda or cuda:1 means; of several processes, one GPU each."""
     try:
-        chosen = (
-            torch.device("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else torch.device(device)
-        )
+        best = "cuda" if torch.cuda.is_available() else "cpu"
+        chosen = torch.device(best if device == "auto" else device)
     except RuntimeError as error:
         raise InputError(f"device must be auto, cpu, cuda or cuda:NUMBER; got {device!r}") from error
     if chosen.type == "cuda" and not torch.cuda.is_available():

@@ -78,37 +78,26 @@ class Run:
         self.net.load_state_dict(self.best)
         return self.net.eval()
 
-
-@dataclass(frozen=True)
-class Checkpoint:
-    """Where a run is kept after each epoch, and whether it is taken up from there.
-
-    With several processes the first alone writes it, and all look for it: after a restart another machine may be
-    first, and the file lies where the last first one was.
-    """
-
-    path: Path
-    resume: bool | None = None  # True: take up the run in the file; False: start anew; None: take it up if it is there
-
-    def content(self) -> bytes | None:
-        """What the file holds; None where a run starts anew."""
-        if self.resume is False or (self.resume is None and not self.path.exists()):
-            return None
-        try:
-            return self.path.read_bytes()
-        except OSError as error:
-            raise FileError(f"{self.path}: cannot be read as a training checkpoint ({error})") from error
+    def last_net(self) -> Any:
+        """The net after the last epoch, as it is validated."""
+        return self.mean.net.eval()
 
 
-def _count_epochs(checkpoint: Checkpoint, *, alone: bool) -> int:
+def _count_epochs(path: Path) -> int:
     """How far the run in a file is; -1 where there is none, 0 where it does not say."""
-    if alone or not checkpoint.path.exists():
-        return -1
     try:
-        header, _ = _read(checkpoint.path.read_bytes(), checkpoint.path)
+        header, _ = _read(path.read_bytes(), path)
         return int(json.loads(header["state"])["epoch"])
     except (FileError, OSError, KeyError, ValueError):
-        return 0
+        return 0 if path.exists() else -1
+
+
+def _content(path: Path) -> bytes | None:
+    """What a file holds; None where there is none, and a run starts anew."""
+    try:
+        return path.read_bytes() if path.exists() else None
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read as a training checkpoint ({error})") from error
 
 
 def write_checkpoint(path: Path, run: Run, settings: Settings, data: str) -> None:
@@ -124,7 +113,13 @@ def write_checkpoint(path: Path, run: Run, settings: Settings, data: str) -> Non
         "data": data,
     }
     header = {"format": FORMAT, "version": str(VERSION), "state": json.dumps(state)}
-    tensors = {name: np.ascontiguousarray(tensor.detach().cpu().numpy()) for name, tensor in _tensors(run).items()}
+    named = {f"net.{name}": tensor for name, tensor in run.net.state_dict().items()}
+    named |= {f"best.{name}": tensor for name, tensor in run.best.items()}
+    if run.mean.apart:
+        named |= {f"mean.{name}": tensor for name, tensor in run.mean.net.state_dict().items()}
+    for number, moments in run.optimizer.state_dict()["state"].items():  # by the number of their parameter
+        named |= {f"optimizer.{number}.{name}": tensor for name, tensor in moments.items()}
+    tensors = {name: np.ascontiguousarray(tensor.detach().cpu().numpy()) for name, tensor in named.items()}
     write_whole(path, save(tensors, metadata=header))
 
 
@@ -140,31 +135,6 @@ def read_checkpoint(content: bytes, run: Run, settings: Settings, data: str, *, 
         raise FileError(f"{where}: was trained with other settings ({names}); give those again, or remove the file")
     if state["data"] != data:
         raise FileError(f"{where}: was trained on other collections; remove the file")
-    _restore(run, tensors, where)
-    run.epoch, run.best_epoch, run.best_bits = state["epoch"], state["best_epoch"], state["best_bits"]
-    run.history[:] = [Progress(**row) for row in state["history"]]
-
-
-def _read(content: bytes, where: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
-    try:
-        tensors, header = read_tensors(content)
-    except ValueError as error:
-        raise FileError(f"{where}: cannot be read as a training checkpoint ({error})") from error
-    return header, {name: torch.from_numpy(tensor) for name, tensor in tensors.items()}
-
-
-def _tensors(run: Run) -> dict[str, Tensor]:
-    """Every tensor of a run by name; those of the optimiser by the number of their parameter."""
-    named = {f"net.{name}": tensor for name, tensor in run.net.state_dict().items()}
-    named |= {f"best.{name}": tensor for name, tensor in run.best.items()}
-    if run.mean.apart:
-        named |= {f"mean.{name}": tensor for name, tensor in run.mean.net.state_dict().items()}
-    for number, moments in run.optimizer.state_dict()["state"].items():
-        named |= {f"optimizer.{number}.{name}": tensor for name, tensor in moments.items()}
-    return named
-
-
-def _restore(run: Run, tensors: dict[str, Tensor], where: Path) -> None:
     parts: dict[str, dict[str, Tensor]] = {"net": {}, "mean": {}, "best": {}, "optimizer": {}}
     for name, tensor in tensors.items():
         part, _, rest = name.partition(".")
@@ -182,6 +152,16 @@ def _restore(run: Run, tensors: dict[str, Tensor], where: Path) -> None:
         number, _, moment = name.partition(".")
         moments.setdefault(int(number), {})[moment] = tensor
     run.optimizer.load_state_dict({**run.optimizer.state_dict(), "state": moments})
+    run.epoch, run.best_epoch, run.best_bits = state["epoch"], state["best_epoch"], state["best_bits"]
+    run.history[:] = [Progress(**row) for row in state["history"]]
+
+
+def _read(content: bytes, where: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
+    try:
+        tensors, header = read_tensors(content)
+    except ValueError as error:
+        raise FileError(f"{where}: cannot be read as a training checkpoint ({error})") from error
+    return header, {name: torch.from_numpy(tensor) for name, tensor in tensors.items()}
 
 
 _WARM_UP = 2  # times a step is run before it is recorded: libraries choose their kernels then
@@ -261,19 +241,23 @@ class Learner(ABC):
 
 
 def optimise(
-    learner: Learner, *, checkpoint: Checkpoint | None = None, progress: Callable[[Progress], None] | None = None
+    learner: Learner, *, checkpoint: Path | None = None, progress: Callable[[Progress], None] | None = None
 ) -> Run:
-    """Train a net; the state that does best on validation is its ``best``. Reports come from the first process."""
+    """Train a net; the state that does best on validation is its ``best``. Reports come from the first process.
+
+    A run in the file ``checkpoint`` is taken up, and kept there after each epoch. With several processes the first
+    alone writes it, and all look for it: after a restart another machine may be first.
+    """
     world = learner.world
     cuda = [world.device] if world.device.type == "cuda" else []
     with torch.random.fork_rng(devices=cuda), precision(learner.amp, world.device):
         run = start_run(learner)
         if checkpoint is not None:
             # Every process gets the same file, that with the most epochs, from the disk of any.
-            epochs = world.gather(_count_epochs(checkpoint, alone=world.size == 1))
-            content = world.share_from(epochs.index(max(epochs)), checkpoint.content)
+            epochs = world.gather(_count_epochs(checkpoint)) if world.size > 1 else [0]
+            content = world.share_from(epochs.index(max(epochs)), lambda: _content(checkpoint))
             if content is not None:
-                read_checkpoint(content, run, learner.settings, learner.data, where=checkpoint.path)
+                read_checkpoint(content, run, learner.settings, learner.data, where=checkpoint)
         first, began = run.epoch, time.monotonic()
         while run.epoch < learner.epochs and not (learner.patience and run.epoch - run.best_epoch >= learner.patience):
             loss = run_epoch(run, learner)
@@ -287,7 +271,7 @@ def optimise(
             left = (time.monotonic() - began) / (run.epoch - first) * (learner.epochs - run.epoch)
             run.history.append(Progress(run.epoch, learner.epochs, loss, bits, left))
             if checkpoint is not None and world.first:
-                write_checkpoint(checkpoint.path, run, learner.settings, learner.data)
+                write_checkpoint(checkpoint, run, learner.settings, learner.data)
             if progress is not None and world.first:
                 progress(run.history[-1])
     return run

@@ -11,7 +11,7 @@ Nothing but the audit that shows them may import this module.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -80,41 +80,34 @@ def double_truth(batch: int) -> Draw:
     return draw
 
 
-@dataclass(frozen=True)
-class ByItsLoss:
-    """A net measured as published code does: by its own loss, on the collections that decide.
+def measure_loss(
+    parts: Parts,
+    config: TrainingConfig,
+    make_net: Callable[[TrainingConfig, tuple[int, ...], ItemPool], EssenceNet],
+    draw: Draw = draw_orderings,
+    *,
+    device: str = "cpu",
+    progress: Report | None = None,
+) -> Interval:
+    """Bits of the first scorer as published code measures them: by its own loss, on the collections that decide.
 
     The estimate that everything else here prints cannot be fooled by how a batch is laid out: it scores every sequence
     by itself, without padding. This one can, and shows what the controls then say.
     """
-
-    make_net: Callable[[TrainingConfig, tuple[int, ...], ItemPool], EssenceNet]
-    draw: Draw = draw_orderings  # draws the orderings to be told apart, the true one first
-
-    def measure(
-        self, parts: Parts, config: TrainingConfig, *, device: str = "cpu", progress: Report | None = None
-    ) -> Interval:
-        """Bits of the first scorer with their interval."""
-        names = choose_features(config, parts.training)
-        transform = fit_transform(parts.training, names, config.logged, config.bound)
-        settings = resolve(config, transform.item_shape)
-        with join(device) as world:
-            pool, validation = (make_pool(part, transform, world.device) for part in (parts.training, parts.validation))
-            net = partial(self.make_net, settings, transform.item_shape, pool)
-            learner = EssenceLearner(net, pool, validation, settings, world, draw=self.draw)
-            best = optimise(learner, progress=progress).best_net()
-            losses = validation_losses(best, validation, settings, self.draw)[:, 0].cpu().numpy()
-        bits = np.array([to_bits(float(loss), settings.sequences) for loss in losses])  # (collections,)
-        return mean_interval(bits)
+    names = choose_features(config, parts.training)
+    transform = fit_transform(parts.training, names, config.logged, config.bound)
+    settings = resolve(config, transform.item_shape)
+    world = join(device)
+    pool, validation = (make_pool(part, transform, world.device) for part in (parts.training, parts.validation))
+    net = partial(make_net, settings, transform.item_shape, pool)
+    best = optimise(EssenceLearner(net, pool, validation, settings, world, draw=draw), progress=progress).best_net()
+    losses = validation_losses(best, validation, settings, draw)[:, 0].cpu().numpy()
+    return mean_interval(np.array([to_bits(float(loss), settings.sequences) for loss in losses]))
 
 
 @dataclass(frozen=True, eq=False)
 class PublishedBug(EssenceTraining):
     """Collections and a recipe, trained with both errors: what the published code would report."""
-
-    def control(self, name: str) -> "PublishedBug":
-        """The same on a control."""
-        return replace(self, parts=super().control(name).parts)
 
     def train(self, *, progress: Report | None = None) -> Trained:
         """Train and measure, as it was published; there is no model to be kept."""
@@ -127,9 +120,8 @@ class PublishedBug(EssenceTraining):
         def make(settings: TrainingConfig, shape: tuple[int, ...], pool: ItemPool) -> EssenceNet:
             return leaking_net(settings, shape, longest_of(pool, settings.batch))
 
-        one = ByItsLoss(make, double_truth(config.batch)).measure(
-            self.parts, config, device=self.device, progress=progress
-        )
+        draw = double_truth(config.batch)
+        one = measure_loss(self.parts, config, make, draw, device=self.device, progress=progress)
         ceiling = float(np.log2(config.sequences))
         info = Information(one.mean, one.low, one.high, ceiling, config.negatives, config.draws, one.n, {})
         return Trained(None, {"bilstm, published": info}, [], config)

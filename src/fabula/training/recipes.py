@@ -78,13 +78,15 @@ class TrainingConfig:
             if isinstance(value, str) or not isinstance(value, tuple | list):
                 raise InputError(f"training setting {name!r} must be a list; got {value!r}")
             object.__setattr__(self, name, tuple(value))
-        _check_scorers(self.scorers)
+        legal = all(isinstance(name, str) and name in sequence_scorers() for name in self.scorers)
+        if not self.scorers or not legal or len(set(self.scorers)) < len(self.scorers):
+            known = ", ".join(sequence_scorers())
+            raise InputError(f"scorers must be one or more of {known}, each once; got {list(self.scorers)}")
         if not self.scorer_weights:  # 1 for the scorer that sees most of a sequence, half for any beside it
             main = most_detailed(self.scorers)
             weights = tuple(1.0 if name == main else 0.5 for name in self.scorers)
             object.__setattr__(self, "scorer_weights", weights)
-        _check_choices(self)
-        _check_numbers(self)
+        _check(self)
 
     @property
     def sequences(self) -> int:
@@ -126,35 +128,6 @@ def resolve(config: TrainingConfig, feature_shape: tuple[int, ...]) -> TrainingC
     return replace(config, encoder=encoder)
 
 
-def _check_scorers(scorers: tuple[Any, ...]) -> None:
-    known = all(isinstance(name, str) and name in sequence_scorers() for name in scorers)
-    if not scorers or not known or len(set(scorers)) < len(scorers):
-        raise InputError(
-            f"scorers must be one or more of {', '.join(sequence_scorers())}, each once; got {list(scorers)}"
-        )
-
-
-def _check_choices(config: TrainingConfig) -> None:
-    choices = {
-        "encoder": (AUTO, *item_encoders()),
-        "activation": ("gelu_tanh", "relu", "tanh"),
-        "readout": ("ends", "mean"),
-        "optimizer": ("adam", "adamw"),
-        "schedule": ("constant", "cosine"),
-        "amp": ("none", "tf32"),
-    }
-    for name, legal in choices.items():
-        if getattr(config, name) not in legal:
-            raise InputError(
-                f"training setting {name!r} must be one of {', '.join(legal)}; got {getattr(config, name)!r}"
-            )
-    if len(config.scorer_weights) != len(config.scorers) or not all(w > 0 for w in config.scorer_weights):
-        raise InputError(
-            f"scorer_weights must be {len(config.scorers)} numbers above 0, one per scorer; "
-            f"got {list(config.scorer_weights)}"
-        )
-
-
 _WHOLE = {  # settings that are whole numbers, by the smallest and the largest
     (1, 1024): "dimensions arcs",
     (1, 8192): "encoder_hidden scorer_hidden",
@@ -174,14 +147,30 @@ _SHARES = {  # and those that need not be
     (0.0, 1e9): "clip",
     (0.0, 0.999999): "ema",
 }
+_CHOICES = {
+    "activation": ("gelu_tanh", "relu", "tanh"),
+    "readout": ("ends", "mean"),
+    "optimizer": ("adam", "adamw"),
+    "schedule": ("constant", "cosine"),
+    "amp": ("none", "tf32"),
+}
 
 
-def _check_numbers(config: TrainingConfig) -> None:
-    for ranges, legal, kind in ((_WHOLE, int, "a whole number"), (_SHARES, int | float, "a number")):
+def _check(config: TrainingConfig) -> None:
+    for name, legal in {"encoder": (AUTO, *item_encoders()), **_CHOICES}.items():
+        if getattr(config, name) not in legal:
+            got = getattr(config, name)
+            raise InputError(f"training setting {name!r} must be one of {', '.join(legal)}; got {got!r}")
+    if len(config.scorer_weights) != len(config.scorers) or not all(w > 0 for w in config.scorer_weights):
+        raise InputError(
+            f"scorer_weights must be {len(config.scorers)} numbers above 0, one per scorer; "
+            f"got {list(config.scorer_weights)}"
+        )
+    for ranges, types, kind in ((_WHOLE, int, "a whole number"), (_SHARES, int | float, "a number")):
         for (low, high), names in ranges.items():
             for name in names.split():
                 value = getattr(config, name)
-                if not isinstance(value, legal) or isinstance(value, bool) or not low <= value <= high:
+                if not isinstance(value, types) or isinstance(value, bool) or not low <= value <= high:
                     told = f"must be {kind} from {low:g} to {high:g}; got {value!r}"
                     raise InputError(f"training setting {name!r} {told}")
     if not all(isinstance(width, int) and width >= 1 for width in config.widths):

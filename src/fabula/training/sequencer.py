@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,12 @@ from fabula.evaluation.information import makers
 from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.media.music.tracks import LOGGED
 from fabula.models.file import read_tensors
+from fabula.models.scorers.bilstm import LONGEST
 from fabula.models.transform import Transform
 from fabula.training.data import ItemPool, Rows, check_collections, fit_transform, make_pool, plan_epoch, take
 from fabula.training.distributed import World, join
-from fabula.training.loop import Learner, Loss, optimise, seed_of
+from fabula.training.loop import Learner, Loss, Progress, optimise, seed_of
 
-LONGEST = 20.0  # the paper's longest collection, the unit of a length
 _AT_ONCE = 1 << 13  # items scored together, beams counted
 
 
@@ -35,13 +36,14 @@ class SequencerNet(nn.Module):
     A set encoder without positions, and a decoder that points at the next item.
     """
 
-    def __init__(self, inputs: int, *, width: int, heads: int, layers: int, dropout: float) -> None:
+    def __init__(self, item_shape: tuple[int, ...], config: "SequencerConfig") -> None:
         super().__init__()
-        self.embed = nn.Linear(2 * inputs, width)
-        self.encoder = nn.ModuleList(TransformerBlock(width, heads, dropout, crossed=False) for _ in range(layers))
+        width, block = config.width, partial(TransformerBlock, config.width, config.heads, config.dropout)
+        self.embed = nn.Linear(2 * math.prod(item_shape), width)
+        self.encoder = nn.ModuleList(block(crossed=False) for _ in range(config.layers))
         self.start = nn.Parameter(0.02 * torch.randn(width))
         self.place = nn.Sequential(nn.Linear(3, width), nn.GELU(), nn.Linear(width, width))
-        self.decoder = nn.ModuleList(TransformerBlock(width, heads, dropout, crossed=True) for _ in range(layers))
+        self.decoder = nn.ModuleList(block(crossed=True) for _ in range(config.layers))
         self.query, self.key = nn.LayerNorm(width), nn.LayerNorm(width)
         self.point = nn.Linear(width, width, bias=False)
         nn.init.zeros_(self.point.weight)  # it starts from no opinion
@@ -63,7 +65,10 @@ class SequencerNet(nn.Module):
         m = placed.shape[1]
         chosen = items.gather(1, placed.unsqueeze(2).expand(b, m, width))
         hidden = torch.cat([self.start.expand(b, 1, width), chosen], dim=1)
-        hidden = hidden + self.place(self._positions(m + 1, n, items))
+        # Where each step stands: from the start, from the end, and how long the collection is; (m + 1, 3).
+        j = torch.arange(m + 1, device=items.device, dtype=items.dtype)
+        ends = torch.stack([j, n - 1 - j]) / max(n - 1, 1)
+        hidden = hidden + self.place(torch.cat([ends.T, torch.full_like(j, n / LONGEST).unsqueeze(1)], dim=1))
         for block in self.decoder:
             hidden = block(hidden, items)
         logits = self.query(self.point(hidden)) @ self.key(items).transpose(1, 2) / math.sqrt(width)
@@ -78,13 +83,6 @@ class SequencerNet(nn.Module):
         truth = torch.arange(n, device=features.device).expand(b, n)
         steps = self.decode(self.encode(features), truth[:, :-1]).log_softmax(2)  # (b, n, n)
         return steps.diagonal(dim1=1, dim2=2).sum(1)
-
-    @staticmethod
-    def _positions(steps: int, n: int, like: Tensor) -> Tensor:
-        """Where each step stands: from the start, from the end, and how long the collection is; (steps, 3)."""
-        j = torch.arange(steps, device=like.device, dtype=like.dtype)
-        ends = torch.stack([j, n - 1 - j]) / max(n - 1, 1)
-        return torch.cat([ends.T, torch.full_like(j, n / LONGEST).unsqueeze(1)], dim=1)
 
 
 class TransformerBlock(nn.Module):
@@ -174,32 +172,42 @@ def train_sequencer(
     config: SequencerConfig | None = None,
     *,
     device: str = "auto",
-    progress: Callable[[int, int, float], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> Sequencer:
-    """Train the direct sequencer to predict the next item; validation decides which epoch is kept.
-
-    ``progress`` is called as ``progress(epoch, epochs, bits)``.
-    """
+    """Train the direct sequencer to predict the next item; validation decides which epoch is kept."""
     how = config or SequencerConfig()
     check_collections(collections, role="training")
     check_collections(validation, role="validation")
     transform = fit_transform(collections, tuple(how.features or collections[0].feature_names), how.logged, how.bound)
-    with join(device) as world:
-        pool, held_out = (make_pool(part, transform, world.device) for part in (collections, validation))
-        learner = SequencerLearner(pool, held_out, how, transform, world)
-        run = optimise(learner, progress=progress and (lambda one: progress(one.epoch, one.epochs, one.bits["order"])))
+    world = join(device)
+    pool, held_out = (make_pool(part, transform, world.device) for part in (collections, validation))
+    run = optimise(SequencerLearner(pool, held_out, how, world), progress=progress)
     history = (0.0, *(epoch.bits["order"] for epoch in run.history))
     return Sequencer(run.best_net(), transform, how, max(history), history)
 
 
+@torch.no_grad()
 def sequence_all(model: Sequencer, collections: Sequence[Collection], beam: int = 8) -> list[Ints]:
     """The likeliest orderings that a beam search finds, whatever the order given; equal items keep theirs."""
     if beam < 1:
         raise InputError(f"a beam keeps at least 1 beginning; got {beam}")
     out: list[Ints] = [np.zeros(len(c), dtype=np.intp) for c in collections]
+    net = model.net.eval()
     for rows, features in _by_length(model, collections, beam):
-        for row, ordering in zip(rows, _beam_search(model.net, features, beam), strict=True):
-            out[row] = ordering
+        b, n, _ = features.shape
+        items = net.encode(features)
+        placed = torch.zeros(b, 1, 0, dtype=torch.long, device=features.device)  # (b, beams, m)
+        scores = torch.zeros(b, 1, device=features.device)
+        for _ in range(n):
+            beams, m = placed.shape[1:]
+            known = items.repeat_interleave(beams, dim=0)
+            steps = net.decode(known, placed.reshape(b * beams, m))[:, -1].log_softmax(1)  # (b * beams, n)
+            total = (scores.unsqueeze(2) + steps.view(b, beams, n)).flatten(1)
+            scores, best = total.topk(min(beam, beams * (n - m)), dim=1)
+            kept = placed.gather(1, (best // n).unsqueeze(2).expand(-1, -1, m))
+            placed = torch.cat([kept, (best % n).unsqueeze(2)], dim=2)
+        for row, ordering in zip(rows, placed[:, 0].cpu().numpy(), strict=True):
+            out[row] = ordering.astype(np.intp)
     return out
 
 
@@ -221,44 +229,12 @@ def information_bits(model: Sequencer, collections: Sequence[Collection]) -> Int
     return mean_interval((log_likelihoods(model, collections) + chance) / math.log(2), makers(collections))
 
 
-def _by_length(model: Sequencer, collections: Sequence[Collection], beam: int) -> Iterator[tuple[list[int], Tensor]]:
+def _by_length(model: Sequencer, collections: Sequence[Collection], beam: int) -> Iterator[tuple[Ints, Tensor]]:
     """Collections of one length together, some at a time: their numbers, and their features (b, n, f)."""
-    device = model.net.start.device
-    groups: dict[int, list[int]] = {}
-    for number, collection in enumerate(collections):
-        groups.setdefault(len(collection), []).append(number)
-    for n, members in groups.items():
-        size = max(1, _AT_ONCE // (n * beam))
-        for start in range(0, len(members), size):
-            rows = members[start : start + size]
-            values = [model.transform.apply(collections[i].columns(model.transform.feature_names)) for i in rows]
-            stacked = np.stack(values).astype(np.float32).reshape(len(rows), n, -1)
-            yield rows, torch.from_numpy(stacked).to(device)
-
-
-@torch.no_grad()
-def _beam_search(net: SequencerNet, features: Tensor, beam: int) -> Ints:
-    """Features (b, n, f) to orderings (b, n)."""
-    b, n, _ = features.shape
-    net.eval()
-    items = net.encode(features)
-    placed = torch.zeros(b, 1, 0, dtype=torch.long, device=features.device)  # (b, beams, m)
-    scores = torch.zeros(b, 1, device=features.device)
-    for _ in range(n):
-        beams, m = placed.shape[1:]
-        known = items.repeat_interleave(beams, dim=0)
-        steps = net.decode(known, placed.reshape(b * beams, m))[:, -1].log_softmax(1)  # (b * beams, n)
-        total = (scores.unsqueeze(2) + steps.view(b, beams, n)).flatten(1)
-        scores, best = total.topk(min(beam, beams * (n - m)), dim=1)
-        kept = placed.gather(1, (best // n).unsqueeze(2).expand(-1, -1, m))
-        placed = torch.cat([kept, (best % n).unsqueeze(2)], dim=2)
-    return np.asarray(placed[:, 0].cpu().numpy(), dtype=np.intp)
-
-
-def make_net(config: SequencerConfig, transform: Transform) -> SequencerNet:
-    """The net a config describes, for items of the transform's shape."""
-    sizes = {"width": config.width, "heads": config.heads, "layers": config.layers}
-    return SequencerNet(math.prod(transform.item_shape), **sizes, dropout=config.dropout)
+    pool = make_pool(collections, model.transform, model.net.start.device)
+    numbers = np.argsort([len(c) for c in collections], kind="stable")
+    for length, chosen in pool.parts(max(1, _AT_ONCE // (max(pool.by_length) * beam))):
+        yield numbers[chosen.cpu().numpy()], pool.whole(chosen, length)["values"].flatten(2)
 
 
 class SequencerLearner(Learner):
@@ -267,10 +243,8 @@ class SequencerLearner(Learner):
     averages = False
     size = 1
 
-    def __init__(
-        self, pool: ItemPool, validation: ItemPool, config: SequencerConfig, transform: Transform, world: World
-    ) -> None:
-        self.pool, self.validation, self.config, self.transform, self.world = pool, validation, config, transform, world
+    def __init__(self, pool: ItemPool, validation: ItemPool, config: SequencerConfig, world: World) -> None:
+        self.pool, self.validation, self.config, self.world = pool, validation, config, world
         self.epochs, self.clip = config.epochs, config.clip
         self._planning = torch.Generator().manual_seed(seed_of(config.seed, 1))
         self._drawing = torch.Generator(pool.device).manual_seed(seed_of(config.seed, 2))
@@ -278,7 +252,7 @@ class SequencerLearner(Learner):
     def make_net(self) -> nn.Module:
         """The net, its weights by the seed."""
         torch.manual_seed(seed_of(self.config.seed, 0))
-        return make_net(self.config, self.transform)
+        return SequencerNet(self.pool.values.shape[1:], self.config)
 
     def start(self, net: nn.Module) -> tuple[nn.Module, dict[str, float]]:
         """The net before any training tells nothing."""
@@ -342,7 +316,7 @@ def save_sequencer(path: str | Path, model: Sequencer) -> Path:
     return write_whole(path, save(tensors, metadata={"fabula": json.dumps(document)}))
 
 
-def load_sequencer(path: str | Path, *, device: str = "cpu") -> Sequencer:
+def load_sequencer(path: str | Path) -> Sequencer:
     """Read what :func:`save_sequencer` wrote."""
     try:
         tensors, metadata = read_tensors(read_bytes(path))
@@ -360,9 +334,8 @@ def load_sequencer(path: str | Path, *, device: str = "cpu") -> Sequencer:
         config = SequencerConfig(**settings)
         names, logged = tuple(said["names"]), tuple(said["logged"])
         transform = Transform(names, logged, np.array(said["mean"]), np.array(said["deviation"]), said["bound"])
-        net = make_net(config, transform)
+        net = SequencerNet(transform.item_shape, config)
         net.load_state_dict({name: torch.from_numpy(tensor) for name, tensor in tensors.items()})
-        net = net.to(torch.device(device)).eval()
-        return Sequencer(net, transform, config, float(document["bits"]), tuple(document["history"]))
+        return Sequencer(net.eval(), transform, config, float(document["bits"]), tuple(document["history"]))
     except (FabulaError, KeyError, TypeError, ValueError, RuntimeError) as error:
         raise ModelError(f"{path}: is a broken sequencer ({' '.join(str(error).split())[:200]})") from error

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -16,19 +16,17 @@ from fabula.core.collection import Collection
 from fabula.core.fingerprints import Fingerprints, fingerprints_of
 from fabula.errors import InputError
 from fabula.evaluation.controls import Parts, keep_only, noise_features, shuffle_orders, shuffle_titles
-from fabula.evaluation.information import mutual_information, suppress_seen_warning
-from fabula.models.encoders.set import Array, SetInputs, SetSpec, as_set
+from fabula.evaluation.information import information_gain, mutual_information, suppress_seen_warning
+from fabula.models.encoders.set import SetInputs, SetSpec, as_set
 from fabula.models.model import Model
-from fabula.models.titles import Vocabulary
 from fabula.training import loop
-from fabula.training.audit import NOISE, ORDERS, TITLES, Report, Trained
+from fabula.training.audit import NOISE, ORDERS, TITLES, Report, Trained, compact, round_off
 from fabula.training.data import ItemPool
 from fabula.training.distributed import World, join, same_everywhere
 from fabula.training.nets import set_net
 from fabula.training.nets.set_net import SetBatch, SetNet
 from fabula.training.recipes import SetRecipe
 
-ASIDE = 0.08  # share of the artists that decides when to stop
 BOTH = "arcs + flow"
 SCORERS = {BOTH: None, "arcs": "arcs", "flow": "flow"}
 DRAWS = 16  # of negatives, where a result is measured
@@ -39,7 +37,7 @@ Tables = Callable[[SetBatch], tuple[Tensor, Tensor]]
 
 @dataclass(frozen=True, eq=False)
 class SetTraining:
-    """Collections and a recipe for a set model, as :func:`train_sets` takes them."""
+    """Collections of 2 items or more, of whose features any may be missing, and a recipe for a set model."""
 
     parts: Parts
     spec: SetSpec
@@ -47,6 +45,8 @@ class SetTraining:
     device: str = "auto"
     begin: Model | None = None
     scorers: tuple[str, ...] = (BOTH,)  # that are measured
+    card: Mapping[str, Any] = field(default_factory=dict)  # how the model's card begins
+    origin: str = ""  # what the model to begin with is called
 
     @property
     def controls(self) -> tuple[str, ...]:
@@ -71,74 +71,45 @@ class SetTraining:
         return replace(self, parts=noise, spec=replace(spec, titles=False), config=alone)
 
     def train(self, *, progress: Report | None = None) -> Trained:
-        """Train; measure arcs and flow, together or alone."""
-        training, validation = self.parts.training, self.parts.validation
-        options: dict[str, Any] = {"start": self.begin, "device": self.device, "progress": progress}
-        done = train_sets(training, validation, self.spec, self.config, **options)
-        with suppress_seen_warning():
-            found = {
-                name: mutual_information(done.model, self.parts.test, draws=DRAWS, scorer=SCORERS[name])
-                for name in self.scorers
-            }
-        return replace(done, information=found)
+        """Train; measure arcs and flow, together or alone.
 
-
-def train_sets(
-    train: Sequence[Collection],
-    aside: Sequence[Collection] | None = None,
-    spec: SetSpec | None = None,
-    recipe: SetRecipe | None = None,
-    *,
-    start: Model | None = None,
-    device: str = "auto",
-    progress: Report | None = None,
-) -> Trained:
-    """Train a set model on collections of 2 items or more in true order; of their features any may be missing.
-
-    Nothing is measured but on those set ``aside``, which decide when to stop: by default 8 % of the artists. ``start``
-    is a model to go on from, kept where nothing does better on them. Under ``torchrun`` every process calls this with
-    the same arguments: each takes its share of every batch, all get the same result, and the first alone calls
-    ``progress``.
-    """
-    recipe = recipe or SetRecipe()
-    if not train:
-        raise InputError("at least one collection is needed to train")
-    if aside is None:
-        train, aside = set_aside(train, recipe.seed)
-    dropout = set_net.Dropout(recipe.dropout, recipe.title_dropout, recipe.word_dropout)
-    if start is not None:
-        mean, deviation = start.tensors["transform.mean"], start.tensors["transform.deviation"]
-        own = as_set(start.encoder)
-        read: set_net.Reading = (own.spec, mean, deviation, own.vocabulary)
-        net = set_net.as_net(start, dropout)
-    else:
-        read = set_net.learn_inputs(
-            train, spec or SetSpec(train[0].feature_names), tokens=recipe.tokens, grams=recipe.grams
-        )
-        net = SetNet(read[0], recipe.seed, dropout)
-    with join(device) as world:
-        same_everywhere(world, set_fingerprint(train))
-        pool, decide = (prepare(part, *read, device=world.device) for part in (train, aside))
+        The model to begin with is kept where nothing does better on the validation side. Under ``torchrun`` every
+        process calls this on the same: each takes its share of every batch, all get the same result, and the first
+        alone calls ``progress``.
+        """
+        recipe, begin = self.config, self.begin
+        training, aside = self.parts.training, self.parts.validation
+        if begin is not None:
+            mean, deviation = begin.tensors["transform.mean"], begin.tensors["transform.deviation"]
+            own = as_set(begin.encoder)
+            read = set_net.Reading(own.spec, mean, deviation, own.vocabulary)
+            net = set_net.as_net(begin, recipe)
+        else:
+            read = set_net.learn_inputs(training, self.spec, tokens=recipe.tokens, grams=recipe.grams)
+            net = SetNet(read.spec, recipe)
+        world = join(self.device)
+        same_everywhere(world, set_fingerprint(training))
+        pool, decide = (prepare(part, read, device=world.device) for part in (training, aside))
         net = net.to(world.device)
-        before = None if start is None else float(collection_bits(net.eval(), decide, draws=4).mean())
+        before = None if begin is None else float(collection_bits(net.eval(), decide, draws=4).mean())
         run = loop.optimise(SetLearner(net, pool, decide, recipe, world, before), progress=progress)
-    record = _record(train, aside, recipe, run, start)
-    if world.size > 1:
-        record["processes"] = world.size
-    model = set_net.as_model(run.best_net(), *read[1:], training=record)
-    return Trained(model, {}, run.history, recipe, run.best_epoch, before)
-
-
-def set_aside(collections: Sequence[Collection], seed: int = 0) -> tuple[list[Collection], list[Collection]]:
-    """Collections to train on and those of some artists set aside, at least one each."""
-    artists = sorted({set_net.artist_of(collection) for collection in collections})
-    if len(artists) < 2:
-        raise InputError("collections of at least 2 artists are needed to set some aside; give those to set aside")
-    count = min(max(1, round(ASIDE * len(artists))), len(artists) - 1)
-    drawn = np.random.default_rng(seed).choice(len(artists), count, replace=False)
-    chosen = {artists[i] for i in drawn}
-    rest = [collection for collection in collections if set_net.artist_of(collection) not in chosen]
-    return rest, [collection for collection in collections if set_net.artist_of(collection) in chosen]
+        record = _record(training, aside, recipe, run, begin)
+        if world.size > 1:
+            record["processes"] = world.size
+        model = set_net.as_model(run.best_net(), read, training=record)
+        with suppress_seen_warning():
+            test = self.parts.test
+            found = {n: mutual_information(model, test, draws=DRAWS, scorer=SCORERS[n]) for n in self.scorers}
+        gained = None if begin is None else information_gain(model, begin, self.parts.test)
+        if BOTH in found:
+            history, bits = compact(run.history), round_off(found[BOTH], "bits", "low", "high", "collections")
+            model.training["history"] = {"loss": history["loss"], "bits": history["bits"][BOTH]}
+            model.card = {**self.card, "bits": bits}
+        if gained is not None:
+            more = round_off(gained, "mean", "low", "high")
+            told = {"bits": more["mean"], "low": more["low"], "high": more["high"], "collections": gained.n}
+            model.card |= {"from": self.origin, "gained": told}
+        return Trained(model, found, run.history, recipe, run.best_epoch, before, gained)
 
 
 def _record(
@@ -219,8 +190,7 @@ class SetLearner(loop.Learner):
 
     def plan(self, epoch: int) -> list[tuple[int, Tensor, Tensor]]:
         """Length, numbers (B,) of collections and the items (B, m) taken of each: all once, some cut to parts."""
-        plan, drawn = self._plan, list[tuple[int, Tensor]]()
-        batches = []
+        plan, drawn, batches = self._plan, list[tuple[int, Tensor]](), []
         for n, chosen in self.pool.by_length.items():
             mixed = chosen[torch.from_numpy(plan.permutation(len(chosen)))]
             drawn.extend((n, part) for part in torch.split(mixed, self.recipe.batch))
@@ -289,56 +259,41 @@ def _uniform(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
     return torch.rand(shape, device=generator.device, generator=generator)
 
 
-def only(x: SetBatch, features: Sequence[int], *, titles: bool) -> SetBatch:
-    """A batch of which nothing but some features, and titles or not, is known."""
-    shown = torch.zeros(x.known.shape[-1], device=x.known.device)
-    shown[list(features)] = 1.0
-    return x._replace(known=x.known * shown, titled=x.titled * float(titles))
+def only(tables: Tables, features: Sequence[int], *, titles: bool = True) -> Tables:
+    """The tables of a net that is shown nothing but some features, and titles or not."""
+
+    def limit(x: SetBatch) -> tuple[Tensor, Tensor]:
+        shown = torch.zeros(x.known.shape[-1], device=x.known.device)
+        shown[list(features)] = 1.0
+        return tables(x._replace(known=x.known * shown, titled=x.titled * float(titles)))
+
+    return limit
 
 
 def collection_bits(
-    tables: Tables,
-    pool: ItemPool,
-    *,
-    features: Sequence[int] | None = None,
-    titles: bool = True,
-    flow: bool = True,
-    negatives: int = 31,
-    draws: int = 8,
-    seed: int = 0,
+    tables: Tables, pool: ItemPool, *, negatives: int = 31, draws: int = 8, seed: int = 0
 ) -> NDArray[np.float64]:
     """The InfoNCE bound of each collection, (collections,) bits: its true ordering against independent uniform ones.
 
-    ``tables``: from a batch to position and flow scores, (B, n, n) each. ``features``: columns that may be seen, all by
-    default; ``titles``, ``flow``: whether titles may be seen, and whether flow counts.
+    ``tables``: from a batch to position and flow scores, (B, n, n) each.
     """
     bits = np.zeros(len(pool))
     generator = torch.Generator(pool.device).manual_seed(seed)
-    seen = list(range(pool.values.shape[1])) if features is None else list(features)
     with torch.no_grad():
         for length, part in pool.parts(256):
-            positions, follow = tables(only(SetBatch(**pool.whole(part, length)), seen, titles=titles))
-            follow = follow if flow else torch.zeros_like(follow)
-            found = loop.table_bits(positions, follow, negatives, draws, generator)
+            positions, flow = tables(SetBatch(**pool.whole(part, length)))
+            found = loop.table_bits(positions, flow, negatives, draws, generator)
             bits[part.cpu().numpy()] = found.cpu().numpy()
     return bits
 
 
 def prepare(
-    collections: Sequence[Collection],
-    spec: SetSpec,
-    mean: Array,
-    deviation: Array,
-    vocabulary: Vocabulary,
-    *,
-    device: torch.device | str = "cpu",
+    collections: Sequence[Collection], read: set_net.Reading, *, device: torch.device | str = "cpu"
 ) -> ItemPool:
     """Collections in true order as a pool for training or measuring; groups are artists."""
     numbers: dict[str, int] = {}
     groups = [numbers.setdefault(set_net.artist_of(c), len(numbers)) for c in collections]
-    return set_pool(
-        [set_net.as_inputs(c, spec, mean, deviation, vocabulary) for c in collections], groups, device=device
-    )
+    return set_pool([set_net.as_inputs(c, read) for c in collections], groups, device=device)
 
 
 def set_pool(
@@ -362,5 +317,5 @@ def set_fingerprint(collections: Sequence[Collection]) -> str:
     digest = hashlib.sha256()
     for collection in collections:
         digest.update(repr((collection.id, [item.title for item in collection.items])).encode())
-        digest.update(set_net.pick(collection, sorted(collection.feature_names)).astype("<f4").tobytes())
+        digest.update(collection.columns(sorted(collection.feature_names)).astype("<f4").tobytes())
     return digest.hexdigest()[:16]

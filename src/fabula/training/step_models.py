@@ -7,7 +7,7 @@ Markov chains that walk on from step to step while the weights change (persisten
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -25,6 +25,7 @@ from fabula.core.energy import ALWAYS, FUNCTIONS, KERNELS, Energy, position_basi
 from fabula.core.sampling import Walk
 from fabula.errors import InputError
 from fabula.evaluation.information import Information, summarise_bits
+from fabula.evaluation.intervals import mean_interval
 from fabula.models.encoders.measures import stand_out
 from fabula.training.audit import NOISE, ORDERS, Report, Trained
 from fabula.training.distributed import World
@@ -209,7 +210,11 @@ class ChainLearner(Learner):
         self.epochs = recipe.steps
         self._rng = np.random.default_rng(recipe.seed)
         self.scale = _scales(examples, self._rng)
-        self._varying = _varying(examples[0])
+        one = examples[0]  # a table that is the same both ways adds up to the same in every order
+        matters = np.ones((len(one.pairs), KERNELS), dtype=bool)
+        matters[[np.allclose(table, table.T, atol=1e-6) for table in one.pairs], ALWAYS] = False
+        arcs = np.ones(one.standing.shape[1] * FUNCTIONS, dtype=bool)
+        self._varying = np.concatenate([arcs, matters.ravel()])
         self._orders = [np.argsort(self._rng.random((recipe.chains, len(one))), axis=1) for one in examples]
         _keep(examples)
 
@@ -242,9 +247,8 @@ class ChainLearner(Learner):
         walk = partial(_walk, Weights.of(flat, self.examples[0]))
         seeds = [(self.recipe.seed, step, number) for number in range(len(packs))]
         total = np.zeros(len(flat))
-        for pack, (gap, orders) in zip(
-            packs, self._run(walk, packs, [[self._orders[i] for i in pack] for pack in packs], seeds), strict=True
-        ):
+        walks = self._run(walk, packs, [[self._orders[i] for i in pack] for pack in packs], seeds)
+        for pack, (gap, orders) in zip(packs, walks, strict=True):
             total += gap
             for i, order in zip(pack, orders, strict=True):
                 self._orders[i] = order
@@ -267,8 +271,10 @@ def _walk(
     """Let the chains of some examples walk on: what the true orders have more than those drawn, and these."""
     examples, chains = [_HELD[0][i] for i in pack], len(orders[0])
     walk = Walk([weights.energy_of(one) for one in examples], chains)
-    start = np.concatenate([_fill(own, walk.n) for own in orders])
-    walked = walk.round(start, 1.0, np.random.default_rng(seed)).reshape(len(pack), chains, walk.n)
+    start = np.tile(np.arange(walk.n), (len(pack), chains, 1))  # filled up with some that stay at the end
+    for row, own in zip(start, orders, strict=True):
+        row[:, : own.shape[1]] = own
+    walked = walk.round(start.reshape(-1, walk.n), 1.0, np.random.default_rng(seed)).reshape(start.shape)
     found = [own[:, : len(one)] for own, one in zip(walked, examples, strict=True)]
     total = np.zeros(weights.arcs.size + weights.reach.size)
     for one, own in zip(examples, found, strict=True):
@@ -290,30 +296,12 @@ def _packs(chosen: Sequence[int], sizes: Sequence[int]) -> Iterator[list[int]]:
         yield pack
 
 
-def _fill(orders: Ints, n: int) -> Ints:
-    """Orderings filled up to n items with some that stay at the end."""
-    more = np.arange(orders.shape[1], n)
-    return np.concatenate([orders, np.broadcast_to(more, (len(orders), len(more)))], axis=1)
-
-
 def sums_of(one: Example, orderings: Ints) -> Floats:
     """What the weights are multiplied with, for each of some orderings (r, n): shape (r, f * 12 + k * 7)."""
-    reach = sum_pairs(one.pairs, orderings)
-    return np.concatenate([_arc_sums(one, orderings), reach.reshape(len(orderings), -1)], axis=1)
-
-
-def _arc_sums(one: Example, orderings: Ints) -> Floats:
     basis = position_basis(len(one)).astype(np.float64)  # (12, n)
     arcs = np.einsum("rnf,bn->rfb", one.standing[orderings], basis, optimize=True)
-    return np.asarray(arcs.reshape(len(orderings), -1))
-
-
-def _varying(one: Example) -> NDArray[np.bool_]:
-    """Which weights matter: a table that is the same both ways adds up to the same in every order."""
-    even = np.array([np.allclose(table, table.T, atol=1e-6) for table in one.pairs], dtype=bool)
-    found = np.ones((len(one.pairs), KERNELS), dtype=bool)
-    found[even, ALWAYS] = False
-    return np.concatenate([np.ones(one.standing.shape[1] * FUNCTIONS, dtype=bool), found.ravel()])
+    reach = sum_pairs(one.pairs, orderings)
+    return np.concatenate([each.reshape(len(orderings), -1) for each in (arcs, reach)], axis=1)
 
 
 def _scales(examples: Sequence[Example], rng: np.random.Generator) -> Floats:
@@ -333,69 +321,54 @@ def learn_neighbours(
     examples: Sequence[Example],
     *,
     negatives: int,
-    penalty: float,
     rng: np.random.Generator,
     near: Floats | None = None,
     hold: float = RIDGE,
 ) -> Floats:
-    """The weights of arcs and of flow between neighbours: shape (f * 12 + k,), arcs first.
+    """The weights (k,) of flow between neighbours.
 
-    They minimise the mean of -log(share of the true order's likelihood among its negatives') plus the penalty times the
-    squares of the weights of arcs, a convex problem; those of flow, so few that they need none where collections are
-    many, are held near to ``near`` (k,) by ``hold``: by default hardly, to none.
+    They minimise the mean of -log(share of the true order's likelihood among its negatives'), a convex problem. They
+    are held near to ``near`` (k,) by ``hold``: by default hardly, to none; so few need no more where collections are
+    many.
     """
     sums = [neighbour_sums(one, np.argsort(rng.random((negatives, len(one))), axis=1)) for one in examples]
-    arcs = examples[0].standing.shape[1] * FUNCTIONS
-    ridge, centre = np.full(sums[0].shape[1], hold), np.zeros(sums[0].shape[1])
-    ridge[:arcs] = penalty
-    if near is not None:
-        centre[arcs:] = near
-    net: LoglinearNet = optimise(ConvexLearner(np.stack(sums), ridge, centre)).best_net()
+    centre = np.zeros(len(examples[0].pairs)) if near is None else near
+    net: LoglinearNet = optimise(_ConvexLearner(np.stack(sums), hold, centre)).best_net()
     return net.array
 
 
-class ConvexLearner(Learner):
-    """InfoNCE against orders drawn once, by L-BFGS: one batch, one step that searches until it is done.
-
-    ``sums`` (c, r, w): what each ordering has, the true one first; ``ridge``, ``centre`` (w,): how firmly weights are
-    held near to what.
-    """
+class _ConvexLearner(Learner):
+    """InfoNCE against orders drawn once, by L-BFGS: one batch, one step that searches until it is done."""
 
     epochs, size, clip, averages = 1, 1, 0.0, False
     world = _ALONE
 
-    def __init__(self, sums: Floats, ridge: Floats, centre: Floats) -> None:
-        self._centre = centre
-        self._held = [torch.from_numpy(array) for array in (sums, ridge, centre)]
+    def __init__(self, sums: Floats, hold: float, centre: Floats) -> None:
+        # (c, r, w): what each ordering has, the true one first; how firmly weights are held near to what, (w,).
+        self._sums, self._hold, self._centre = torch.from_numpy(sums), hold, centre
 
     def make_net(self) -> nn.Module:
-        """The weights that the learned ones are held near to."""
         return LoglinearNet(self._centre)
 
     def make_optimizer(self, net: nn.Module) -> torch.optim.Optimizer:
-        """L-BFGS with a search along each line."""
         return torch.optim.LBFGS(net.parameters(), max_iter=200, line_search_fn="strong_wolfe")
 
     def plan(self, epoch: int) -> list[None]:
-        """All at once."""
         return [None]
 
     def loss(self, net: nn.Module, batch: None) -> Loss:
-        """Mean InfoNCE, and the ridge."""
-        sums, ridge, centre = self._held
-        away: Tensor = cast(LoglinearNet, net).weights - centre
-        return Loss(info_nce(net(sums)).mean() + (ridge * away.square()).sum())
+        away: Tensor = cast(LoglinearNet, net).weights - torch.from_numpy(self._centre)
+        return Loss(info_nce(net(self._sums)).mean() + (self._hold * away.square()).sum())
 
 
 def neighbour_sums(one: Example, orderings: Ints) -> Floats:
-    """Sums over positions and over neighbours of the true order and of orderings (r, n): (r + 1, f * 12 + k)."""
+    """Sums over neighbours of the true order and of orderings (r, n): (r + 1, k)."""
     orders = np.concatenate([np.arange(len(one))[np.newaxis], orderings])
-    flow = one.pairs[:, orders[:, :-1], orders[:, 1:]].sum(axis=2).T  # (r + 1, k)
-    return np.concatenate([_arc_sums(one, orders), flow], axis=1)
+    return np.asarray(one.pairs[:, orders[:, :-1], orders[:, 1:]].sum(axis=2).T, dtype=np.float64)
 
 
 def neighbour_scores(weights: Floats) -> Callable[[Example, Ints], Floats]:
-    """How weights (f * 12 + k,) score orderings, for :func:`bits_of`."""
+    """How weights (k,) score orderings, for :func:`bits_of`."""
     return lambda one, orderings: np.asarray(neighbour_sums(one, orderings)[1:] @ weights)
 
 
@@ -404,7 +377,7 @@ class NeighbourTraining:
     """Examples of which the flow between neighbours is learned; each maker's are set aside in turn."""
 
     examples: Sequence[Example]
-    export: "Callable[[Floats, Crossed], Any]"  # makes the model of the weights and of what was found
+    export: Callable[[Floats, Mapping[str, Any]], Any]  # makes the model of the weights and of what was found
     negatives: int = 127  # random orders beside each true one in training
     seed: int = 0
     near: Floats | None = None  # weights of a known model, (k,), held near the more firmly the fewer examples
@@ -417,25 +390,30 @@ class NeighbourTraining:
 
     def train(self, *, progress: Report | None = None) -> Trained:
         """Learn the weights of all, and measure with each maker's collections set aside."""
-        found = self._cross(progress)
-        info = summarise(found.bits, self.examples, NEGATIVES, DRAWS)
-        model = self.export(self._learn(self.examples), found)
-        return Trained(model, {"flow": info}, [], {"seed": self.seed, "negatives": self.negatives})
+        bits, beaten, known = self._cross(progress)
+        groups = [one.group for one in self.examples]
+        gained = None if self.near is None else mean_interval(bits - known, groups)
+        more: dict[str, Any] = {"collections": len(groups), "makers": len(set(groups))}
+        more |= {"bits": mean_interval(bits, groups), "beaten": mean_interval(beaten, groups), "gained": gained}
+        model = self.export(self._learn(self.examples), more)
+        info = summarise(bits, self.examples, NEGATIVES, DRAWS)
+        config = {"seed": self.seed, "negatives": self.negatives}
+        return Trained(model, {"flow": info}, [], config, gained=gained, more=more)
 
     def _learn(self, examples: Sequence[Example]) -> Floats:
         rng = np.random.default_rng(self.seed)
         hold = RIDGE if self.near is None else HOLD / len(examples)
-        return learn_neighbours(examples, negatives=self.negatives, penalty=0.0, rng=rng, near=self.near, hold=hold)
+        return learn_neighbours(examples, negatives=self.negatives, rng=rng, near=self.near, hold=hold)
 
-    def _cross(self, progress: Report | None) -> "Crossed":
-        """What is known of each under weights learned from other makers, and under the known ones."""
+    def _cross(self, progress: Report | None) -> Floats:
+        """Of each, set aside: bits, the share of shuffles beaten, bits under the known weights (0: none); (3, c)."""
         makers = sorted({one.group for one in self.examples})
         if len(makers) < 2:
             raise InputError("collections of at least two makers are needed, so that some can be set aside")
         np.random.default_rng(self.seed).shuffle(makers)
         fold = {maker: k % FOLDS for k, maker in enumerate(makers)}
         count = min(FOLDS, len(makers))
-        bits, beaten, known = np.zeros((3, len(self.examples)))
+        bits, beaten, known = found = np.zeros((3, len(self.examples)))
         for k in range(count):
             held = [i for i, one in enumerate(self.examples) if fold[one.group] == k]
             weights = self._learn([one for one in self.examples if fold[one.group] != k])
@@ -445,17 +423,7 @@ class NeighbourTraining:
             beaten[held] = [share_beaten(one, weights, np.random.default_rng((self.seed, k))) for one in own]
             if progress is not None:
                 progress(Progress(k + 1, count, 0.0, {}, 0.0))
-        return Crossed(bits, beaten, known, [one.group for one in self.examples])
-
-
-@dataclass(frozen=True, eq=False)
-class Crossed:
-    """Of each example, set aside: bits, the share of shuffles beaten, bits under known weights (0: none), its maker."""
-
-    bits: Floats
-    beaten: Floats
-    known: Floats
-    groups: list[str]
+        return found
 
 
 def _mean_bits(examples: Sequence[Example], weights: Floats, seed: tuple[int, int]) -> Floats:
@@ -499,10 +467,10 @@ class Lexicon:
         if terms is None or not words:
             return np.zeros((n, 4))
         weights = self.without.get(group, self.weights)[terms.language]
-        return stand_out(_rows(terms, words) @ weights, np.zeros(4, dtype=bool))
+        return stand_out(stand_out(terms.rates(words)) @ weights)
 
 
-def learn_lexicon(collections: Sequence[tuple[str, Terms]], *, seed: int = 0) -> Lexicon:
+def learn_lexicon(collections: Sequence[tuple[str, Terms]]) -> Lexicon:
     """Learn which terms stand where from the terms of whole collections in their true order, each with its group."""
     words: dict[str, tuple[str, ...]] = {}
     weights: dict[str, Floats] = {}
@@ -513,11 +481,15 @@ def learn_lexicon(collections: Sequence[tuple[str, Terms]], *, seed: int = 0) ->
             continue
         words[language] = frequent([terms for _, terms in own])
         groups = sorted({group for group, _ in own})
-        fold = {
-            group: k % LEXICON_FOLDS for k, group in enumerate(np.random.default_rng(seed).permutation(groups).tolist())
-        }
-        sums = _sum_folds([(fold[group], terms) for group, terms in own], words[language])
+        mixed = np.random.default_rng(0).permutation(groups).tolist()
+        fold = {group: k % LEXICON_FOLDS for k, group in enumerate(mixed)}
         width = len(words[language])
+        sums: dict[int, Floats] = {}  # fold -> products of its rows with themselves and the goals; not all rows at once
+        for group, terms in own:
+            rows = stand_out(terms.rates(words[language]))
+            found = sums.setdefault(fold[group], np.zeros((width, width + 4)))
+            found[:, :width] += rows.T @ rows
+            found[:, width:] += rows.T @ _goals(len(rows))
         weights[language] = _ridge(sums.values(), width)
         parts = {k: _ridge((one for j, one in sums.items() if j != k), width) for k in sums}
         for group in groups:
@@ -537,27 +509,11 @@ def frequent(collections: Sequence[Terms]) -> tuple[str, ...]:
     return tuple(term for term, _ in sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_TERMS])
 
 
-def _rows(terms: Terms, words: Sequence[str]) -> Floats:
-    return stand_out(terms.rates(words), np.zeros(len(words), dtype=bool))
-
-
 def _goals(n: int) -> Floats:
     """What is learned of n positions: how late, how near to an end, the opening and the close; shape (n, 4)."""
     j, u = np.arange(n), np.linspace(-1, 1, n)
     goals = np.stack([u, u**2, np.exp(-j / 1.5), np.exp(-(n - 1 - j) / 1.5)], axis=1)
     return np.asarray(goals - goals.mean(axis=0))
-
-
-def _sum_folds(collections: Sequence[tuple[int, Terms]], words: Sequence[str]) -> dict[int, Floats]:
-    """Fold -> products of its rows with themselves and with the goals, (w, w + 4); all rows are never held at once."""
-    width = len(words)
-    found: dict[int, Floats] = {}
-    for fold, terms in collections:
-        rows = _rows(terms, words)
-        sums = found.setdefault(fold, np.zeros((width, width + 4)))
-        sums[:, :width] += rows.T @ rows
-        sums[:, width:] += rows.T @ _goals(len(rows))
-    return found
 
 
 def _ridge(folds: Iterable[Floats], width: int) -> Floats:

@@ -3,8 +3,6 @@
 uvicorn by itself waits for a request that has begun for as long as the other side likes.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hmac
 import re
@@ -14,6 +12,7 @@ import time
 from collections.abc import AsyncIterator, MutableMapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from typing import Any
@@ -34,7 +33,7 @@ from fabula.session.session import session_of
 from fabula.version import __version__
 from fabula.web.file_access import refuse_file
 from fabula.web.http_errors import add_error_handlers, error_response, unforeseen_response
-from fabula.web.open_collection import is_collection, open_paths
+from fabula.web.open_collection import is_collection, open_origin
 from fabula.web.open_jobs import OpenJobs
 from fabula.web.page_workspace import Workspaces, data_folder
 from fabula.web.routes import router
@@ -243,7 +242,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         loading = threading.Thread(target=_load_search, daemon=True)
         loading.start()
-        app.state.first = _open_first(store, jobs)
+        if chosen.first is not None and is_collection(chosen.first):
+            origin = Origin("path", str(chosen.first))
+            app.state.first = jobs.start(chosen.first.name, partial(open_origin, store, origin)).id
         yield
         jobs.cancel_all()
         store.close()
@@ -272,15 +273,6 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.add_middleware(SafetyMiddleware, settings=chosen, access=app.state.access)
     return app
-
-
-def _open_first(store: ServerStore, jobs: OpenJobs) -> str | None:
-    """Begin to open what is to be open at once: the job's id; None where that is no collection itself."""
-    roots, first = store.settings.roots, store.settings.first
-    if first is None or not is_collection(first):
-        return None
-    origin = Origin("path", str(first))
-    return jobs.start(first.name, lambda progress: open_paths(store, [first], roots, progress, origin)).id
 
 
 def _load_search() -> None:

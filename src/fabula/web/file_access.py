@@ -1,7 +1,5 @@
 """Files of this machine that the page may read: folders, the files of items, lists, and a file as an answer."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re
@@ -15,7 +13,7 @@ from fastapi.responses import Response, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.types import Receive, Scope, Send
 
-from fabula.core.files import Opener, open_file
+from fabula.core.files import Opener, open_file, split_stretch
 from fabula.errors import FileError, shown
 from fabula.media.children import call
 from fabula.media.registry import item_endings
@@ -36,6 +34,11 @@ def resolve_below(path: str | os.PathLike[str], roots: Sequence[Path]) -> Path |
     except (OSError, ValueError, RuntimeError):
         return None
     return real if any(real.is_relative_to(root) for root in roots) else None
+
+
+def resolve_item(path: str | os.PathLike[str], roots: Sequence[Path]) -> Path | None:
+    """The same, where the path may be of a stretch of a file (``side a.wav#t=12.5,200``)."""
+    return resolve_below(path, roots) or resolve_below(split_stretch(os.fspath(path))[0], roots)
 
 
 def check_below(path: str, roots: Sequence[Path]) -> Path:
@@ -119,7 +122,7 @@ class ItemFile:
 
 def find_file(path: str | os.PathLike[str], roots: Sequence[Path]) -> ItemFile | None:
     """The file at a path, links followed, where that lies in one of the roots; None where it does not."""
-    real = resolve_below(path, roots)
+    real = resolve_item(path, roots)
     root = next((root for root in roots if real is not None and real.is_relative_to(root)), None)
     if real is None or root is None:
         return None

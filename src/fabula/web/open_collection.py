@@ -1,7 +1,5 @@
 """Opening a collection for the page: read it, keep to what may be read, measure it, remember it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,18 +14,18 @@ from starlette.requests import ClientDisconnect, Request
 
 from fabula.core.collection import Item
 from fabula.core.display import name_some
-from fabula.core.files import guard_files, split_stretch
+from fabula.core.files import guard_files, move_stretch, split_stretch
 from fabula.errors import FabulaError, FileError, InputError, shown
 from fabula.media.extraction import Measuring
 from fabula.media.registry import item_endings, medium_of_file
 from fabula.session.measure import foresee_lengths
 from fabula.session.open import demo_folder, load_session
-from fabula.session.session import Asked, Session, source_session
+from fabula.session.session import Session, source_session
 from fabula.sources.folders import COMMON_NAMES, files_of, medium_of, natural_key, tell_beside
 from fabula.sources.libraries.library import named_in
-from fabula.sources.playlists.entries import Playlist, is_address, is_relative, resolve
+from fabula.sources.playlists.entries import is_address, is_relative, resolve
 from fabula.sources.registry import Opening, SeveralCollectionsError, Source, list_endings, open_source
-from fabula.web.file_access import ItemFile, check_list, find_file, guard_below, resolve_below
+from fabula.web.file_access import ItemFile, check_list, find_file, guard_below, resolve_below, resolve_item
 from fabula.web.http_errors import StatusError
 from fabula.web.open_jobs import JobProgress, Listing
 from fabula.web.server_store import OpenCollection, Origin, ServerStore, collection_id
@@ -49,17 +47,7 @@ class Received:
     name: str  # what it was called, folders in front, without anything that leads out of them
 
 
-@dataclass(frozen=True)
-class Upload:
-    """Files that came in together."""
-
-    id: str
-    files: tuple[Received, ...]
-    notes: tuple[str, ...] = ()  # what is to be told of them
-    left_out: tuple[tuple[str, str], ...] = ()  # (name, why) of what was not taken
-
-
-async def receive(request: Request, store: ServerStore, *, first: bool = False) -> Upload:
+async def receive(request: Request, store: ServerStore, *, first: bool = False) -> "Upload":
     """Store the files of a multipart request, but for what is neither an item nor a list.
 
     Nothing of it stays when it is too large, has too many files, or breaks off; with `first` as many files as may come
@@ -70,35 +58,32 @@ async def receive(request: Request, store: ServerStore, *, first: bool = False) 
         raise StatusError(415, "files come as multipart/form-data")
     if len(options[b"boundary"]) > _LONGEST_BOUNDARY:
         raise StatusError(400, f"a boundary may have {_LONGEST_BOUNDARY} characters at most")
-    upload, folder = store.new_upload()
-    receiving = _Receiving(store, upload, folder, first=first)
+    upload = Upload(store, first=first)
     try:
-        parser = MultipartParser(options[b"boundary"], receiving.callbacks())  # type: ignore[arg-type]
+        parser = MultipartParser(options[b"boundary"], upload.callbacks())  # type: ignore[arg-type]
         async for chunk in request.stream():
             await run_in_threadpool(parser.write, chunk)
-        if not receiving.whole:
+        if not upload.whole:
             raise StatusError(400, "the upload broke off")
-        if not receiving.files:
+        if not upload.files:
             raise StatusError(400, "nothing in the upload can be opened: no file of a known kind")
     except BaseException as error:
-        receiving.close()
-        store.drop_upload(upload)
+        upload.close()
+        store.drop_upload(upload.id)
         if isinstance(error, FormParserError):
             raise StatusError(400, f"the upload is not well-formed: {error}") from error
         if isinstance(error, ClientDisconnect):
             raise StatusError(400, "the upload broke off") from error
         raise
-    others = [(name, "is of no known kind") for name in receiving.others]
-    if receiving.beyond:
-        others.append((f"{receiving.beyond} more files", f"only the first {len(receiving.files)} were taken"))
-    return Upload(upload, tuple(receiving.files), receiving.notes(), tuple(others))
+    return upload
 
 
-class _Receiving:
-    """The parts of a request as they come in, byte by byte."""
+class Upload:
+    """Files that come in together, byte by byte."""
 
-    def __init__(self, store: ServerStore, upload: str, folder: Path, *, first: bool) -> None:
-        self.store, self.upload, self.folder, self.first = store, upload, folder, first
+    def __init__(self, store: ServerStore, *, first: bool) -> None:
+        self.store, self.first = store, first
+        self.id, self.folder = store.new_upload()
         self.files: list[Received] = []
         self.others: list[str] = []  # names of what is of no known kind
         self.cut: list[str] = []  # and of what is called at too great length
@@ -110,6 +95,7 @@ class _Receiving:
         self._size, self._all, self._parts = 0, 0, 0
 
     def callbacks(self) -> dict[str, object]:
+        """What a parser is to call."""
         return {
             "on_part_begin": self._begin,
             "on_header_field": self._header_field,
@@ -121,6 +107,14 @@ class _Receiving:
             "on_end": self._end,
         }
 
+    @property
+    def left_out(self) -> tuple[tuple[str, str], ...]:
+        """Name and why of what was not taken."""
+        others = [(name, "is of no known kind") for name in self.others]
+        beyond = (f"{self.beyond} more files", f"only the first {len(self.files)} were taken")
+        return (*others, beyond) if self.beyond else tuple(others)
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What is to be told of files that were not taken, or not under their whole names."""
         beyond = f"only the first {len(self.files)} files were taken, not {self.beyond} more" if self.beyond else ""
@@ -129,6 +123,7 @@ class _Receiving:
         return tuple(filter(None, (beyond, others, cut)))
 
     def close(self) -> None:
+        """End the file that is coming in."""
         if self._file is not None:
             self._file.close()
             self._file = None
@@ -190,7 +185,7 @@ class _Receiving:
         if self._all > limits.most_upload_bytes:
             raise StatusError(413, f"an upload may have {limits.most_upload_bytes:,} bytes at most")
         if self._file is not None:
-            self.store.count(self.upload, size)
+            self.store.count(self.id, size)
             self._file.write(data[start:end])
 
     def _end(self) -> None:
@@ -218,37 +213,40 @@ def _cut_name(name: str) -> str:
     return name if len(name) <= _LONGEST else name[: _LONGEST - len(_CUT) - len(ending)] + _CUT + ending
 
 
-def open_paths(
-    store: ServerStore,
-    paths: Sequence[str | Path],
-    roots: Sequence[Path],
-    progress: JobProgress,
-    origin: Origin,
-    by: str | None = None,
-) -> str:
-    """Open a folder, a list or a library, and no file outside the roots: the collection's id."""
+def open_origin(store: ServerStore, origin: Origin, progress: JobProgress, by: str | None = None) -> str:
+    """Open a demo, what lies below the folders named at start, or a library named there: the collection's id."""
+    path, roots = origin.path, store.settings.roots
+    if origin.kind == "demo":
+        path = str(demo_folder(DEMOS[origin.path or "music"][0]).resolve())
+        roots = (Path(path),)
+    elif origin.kind == "library":
+        roots = (*roots, *named_in(path))
     with guard_files(guard_below(roots)):
-        for path in paths:
-            if Path(path).suffix.lower() in list_endings():
-                check_list(Path(path))
+        if Path(path).suffix.lower() in list_endings():
+            check_list(Path(path))
         opening = Opening(
-            origin.collection, within=tuple(roots), progress=progress, stop=progress.stopped, medium=origin.medium
+            origin.collection, within=roots, progress=progress, stop=progress.stopped, medium=origin.medium
         )
-        session = open_within(store, open_source(paths, opening), roots, progress, by)
+        session = open_within(store, open_source([path], opening), roots, progress, by)
     source = session.source
     files = find_files(source.collection.items, source.folder, roots)
     pairs = zip(source.collection.items, files, strict=True)
-    items = tuple(item if file is None else replace(item, path=str(file.path)) for item, file in pairs)
-    playlist = None if source.playlist is None else _with_absolute_locations(source.playlist)
+    items = tuple(
+        item if file is None else replace(item, path=move_stretch(item.path, str(file.path))) for item, file in pairs
+    )
+    playlist = source.playlist
+    if playlist is not None and playlist.folder is not None:  # a browser saves it where it likes
+        entries = tuple(
+            replace(entry, location=resolve(entry.location, playlist.folder), raw=None)
+            if entry.location and is_relative(entry.location)
+            else entry
+            for entry in playlist.entries
+        )
+        playlist = replace(playlist, entries=entries)
     placed = replace(source, collection=replace(source.collection, items=items), playlist=playlist)
     opened = replace(session, source=placed)
     whole = find_file(source.path, roots) if source.cut else None
     return store.add(OpenCollection(collection_id(opened, origin), opened, files, origin, whole=whole))
-
-
-def open_library(store: ServerStore, progress: JobProgress, origin: Origin, by: str | None = None) -> str:
-    """Open a playlist of a library that was named at start: the collection's id."""
-    return open_paths(store, [origin.path], (*store.settings.roots, *named_in(origin.path)), progress, origin, by)
 
 
 def open_within(
@@ -269,7 +267,7 @@ def open_within(
         listing.mark(path)
         progress(done, total, path)
 
-    session = source_session(allowed, Measuring(progress=tell, stop=progress.stopped), Asked(by, model), guess=True)
+    session = source_session(allowed, Measuring(progress=tell, stop=progress.stopped), by, model, guess=True)
     listing.measured |= set(range(count))
     listing.left_out = session.source.left_out
     progress.show(listing)
@@ -293,27 +291,13 @@ def limit_source(source: Source, roots: Sequence[Path]) -> Source:
     if not source.files:
         return source
     items = source.collection.items
-    inside = [i for i, item in enumerate(items) if item.path and resolve_below(item.path, roots)] if roots else []
+    inside = [i for i, item in enumerate(items) if item.path and resolve_item(item.path, roots)] if roots else []
     if not inside:
         raise FileError(f"{source.path.name}: none of the {len(items)} files it names may be read by this page")
     outside = [item for i, item in enumerate(items) if i not in set(inside)]
     names = [shown(Path(item.path).name or item.label) for item in outside]
     left = ((name, "may not be read by this page") for name in names)
     return replace(source.only(inside), left_out=(*source.left_out, *left))
-
-
-def _with_absolute_locations(playlist: Playlist) -> Playlist:
-    """A playlist that leads to its files from any folder: a browser saves it where it likes."""
-    folder = playlist.folder
-    if folder is None:
-        return playlist
-    entries = tuple(
-        replace(entry, location=resolve(entry.location, folder), raw=None)
-        if entry.location and is_relative(entry.location)
-        else entry
-        for entry in playlist.entries
-    )
-    return replace(playlist, entries=entries)
 
 
 # Files that were uploaded: they are stored under numbers, and shown under the names they came with
@@ -327,7 +311,7 @@ def open_upload(
 ) -> str:
     """Open files that were uploaded, items or one list with or without the files it names: the collection's id."""
     names = {str(file.path): Path(file.name) for file in upload.files}
-    folder = (store.folder / upload.id).resolve()
+    folder = upload.folder.resolve()
 
     def report(done: int, total: int, file: str) -> None:
         progress(done, total, str(names.get(file, file)))
@@ -339,8 +323,8 @@ def open_upload(
         progress.show(listing)
 
     try:
-        within, medium = (folder.resolve(),), origin.medium
-        opening = Opening(origin.collection, within=within, progress=report, stop=progress.stopped, medium=medium)
+        medium = origin.medium
+        opening = Opening(origin.collection, within=(folder,), progress=report, stop=progress.stopped, medium=medium)
         with guard_files(guard_below([folder])):
             source, alone = _open_files(upload.files, opening)
             left = (*left, *alone)
@@ -390,29 +374,32 @@ def _open_list(listed: Received, files: Sequence[Received], opening: Opening) ->
         if not files or opening.collection is not None:
             raise
         return "a list of several" if isinstance(error, SeveralCollectionsError) else "a list that cannot be read"
-    named = set(_names_in(source))
+    named = set(map(_file_name, _paths_in(source)))
     unnamed = [Path(file.name).name for file in files if Path(file.name).name.casefold() not in named]
     if files and 2 * len(unnamed) > len(files):
         return f"a list that names {len(files) - len(unnamed) or 'none'} of the {len(files)} files here"
     return _with_files(source, files, listed), tuple((name, f"is not on {Path(listed.name).name}") for name in unnamed)
 
 
-def _names_in(source: Source) -> list[str]:
-    """The name of the file of each item of a list, wherever it lies."""
+def _file_name(path: str) -> str:
+    return split_stretch(path)[0].replace("\\", "/").rpartition("/")[2].casefold()
+
+
+def _paths_in(source: Source) -> list[str]:
+    """The path of each item of a list as it is named there, wherever it lies."""
     items = source.collection.items
     given = source.playlist.entries if source.playlist is not None else ()
-    paths = [given[row].location for row in source.rows] if given else [item.path for item in items]
-    return [split_stretch(path)[0].replace("\\", "/").rpartition("/")[2].casefold() for path in paths]
+    return [given[row].location for row in source.rows] if given else [item.path for item in items]
 
 
 def _with_files(source: Source, files: Sequence[Received], listed: Received) -> Source:
     """An uploaded table or playlist, its items at the uploaded files of the same name."""
     by_name = {Path(file.name).name.casefold(): file for file in files}
     items = []
-    for item, name in zip(source.collection.items, _names_in(source), strict=True):
-        own = by_name.get(name)
+    for item, path in zip(source.collection.items, _paths_in(source), strict=True):
+        own = by_name.get(_file_name(path))
         title = item.title or ("" if own is None else Path(own.name).stem)
-        items.append(item if own is None else replace(item, path=str(own.path), title=title))
+        items.append(item if own is None else replace(item, path=move_stretch(path, str(own.path)), title=title))
     if files and not source.files and source.playlist is not None:  # which were not where the list says
         source = replace(source, files=True, notes=())
     return _with_items(source, items, source.collection.title or Path(listed.name).stem)
@@ -437,18 +424,16 @@ def _with_titles(source: Source, files: Sequence[Received]) -> Source:
 
 def _with_names(source: Source, names: Names) -> Source:
     """The source with the names files came with in place of where they are stored."""
-    items = [_with_name(item, source.medium.places, names) for item in source.collection.items]
+    items = []
+    for item in source.collection.items:
+        places = {k: str(names[v]) for k, v in item.details.items() if k in source.medium.places and v in names}
+        file = split_stretch(item.path)[0]
+        path = move_stretch(item.path, str(names[file])) if file in names else item.path
+        items.append(replace(item, path=path, details={**item.details, **places} if places else item.details))
     changed = _with_items(source, items, source.collection.title)
     notes = tuple(_rename(note, names) for note in source.notes)
     left = _rename_pairs(source.left_out, names)
     return replace(changed, path=names.get(str(source.path), Path(source.path.name)), notes=notes, left_out=left)
-
-
-def _with_name(item: Item, places: frozenset[str], names: Names) -> Item:
-    """An item with names in place of where it is stored."""
-    named = {place: str(names[str(item.details[place])]) for place in places if item.details.get(place) in names}
-    changed = replace(item, details={**item.details, **named}) if named else item
-    return replace(changed, path=str(names[item.path])) if item.path in names else changed
 
 
 def _with_items(source: Source, items: list[Item], title: str) -> Source:
@@ -479,17 +464,11 @@ def list_demos() -> list[dict[str, Any]]:
     ]
 
 
-def open_demo(store: ServerStore, name: str, progress: JobProgress) -> str:
-    """Open a demo by its name on the page: the collection's id."""
-    folder = demo_folder(DEMOS[name][0]).resolve()
-    return open_paths(store, [folder], [folder], progress, Origin("demo", "" if name == "music" else name))
-
-
 def is_collection(folder: Path) -> bool:
     """Whether a folder is a collection itself, and none of several: of its files most lie in no folder within it."""
     within = (folder,)
     endings = medium_of([str(folder)], Opening(recursive=False, within=within))[0].endings
-    looked = islice(files_of([str(folder)], within=within), _MOST_LOOKED)
+    looked = islice(files_of([str(folder)], Opening(within=within)), _MOST_LOOKED)
     items = [Path(file) for file in looked if Path(file).suffix.lower() in endings]
     return 2 * sum(item.parent == folder for item in items) > len(items)
 
@@ -500,16 +479,12 @@ _GONE = "no previews: the files were sent to the page and went when it was close
 _ELSEWHERE = "no previews: the files are not in the folders named at start"
 
 
-def reopen(store: ServerStore, workspace: PageWorkspace, progress: JobProgress) -> str:
+def reopen(store: ServerStore, workspace: "PageWorkspace", progress: JobProgress) -> str:
     """Open a collection again: its id, the same one unless what it consists of has changed since."""
-    origin = Origin(**workspace.origin)
-    if origin.kind == "demo":
-        return open_demo(store, origin.path or "music", progress)
-    if origin.kind == "library" and origin.path in store.settings.libraries:
-        return open_library(store, progress, origin)
-    path = resolve_below(origin.path, store.settings.roots) if origin.kind == "path" else None
-    if path is not None:
-        return open_paths(store, [path], store.settings.roots, progress, origin)
+    origin, settings = Origin(**workspace.origin), store.settings
+    named = origin.kind == "library" and origin.path in settings.libraries
+    if origin.kind == "demo" or named or (origin.kind == "path" and resolve_below(origin.path, settings.roots)):
+        return open_origin(store, origin, progress)
     session, _ = load_session(workspace.session, model=store.settings.model)
     return store.add(open_saved_session(store, session, origin, workspace.id))
 

@@ -1,7 +1,5 @@
 """Jobs: reading and measuring a collection beside the page, with progress, and with a way to stop it."""
 
-from __future__ import annotations
-
 import secrets
 import threading
 import time
@@ -148,12 +146,9 @@ class OpenJobs:
         def report(done: int, total: int, file: str) -> None:
             self._set(name, done=done, total=total, file=Path(file).name)
 
-        def show(listing: Listing) -> None:
-            self._set(name, listing=listing)
-
         try:
             with guard_files(refuse_file), stopping(stop.is_set):
-                collection = work(JobProgress(report, stop.is_set, show))
+                collection = work(JobProgress(report, stop.is_set, lambda listing: self._set(name, listing=listing)))
             self._set(name, state="done", collection=collection)
         except (Cancelled, Stopped):
             self._set(name, state="cancelled")

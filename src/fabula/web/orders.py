@@ -12,7 +12,7 @@ import numpy as np
 from fabula.core.collection import Item
 from fabula.core.files import guard_files
 from fabula.core.template import Template
-from fabula.errors import ConflictError, ConstraintError, FabulaError, InputError, ModelError
+from fabula.errors import ConflictError, ConstraintError, FabulaError, InputError, ModelError, naming
 from fabula.session.ordered import Ordered
 from fabula.session.request import Request, find_item, find_template
 from fabula.session.review import Review
@@ -21,7 +21,7 @@ from fabula.web.http_errors import StatusError
 from fabula.web.requests import ItemBody, OrderRequest, ReviewRequest, TemplateBody, Which
 from fabula.web.server_store import OpenCollection, ServerStore
 
-_MADE = ("template", "like", "alternatives")  # in another way than by taking what the request says
+_MADE = ("template", "like")  # in another way than by taking what the request says
 _SAME = [one.name for one in fields(Request) if one.name in OrderRequest.model_fields and one.name not in _MADE]
 _FEW = 12  # items that a model is asked about, to know whether it takes them at all
 _CLOSEST = 1e-6  # that two knots of a template may be: nobody draws closer, and slopes stay finite
@@ -33,7 +33,11 @@ def order(store: ServerStore, asked: OrderRequest) -> tuple[Ordered, str | None]
         raise InputError("give either a collection or items")
     opened = None if asked.collection is None else store.get(asked.collection)
     session = _make_session(store, asked.items or []) if opened is None else _retitle(opened.session, asked.titles)
-    request = _make_request(store, session, asked)
+    values: dict[str, Any] = {name: getattr(asked, name) for name in _SAME}
+    if asked.budget_ms is not None:  # an answer is wanted soon: for one proposal and with less time
+        values |= {"seconds": asked.budget_ms / 1000, "alternatives": asked.choose}
+    template, like = _make_template(asked.template, session), None if asked.like is None else store.get(asked.like)
+    request = Request(template=template, like=None if like is None else like.session, at=asked.fixed, **values)
     with _take_turn(store, asked, len(session.collection)):
         try:
             ordered = session.order(request)
@@ -54,28 +58,13 @@ def review(store: ServerStore, collection: str, asked: ReviewRequest) -> Review:
 
 def _retitle(session: Session, titles: Mapping[int, str]) -> Session:
     """The session with some items called otherwise, for people alone: nothing is measured or judged anew."""
-    n = len(session.collection)
-    wrong = next((index for index in titles if not 0 <= index < n), None)
-    if wrong is not None:
-        raise InputError(f"there is no item {wrong}; items count from 0 to {n - 1}", field="titles")
     if not titles:
         return session
-    items = tuple(replace(item, title=titles.get(k, item.title)) for k, item in enumerate(session.collection.items))
-    return replace(session, source=replace(session.source, collection=replace(session.collection, items=items)))
-
-
-def _make_request(store: ServerStore, session: Session, asked: OrderRequest) -> Request:
-    """The request as the session takes it; where an answer is wanted soon, for one proposal and with less time."""
-    values: dict[str, Any] = {name: getattr(asked, name) for name in _SAME}
-    if asked.budget_ms is not None:
-        values["seconds"] = asked.budget_ms / 1000
-    return Request(
-        template=_make_template(asked.template, session),
-        like=None if asked.like is None else store.get(asked.like).session,
-        at=asked.fixed,
-        alternatives=asked.alternatives if asked.budget_ms is None else asked.choose,
-        **values,
-    )
+    items = list(session.collection.items)
+    for index, title in titles.items():
+        known = find_item(items, index, "titles")
+        items[known] = replace(items[known], title=title)
+    return replace(session, source=replace(session.source, collection=replace(session.collection, items=tuple(items))))
 
 
 def is_final(asked: OrderRequest, ordered: Ordered) -> bool:
@@ -98,15 +87,13 @@ def _make_session(store: ServerStore, rows: Sequence[ItemBody]) -> Session:
 
 def _make_template(given: TemplateBody | str | None, session: Session) -> Template | None:
     """The template asked for; a name is never taken for a file."""
-    try:
+    with naming("template"):
         if isinstance(given, TemplateBody):
             close = min(b - a for a, b in pairwise(given.knots))
             if 0 < close < _CLOSEST:
                 raise InputError(f"knots must be at least {_CLOSEST:g} apart; got {close:g}")
             return Template(given.knots, given.values, given.name or "drawn", interpolation=given.interpolation)
         return None if given is None else find_template(given, session.templates, files=False)
-    except InputError as error:
-        raise InputError(error.message, field="template") from error
 
 
 def _take_turn(store: ServerStore, asked: OrderRequest, n: int) -> AbstractContextManager[None]:

@@ -127,7 +127,8 @@ class Workspaces:
             write_whole(self._file(now.id), data)
         except FabulaError as error:
             raise StatusError(507, f"what was done cannot be kept: {error}") from error
-        self._forget_oldest()
+        for file in sorted(self._files(), key=_read_time)[:-MOST_WORKSPACES]:
+            file.unlink(missing_ok=True)
         return changed
 
     @contextmanager
@@ -140,10 +141,6 @@ class Workspaces:
                 yield self.get(name)
         except OSError as error:
             raise StatusError(507, f"what was done cannot be kept ({error.strerror or error})") from error
-
-    def _forget_oldest(self) -> None:
-        for file in sorted(self._files(), key=_read_time)[:-MOST_WORKSPACES]:
-            file.unlink(missing_ok=True)
 
     def _files(self) -> list[Path]:
         try:

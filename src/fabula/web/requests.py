@@ -1,7 +1,5 @@
 """What can be asked for, as the JSON that comes in."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Coroutine

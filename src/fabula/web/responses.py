@@ -1,7 +1,5 @@
 """What goes out: an open collection, a result, templates as JSON; a result as files."""
 
-from __future__ import annotations
-
 import io
 import json
 import math
@@ -19,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from fastapi.responses import Response
 
-from fabula.core.files import cut_name
+from fabula.core.collection import Item
+from fabula.core.files import cut_name, split_stretch
 from fabula.core.template import template, template_names
 from fabula.errors import FileError, InputError, shown
 from fabula.media.facts import SECONDS, Fact, total
@@ -81,6 +80,7 @@ def job_body(job: OpenJob) -> dict[str, Any]:
             "length_text": medium.unit.text(item.length),
             "measured": index in listing.measured,
             "preview": file is not None,
+            "span": _span(item),
         }
         for index, (item, file) in enumerate(zip(listing.source.collection.items, listing.files, strict=True))
     ]
@@ -94,6 +94,12 @@ def job_body(job: OpenJob) -> dict[str, Any]:
     }
 
 
+def _span(item: Item) -> list[float | None] | None:
+    """From when to when an item is heard or seen in its file, None for the end of that; None where it is all of it."""
+    _, begins, ends = split_stretch(item.path)
+    return None if begins is None else [begins, ends]
+
+
 def _describe_left_out(left_out: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
     return [{"name": name, "why": why} for name, why in left_out]
 
@@ -103,6 +109,8 @@ def collection_body(opened: OpenCollection, *, knows_model: bool) -> dict[str, A
     session = opened.session
     medium, items = session.medium, session.collection.items
     facts = medium.telling.facts(session.collection)
+    knows = list(dict.fromkeys(_label(name, medium) for name in session.features))
+    own = "" if opened.whole is None else opened.whole.path.suffix.lower()  # of the file that was cut into its items
     return {
         "id": opened.id,
         "title": session.title,
@@ -110,7 +118,7 @@ def collection_body(opened: OpenCollection, *, knows_model: bool) -> dict[str, A
         "by": session.column,
         "arc": describe_arc(find_arc(session, judged=session.likelihood is not None), slice(None)),
         "axis": None if session.axis is None else {"name": session.axis.name, "unit": session.axis.unit},
-        "model": _describe_model(session),
+        "model": None if session.model_name is None else {"name": session.model_name, "knows": knows},
         "knows_model": knows_model,
         "columns": [{"name": name, "label": _label(name, medium)} for name in session.columns],
         "facts": [{"name": fact.name, "unit": fact.unit} for fact in facts if not fact.coloured],
@@ -119,6 +127,7 @@ def collection_body(opened: OpenCollection, *, knows_model: bool) -> dict[str, A
         "left_out": _describe_left_out((*opened.left_out, *session.source.left_out)),
         "origin": {"kind": opened.origin.kind, "path": opened.origin.path},
         "library": None if session.source.home is None else session.source.home.name,
+        "form": own[1:] if own in medium.outputs else None,
         "silent": opened.silent or None,
         "items": _describe_items(opened, facts),
     }
@@ -149,15 +158,6 @@ def wave_body(wave: Wave) -> dict[str, Any]:
     return {**parts, "begins": round(wave.begins, 3), "ends": round(wave.ends, 3), "length": round(wave.length, 3)}
 
 
-def _describe_model(session: Session) -> dict[str, Any] | None:
-    """What the model is called, and what it knows of an item, as people call it."""
-    name = session.model_name
-    if name is None:
-        return None
-    knows = dict.fromkeys(_label(name, session.medium) for name in session.features)
-    return {"name": name, "knows": list(knows)}
-
-
 def _label(feature: str, medium: Medium) -> str:
     return medium.shown(feature).replace("_", " ")
 
@@ -179,6 +179,7 @@ def _describe_items(opened: OpenCollection, facts: Sequence[Fact]) -> list[dict[
             "length_text": session.medium.unit.text(item.length),
             "essence": height,
             "preview": file is not None,
+            "span": _span(item),
             "gain": round(float(level), 2) if np.isfinite(level) else None,
             "facts": {fact.name: fact.texts[index] for fact in facts if not fact.coloured},
             "colours": [] if coloured is None else coloured.texts[index].split(),
@@ -215,13 +216,13 @@ def review_body(review: Review) -> dict[str, Any]:
     return {**review.to_json(), **words, "clear_odd": len(review.clear_odd)}
 
 
-def workspace_body(found: PageWorkspace) -> dict[str, Any]:
+def workspace_body(found: "PageWorkspace") -> dict[str, Any]:
     """What is kept of a collection: the page's state, and its revision."""
     state, saved = (None, None) if found.kept is None else (found.kept.state, found.kept.saved)
     return {"revision": found.revision, "state": state, "saved": saved}
 
 
-def workspace_summary(found: PageWorkspace) -> dict[str, Any]:
+def workspace_summary(found: "PageWorkspace") -> dict[str, Any]:
     """What is said of a collection of which something is kept, where there may be many."""
     return {
         "id": found.id,
@@ -262,9 +263,13 @@ def export(ordered: Ordered, form: str, scratch: Path) -> tuple[str, bytes]:
     """
     with tempfile.TemporaryDirectory(prefix="export-", dir=scratch) as folder:
         target = Path(folder) / f"{file_name(ordered.session.title) or 'order'}.{form}"
+        source = ordered.session.source  # as if its paths started from here: so they stay as they are
+        playlist = None if source.playlist is None else replace(source.playlist, folder=Path(folder))
+        moved = replace(source, folder=Path(folder), playlist=playlist)
+        stored = ordered.session.readable.items  # what the items only name is not to be opened
         try:
             write = _WRITERS.get(form, write_ordered)
-            write(_from_folder(ordered, Path(folder)), target)
+            write(replace(ordered, session=replace(ordered.session, source=moved, stored=stored)), target)
         except (FileError, InputError) as error:
             raise FileError(_without_places(str(error), ordered.session, folder)) from error
         if target.is_dir():
@@ -284,19 +289,10 @@ def _without_places(text: str, session: Session, folder: str) -> str:
     return text.replace(f"{folder}{os.sep}", "")
 
 
-def _from_folder(ordered: Ordered, folder: Path) -> Ordered:
-    """The same result, written as if its paths started from a folder: so they stay as they are."""
-    source = ordered.session.source
-    playlist = None if source.playlist is None else replace(source.playlist, folder=folder)
-    moved = replace(source, folder=folder, playlist=playlist)
-    stored = ordered.session.readable.items  # what the items only name is not to be opened
-    return replace(ordered, session=replace(ordered.session, source=moved, stored=stored))
-
-
 def zip_copies(opened: OpenCollection, ordered: Ordered, scratch: Path) -> Iterator[bytes]:
     """A zip of numbered copies with a playlist of them, made as it goes out."""
     rows = ordered.rows
-    files = [opened.files[row.index] for row in rows]
+    files = [None if _span(row.item) else opened.files[row.index] for row in rows]
     there = [file for file in files if file is not None and file.there]
     if len(there) < len(files):
         missing = next(row.item for row, file in zip(rows, files, strict=True) if file is None or not file.there)
@@ -304,17 +300,12 @@ def zip_copies(opened: OpenCollection, ordered: Ordered, scratch: Path) -> Itera
         raise InputError(f"{missing.label!r} has no file here, so it cannot be copied ({count})")
     names = number_names(rows, [file.path.suffix.lower() for file in there])
     written = [name.encode("utf-8", "replace").decode() for name in names]
-    return _zip(_playlist(ordered, written, scratch), list(zip(written, there, strict=True)))
-
-
-def _playlist(ordered: Ordered, names: Sequence[str], scratch: Path) -> bytes:
-    """The playlist of the copies."""
-    source = ordered.session.source
-    items = list(source.collection.items)
-    for index, name in zip(ordered.ordering.tolist(), names, strict=True):
-        items[index] = replace(items[index], path=name)
+    source, items = ordered.session.source, list(ordered.session.collection.items)
+    for row, name in zip(rows, written, strict=True):
+        items[row.index] = replace(row.item, path=name)
     copied = replace(source, collection=replace(source.collection, items=tuple(items)), playlist=None, rows=())
-    return export(replace(ordered, session=replace(ordered.session, source=copied)), "m3u8", scratch)[1]
+    _, playlist = export(replace(ordered, session=replace(ordered.session, source=copied)), "m3u8", scratch)
+    return _zip(playlist, list(zip(written, there, strict=True)))
 
 
 def _zip(playlist: bytes, files: Sequence[tuple[str, ItemFile]]) -> Iterator[bytes]:

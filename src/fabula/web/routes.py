@@ -1,7 +1,5 @@
 """The JSON endpoints, thin over what they call; each is in the OpenAPI description."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,7 +10,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Depends, Path as InPath, Query, Request
 from fastapi.responses import Response, StreamingResponse
 
-from fabula.core.files import guard_files
+from fabula.core.files import guard_files, move_stretch
 from fabula.errors import FileError, shown
 from fabula.media.medium import Medium
 from fabula.media.registry import item_endings, rivals
@@ -21,17 +19,7 @@ from fabula.sources.registry import list_endings
 from fabula.web import requests, responses
 from fabula.web.file_access import ItemFile, check_below, file_response, list_folder, refuse_file
 from fabula.web.http_errors import ERROR_RESPONSES, StatusError
-from fabula.web.open_collection import (
-    DEMOS,
-    list_demos,
-    open_demo,
-    open_library,
-    open_paths,
-    open_saved_session,
-    open_upload,
-    receive,
-    reopen,
-)
+from fabula.web.open_collection import DEMOS, list_demos, open_origin, open_saved_session, open_upload, receive, reopen
 from fabula.web.open_jobs import JobProgress, OpenJobs
 from fabula.web.orders import change_essence, is_final, knows_model, order, review
 from fabula.web.page_workspace import Workspaces
@@ -65,6 +53,7 @@ FirstOf = Annotated[str | None, _state("first")]  # the job of what was named at
 Name = Annotated[str, InPath(min_length=1, max_length=200)]
 Row = Annotated[int, Query(ge=0, le=1_000_000)]
 Rows = Annotated[int, Query(ge=1, le=60, description="How many rows: each takes time.")]
+Formats = Annotated[str, Query(pattern=r"^[a-z0-9.]+(,[a-z0-9.]+)*$", max_length=200)]
 Size = Annotated[int, Query(ge=16, le=4096, description="Pixels of its longer side, as far as it can be made smaller.")]
 
 
@@ -94,7 +83,7 @@ def start(store: StoreOf, jobs: JobsOf, first: FirstOf) -> Any:
 def demo(store: StoreOf, jobs: JobsOf, asked: requests.DemoRequest | None = None) -> Any:
     """Open a collection that comes with the package, by default the first of them; a job."""
     name = "music" if asked is None else asked.name
-    return _start(jobs, DEMOS[name][1], partial(open_demo, store, name))
+    return _start(jobs, DEMOS[name][1], partial(open_origin, store, Origin("demo", "" if name == "music" else name)))
 
 
 @router.post("/uploads", status_code=202, tags=["open"], openapi_extra=_UPLOAD_BODY)
@@ -139,13 +128,12 @@ def formats() -> Any:
 @router.post("/collections", status_code=202, tags=["open"])
 def open_here(asked: requests.OpenRequest, store: StoreOf, jobs: JobsOf) -> Any:
     """Open a folder, a playlist or a table below the folders named at start, or a library named there; a job."""
-    roots = store.settings.roots
     if asked.path in store.settings.libraries:
-        there = Origin("library", asked.path, asked.collection)
-        return _start(jobs, asked.path, lambda progress: open_library(store, progress, there, asked.by))
-    path = check_below(asked.path, roots)
-    origin = Origin("path", str(path), asked.collection, asked.medium)
-    return _start(jobs, path.name, lambda progress: open_paths(store, [path], roots, progress, origin, asked.by))
+        title, origin = asked.path, Origin("library", asked.path, asked.collection)
+    else:
+        path = check_below(asked.path, store.settings.roots)
+        title, origin = path.name, Origin("path", str(path), asked.collection, asked.medium)
+    return _start(jobs, title, partial(open_origin, store, origin, by=asked.by))
 
 
 @router.post("/sessions", status_code=201, tags=["open"])
@@ -245,30 +233,29 @@ def essence(collection: str, asked: requests.EssenceRequest, store: StoreOf) -> 
 def ends(collection: str, item: int, store: StoreOf) -> Any:
     """How an item begins and how it ends, as plain text."""
     opened = store.get(collection)
-    items, read = opened.session.collection.items, opened.session.medium.preview.ends
-    if not 0 <= item < len(items) or read is None:
-        raise StatusError(404, f"item {item} has no beginning or end that could be read")
-    file = opened.files[item]  # what the item itself names is not to be opened
-    with guard_files(opened.guard):
-        found = read(replace(items[item], path="" if file is None else str(file.path)))
+    items, read, found = opened.session.collection.items, opened.session.medium.preview.ends, None
+    if 0 <= item < len(items) and read is not None:
+        file = opened.files[item]  # what the item itself names is not to be opened
+        with guard_files(opened.guard):
+            found = read(replace(items[item], path="" if file is None else str(file.path)))
     if found is None:
         raise StatusError(404, f"item {item} has no beginning or end that could be read")
     return json_response({"first": found[0], "last": found[1]})
 
 
-def _find_item(store: ServerStore, collection: str, item: int) -> tuple[OpenCollection, ItemFile]:
-    """The collection and the file of an item that has one."""
+def _find_item(store: ServerStore, collection: str, item: int) -> tuple[OpenCollection, ItemFile, str]:
+    """The collection, the file of an item that has one, and the path of that, or of a stretch of it."""
     opened = store.get(collection)
     file = opened.files[item] if 0 <= item < len(opened.files) else None
     if file is None:
         raise StatusError(404, f"item {item} has no file here")
-    return opened, file
+    return opened, file, move_stretch(opened.session.collection.items[item].path, str(file.path))
 
 
 @router.get("/collections/{collection}/preview/{item}", tags=["items"], response_class=Response)
 def preview(request: Request, collection: str, item: int, store: StoreOf) -> Response:
-    """The file of an item, whole or a range of it."""
-    opened, file = _find_item(store, collection, item)
+    """The file of an item, whole or a range of it; where the item is a stretch of it, ``span`` says which."""
+    opened, file, _ = _find_item(store, collection, item)
     return _send(request, file, opened.session.medium)
 
 
@@ -280,26 +267,26 @@ def _send(request: Request, file: ItemFile, medium: Medium) -> Response:
 @router.get("/collections/{collection}/items/{item}/wave", tags=["items"])
 def wave(collection: str, item: int, store: StoreOf) -> Any:
     """What an item looks like over its length: lows and highs, and where there is something first and last."""
-    opened, file = _find_item(store, collection, item)
+    opened, file, path = _find_item(store, collection, item)
     look = opened.session.medium.preview.wave
     if look is None:
         raise StatusError(404, f"{opened.session.medium.words.items} have no wave")
     with store.looking.turn(), guard_files(opened.guard):
         file.open().close()  # 404 where it is gone
         try:
-            return json_response(responses.wave_body(look(str(file.path), lambda: store.closed)))
+            return json_response(responses.wave_body(look(path, lambda: store.closed)))
         except FileError as error:
             label = opened.session.collection.items[item].label
-            raise FileError(str(error).replace(shown(file.path), label)) from error
+            raise FileError(str(error).replace(shown(path), label)) from error
 
 
 @router.get("/collections/{collection}/items/{item}/cover", tags=["items"], response_class=Response)
 def cover(collection: str, item: int, store: StoreOf, *, empty: bool = False, size: Size = 640) -> Response:
     """The picture that stands for an item; 404 where there is none, or 204 with `empty`."""
-    opened, file = _find_item(store, collection, item)
+    opened, file, path = _find_item(store, collection, item)
     find = opened.session.medium.preview.cover
     with guard_files(opened.guard):
-        found = find(str(file.path), size) if find is not None and file.there else None
+        found = find(path, size) if find is not None and file.there else None
     if found is None:
         if empty:
             return Response(status_code=204)
@@ -354,6 +341,15 @@ def export(collection: str, asked: requests.ExportRequest, store: StoreOf) -> Re
     with guard_files(opened.guard):
         name, data = responses.export(ordered, asked.format, store.folder)
     return Response(data, media_type="application/octet-stream", headers=_attach(name))
+
+
+@router.get("/collections/{collection}/losses/{result}", tags=["order"])
+def losses(collection: str, result: str, store: StoreOf, formats: Formats) -> Any:
+    """What files of some formats, ``md,docx``, would not carry of what was opened: a line each, "" where all comes."""
+    opened, ordered = store.get(collection), store.get_result(collection, result)
+    name = responses.file_name(ordered.session.title) or "order"
+    with store.looking.turn(), guard_files(opened.guard):
+        return json_response({form: ordered.losses(f"{name}.{form}") for form in formats.split(",")})
 
 
 @router.post("/collections/{collection}/write", tags=["order"])

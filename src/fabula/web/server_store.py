@@ -1,7 +1,5 @@
 """What the server remembers: open collections, results, uploads. All of it goes when the server ends."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import hashlib
@@ -30,11 +28,6 @@ from fabula.web.http_errors import StatusError
 # What the server may do, and how much of it.
 
 
-def new_token() -> str:
-    """A token nobody can guess."""
-    return secrets.token_urlsafe(24)
-
-
 @dataclass(frozen=True)
 class Settings:
     """Settings of the page's server."""
@@ -45,7 +38,7 @@ class Settings:
     model: str | None = None  # a shipped one or a file; by default the shipped one for the kind of collection
     # Names under which the page may be asked for: others come from a page elsewhere whose name was made to lead here.
     hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]")
-    token: str | None = field(default_factory=new_token, repr=False)  # None lets in all who use this computer
+    token: str | None = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)  # None lets all in
     most_files: int = 500  # in one upload
     most_file_bytes: int = 512 << 20
     most_upload_bytes: int = 1 << 30
@@ -68,6 +61,16 @@ def check_roots(paths: tuple[str | Path, ...]) -> tuple[Path, ...]:
             raise FileError(f"{shown(root)}: {'is not a folder' if root.exists() else 'does not exist'}")
         roots.append(root.resolve())
     return tuple(roots)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a collection comes from: a path of this machine, what was sent, the demo, a saved session, a library."""
+
+    kind: Literal["path", "upload", "demo", "session", "library"]
+    path: str = ""  # for the first kind; of a library its address
+    collection: str | None = None  # which of a source of several
+    medium: str | None = None  # what kind of media the files were said to be
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,17 +108,12 @@ class Turns:
     @contextlib.contextmanager
     def turn(self) -> Iterator[None]:
         """Wait for a turn, and take it."""
-        if not self._waiting.acquire(blocking=False):
-            raise StatusError(429, "too much is asked for at a time; try again")
-        try:
-            if not self._room.acquire(timeout=20):
-                raise StatusError(429, "too much is asked for at a time; try again")
-            try:
-                yield
-            finally:
-                self._room.release()
-        finally:
-            self._waiting.release()
+        with contextlib.ExitStack() as stack:
+            for room, seconds in ((self._waiting, 0), (self._room, 20)):
+                if not room.acquire(timeout=seconds):
+                    raise StatusError(429, "too much is asked for at a time; try again")
+                stack.callback(room.release)
+            yield
 
 
 class ServerStore:
@@ -176,7 +174,7 @@ class ServerStore:
 
     def add_result(self, collection: str, ordered: Ordered) -> str:
         """Remember a result of a collection, so that it can be exported as it is; its id."""
-        name = new_id()
+        name = secrets.token_urlsafe(12)  # nobody can guess it
         with self.lock:
             self._results[name] = collection, ordered
             for old in self._results_of(collection)[: -self.settings.most_results_each]:
@@ -199,7 +197,7 @@ class ServerStore:
 
     def new_upload(self) -> tuple[str, Path]:
         """An empty folder for an upload."""
-        name = new_id()
+        name = secrets.token_urlsafe(12)
         folder = self.folder / name
         folder.mkdir()
         with self.lock:
@@ -234,22 +232,7 @@ class ServerStore:
         _locate_lock(self.folder).unlink(missing_ok=True)
 
 
-def new_id() -> str:
-    """An id nobody can guess."""
-    return secrets.token_urlsafe(12)
-
-
 # What makes a collection the same one when it is opened again: where it comes from and what is in it
-
-
-@dataclass(frozen=True)
-class Origin:
-    """Where a collection comes from: a path of this machine, what was sent, the demo, a saved session, a library."""
-
-    kind: Literal["path", "upload", "demo", "session", "library"]
-    path: str = ""  # for the first kind; of a library its address
-    collection: str | None = None  # which of a source of several
-    medium: str | None = None  # what kind of media the files were said to be
 
 
 def collection_id(session: Session, origin: Origin) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fabula.core.solver import Constraints, Goal, arrange
-from fabula.core.solver.bounds import Pinned, worth_bound
+from fabula.core.solver.bounds import worth_bound
 from fabula.core.solver.instance import rebalance_ranks
 from fabula.core.solver.line import Pool, choose, ranks_between, ranks_of, smallest_sum, smallest_worst
 from fabula.core.template import Template
@@ -87,7 +87,7 @@ def test_tables_and_several_dimensions_keep_constraints_too(rng):
 def test_ranks_and_worths_hold_for_all_sizes(rng):
     for power in (1, 2):
         values = np.sort(rng.normal(size=17))
-        ranks, none = ranks_between(HILL, range(2, 12), 3, 17), Pinned(np.zeros(0), np.zeros(0))
+        ranks, none = ranks_between(HILL, range(2, 12), 3, 17), np.zeros((2, 0))
         floor = worth_bound(HILL, values, range(2, 12), 3, none, power)
         for a, b in combinations(range(1, 17), 2):
             sizes = (a, b - a, 17 - b)
@@ -106,7 +106,7 @@ def test_the_nearest_value_of_each_rank(rng):
 
 def test_pinned_items_are_counted_where_they_stand(rng):
     values, first = np.sort(rng.normal(size=11)), 2.5
-    pinned = Pinned(np.array([first]), HILL.samples(2)[:1])
+    pinned = np.array([[first], HILL.samples(2)[:1]])
     targets = np.sort(np.delete(HILL.samples(12), 0))
     best = abs(first - HILL.samples(2)[0]) + np.abs(values - targets).sum()
     assert worth_bound(HILL, values, range(12, 13), 1, pinned, 1) == pytest.approx(best)
@@ -161,7 +161,7 @@ def test_soft_apart_with_very_many_items(rng):
 def test_runs_pay_for_standing_together(rng):
     for power in (1, 2):
         values = rng.normal(size=7)
-        run, none = [5, 2], Pinned(np.zeros(0), np.zeros(0))
+        run, none = [5, 2], np.zeros((2, 0))
         floor = worth_bound(HILL, np.sort(values), range(7, 8), 1, none, power, [values[run]])
         free = worth_bound(HILL, np.sort(values), range(7, 8), 1, none, power)
         orders = [order for order in permutations(range(7)) if order.index(2) == order.index(5) + 1]

@@ -89,9 +89,9 @@ def test_paths_over_all_layouts_of_sides_stay_below_the_best(rng):
         goal, flow = Goal.template(rng.normal(size=n), HILL), 0.3 * rng.random((n, n))
         kept = Constraints(n, sides=2, lengths=lengths, side_limit=0.52 * lengths.sum())
         best = arrange(goal, constraints=kept, flow=flow)
-        every = layouts(Problem(goal, flow, kept), n, side_room(kept), UNLIMITED, alike=np.inf)
-        assert every.complete
-        searches = [PathSearch(one.instance, first_prices(one.instance), best.objective) for one in every.candidates]
+        candidates, complete = layouts(Problem(goal, flow, kept), n, side_room(kept), UNLIMITED, alike=np.inf)
+        assert complete
+        searches = [PathSearch(one.instance, first_prices(one.instance), best.objective) for one in candidates]
         for paths in searches:
             paths.advance(40, UNLIMITED)
         assert min(paths.best for paths in searches) <= best.objective + 1e-9
@@ -108,7 +108,7 @@ def test_beams_lead_to_the_best_ordering_and_prove_it(sides, rng):
         kept = Constraints(n, sides=sides, lengths=lengths, before=[(0, 1), (2, 3)], together=[(4, 5)])
         best = arrange(goal, constraints=kept, flow=flow)
         values = []
-        for one in layouts(Problem(goal, flow, kept), n, side_room(kept), UNLIMITED, alike=np.inf).candidates:
+        for one in layouts(Problem(goal, flow, kept), n, side_room(kept), UNLIMITED, alike=np.inf)[0]:
             problem = one.instance
             paths, found = PathSearch(problem, first_prices(problem), 1e3), np.inf
             while not paths.done:
@@ -186,7 +186,7 @@ def test_the_search_is_near_the_exact_solution_and_its_bounds_are_true(sides, we
         goal, flow = Goal.template(rng.normal(size=n), HILL), weight * rng.random((n, n)) if weight else None
         kept = Constraints(n, sides=sides, lengths=lengths, before=[(0, 1)], together=[(2, 3)])
         best = arrange(goal, constraints=kept, flow=flow)
-        ordering, sizes, bounds = search(Problem(goal, flow, kept), 0, 3.0)
+        ordering, sizes, bounds = search(Problem(goal, flow, kept), 3.0)
         assert kept.broken(ordering, sizes) == []
         assert bounds.total <= best.objective * (1 + 1e-9) or (bounds.worst or 0.0) < best.worst - 1e-9
         if weight == 0.0:
@@ -238,9 +238,8 @@ def test_descent_never_ends_worse_and_ends_where_no_swap_helps(rng):
 @pytest.mark.slow
 def test_the_same_arguments_give_the_same_ordering(rng):
     goal, flow = Goal.template(rng.normal(size=30), HILL), 0.5 * rng.random((30, 30))
-    first, second, other = (arrange(goal, flow=flow, seed=seed) for seed in (0, 0, 1))
+    first, second = (arrange(goal, flow=flow) for _ in range(2))
     np.testing.assert_array_equal(first.ordering, second.ordering)
-    assert other.objective == pytest.approx(first.objective, rel=0.1)
 
 
 @pytest.mark.slow

@@ -23,6 +23,7 @@ def test_postscript_is_no_picture_whatever_it_is_called(tmp_path: Path) -> None:
         open_picture(path, 64)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "shape",
     [
@@ -81,6 +82,7 @@ print(next(int(row.split()[1]) // 1024 for row in Path("/proc/self/status").open
     assert int(run.stdout) < 1100, "MB"
 
 
+@pytest.mark.slow
 def test_more_than_memory_should_hold_is_refused_by_its_header(tmp_path: Path) -> None:
     path = tmp_path / "bomb.png"
     Image.new("1", (20_000, 20_000)).save(path, compress_level=1)

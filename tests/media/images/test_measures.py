@@ -7,7 +7,14 @@ import pytest
 from PIL import Image
 
 from fabula.core.collection import Collection, Item
-from fabula.media.images.picture_measures import MEASURES, lab, measures_of, near_groups, picture_steps, with_duplicates
+from fabula.media.images.picture_measures import (
+    MEASURES,
+    complete_pictures,
+    lab,
+    measures_of,
+    near_groups,
+    picture_steps,
+)
 
 
 def _named(picture: Image.Image) -> dict[str, float]:
@@ -65,7 +72,7 @@ def test_another_size_or_quality_is_nearly_the_same(rng: np.random.Generator) ->
     )
     small = scene.resize((160, 120), Image.Resampling.BICUBIC)
     rows = np.stack([measures_of(one) for one in (scene, other, small)])
-    series = with_duplicates(Collection("c", [Item("a"), Item("b"), Item("c")], rows, MEASURES))
+    series = complete_pictures(Collection("c", [Item("a"), Item("b"), Item("c")], rows, MEASURES))
     np.testing.assert_array_equal(series.column("duplicates"), [1, np.nan, 1])
 
 

@@ -58,6 +58,7 @@ def _digests(folder: Path) -> dict[str, str]:
     return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(folder.iterdir())}
 
 
+@pytest.mark.slow
 def test_each_is_ordered_or_told_in_a_line_and_none_is_touched(odd: Path, tmp_path: Path) -> None:
     before = _digests(odd)
     session = fabula.open(odd)
@@ -86,6 +87,7 @@ def test_a_palette_with_alpha_is_seen_on_white(tmp_path: Path) -> None:
     assert open_picture(tmp_path / "a.png", 64).getpixel((5, 5)) == (255, 255, 255)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a.txt", "a.csv", "a.json", "a.m3u8"])
 def test_what_was_written_opens_again_in_its_order(odd: Path, tmp_path: Path, name: str) -> None:
     ordered = fabula.order(odd)

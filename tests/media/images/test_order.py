@@ -139,10 +139,10 @@ def test_pages_of_a_pdf_are_put_in_a_new_order(tmp_path: Path) -> None:
 
 
 def test_sidecars_say_where_a_picture_stands(folder: Path, tmp_path: Path) -> None:
-    from fabula.session.export import Copying, copy_numbered
+    from fabula.session.export import copy_numbered
 
     ordered = fabula.order(folder)
-    copy_numbered(ordered, tmp_path / "copies", Copying(numbers=True))
+    copy_numbered(ordered, tmp_path / "copies", tags=True)
     assert len(list((tmp_path / "copies").glob("*.xmp"))) == 8
     assert 'fabula:position="1"' in next((tmp_path / "copies").glob("01*.xmp")).read_text()
     assert not list(folder.glob("*.xmp"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 import shutil
@@ -138,9 +139,48 @@ def test_sidecars_keep_all_and_say_where_a_picture_stands(shoot: Path, tmp_path:
         known = json.loads(subprocess.run(command, capture_output=True, check=True, timeout=60).stdout)
         assert known[0]["XMP-xmp:Rating"] == 4
         assert known[0]["XMP-dc:Subject"] == ["sea", "storm", label["e"]]
-        assert known[0]["XMP-lr:HierarchicalSubject"] == [f"sequence|{label['e']}"]
-        assert known[0]["XMP-digiKam:TagsList"] == [f"sequence/{label['e']}"]
+        assert known[0]["XMP-lr:HierarchicalSubject"] == ["sea", "storm", f"sequence|{label['e']}"]
+        assert known[0]["XMP-digiKam:TagsList"] == ["sea", "storm", f"sequence/{label['e']}"]
         assert known[1]["XMP-dc:Subject"] == [label["g"]]
+
+
+def test_words_of_a_picture_stay_in_sight_of_programs_that_look_at_paths_alone(tmp_path: Path) -> None:
+    Image.new("RGB", (64, 48), "red").save(tmp_path / "flat.jpg")
+    (tmp_path / "flat.jpg.xmp").write_text(SIDECAR.format(stars=3))
+    lists = (
+        "<dc:subject><rdf:Bag><rdf:li>Anna</rdf:li><rdf:li>sea</rdf:li></rdf:Bag></dc:subject>"
+        "<lr:hierarchicalSubject><rdf:Bag><rdf:li>people|Anna</rdf:li></rdf:Bag></lr:hierarchicalSubject>"
+    )
+    packet = (
+        '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+        "<rdf:Description "
+        'xmlns:lr="http://ns.adobe.com/lightroom/1.0/" xmlns:dc="http://purl.org/dc/elements/1.1/">'
+        f"{lists}</rdf:Description></rdf:RDF></x:xmpmeta>"
+    )
+    Image.new("RGB", (64, 48), "blue").save(tmp_path / "deep.jpg", xmp=packet.encode())
+    words = [b"harbour", "Kräne".encode()]
+    iptc = b"".join(b"\x1c\x02\x19" + len(word).to_bytes(2, "big") + word for word in words)
+    block = b"Photoshop 3.0\x008BIM\x04\x04\0\0" + len(iptc).to_bytes(4, "big") + iptc + b"\0" * (len(iptc) % 2)
+    plain = io.BytesIO()
+    Image.new("RGB", (64, 48), "green").save(plain, "JPEG")
+    data = plain.getvalue()
+    (tmp_path / "agency.jpg").write_bytes(
+        data[:2] + b"\xff\xed" + (len(block) + 2).to_bytes(2, "big") + block + data[2:]
+    )
+    items = {item.title: item.details for item in fabula.open(tmp_path).collection.items}
+    assert items["agency"]["keywords"] == "harbour; Kräne"
+    wanted = {"flat": ["sea", "storm"], "deep": ["people|Anna", "sea"], "agency": ["harbour", "Kräne"]}
+    for _ in range(2):  # again: nothing is listed twice
+        for name, words_of in wanted.items():
+            write_numbers(tmp_path / f"{name}.jpg", (2, 3), None)
+            packet = (tmp_path / f"{name}.jpg.xmp").read_text()
+            paths = {  # as darktable and Lightroom, and as digiKam have them
+                tag: re.findall("<rdf:li>(.*?)</rdf:li>", packet.split(f"<{tag}>")[1].split(f"</{tag}>")[0])
+                for tag in ("lr:hierarchicalSubject", "digiKam:TagsList")
+            }
+            assert paths["lr:hierarchicalSubject"] == [*words_of, "sequence|sequence 2"]
+            assert paths["digiKam:TagsList"] == [path.replace("|", "/") for path in paths["lr:hierarchicalSubject"]]
+            assert read_packet(packet)["keywords"].count("sequence") == 1
 
 
 def test_a_sidecar_belongs_to_one_file(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def test_the_true_peak_is_that_of_much_oversampled_sound(frequency: float) -> No
     sound = (0.5 * np.sin(2 * np.pi * frequency * t + 0.7) + 0.02 * rng.normal(size=len(t))).astype(np.float32)
     sound[:200] *= np.linspace(0, 1, 200)
     sound[-200:] *= np.linspace(1, 0, 200)
-    peak = Peak(44100)
+    peak = Peak(44100, 1)
     for part in np.array_split(sound[:, None], 5):
         peak.push(part)
     exact = 20 * np.log10(np.abs(resample_poly(sound.astype(np.float64), 16, 1)).max())

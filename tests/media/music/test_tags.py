@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from fabula.core.collection import Item
+from fabula.media.medium import common_detail
 from fabula.media.music.tags import (
     AUDIO_ENDINGS,
     COMPANION_ENDINGS,
-    common_title,
     key_and_mode,
     read_item,
     track_number,
@@ -73,6 +73,6 @@ def test_endings_and_titles():
     assert ".mp3" in AUDIO_ENDINGS
     assert not AUDIO_ENDINGS & COMPANION_ENDINGS
     items = [Item("a", details={"album": "X"}), Item("b", details={"album": "X"})]
-    assert common_title(items) == "X"
-    assert common_title([*items, Item("c")]) == ""
+    assert common_detail(items, "album") == "X"
+    assert common_detail([*items, Item("c")], "album") == ""
     assert track_number(items[0]) is None

@@ -69,6 +69,24 @@ def test_a_file_that_is_too_long(tmp_path):
     assert problem(tmp_path / "a.txt").endswith("is longer than 20 MB, too long for one text; cut it into parts")
 
 
+@pytest.mark.parametrize(("name", "piece", "words"), [
+    ("a.txt", b"a\n" * 1_000_001, "has more than 1,000,000 lines, too many for one text; cut it into parts"),
+    ("a.html", b"<p>" * 500_001, "has more than 500,000 tags, too many for one text; cut it into parts"),
+    ("a.tex", b"\\section{a}\n\nb\n\n" * 20_001, "falls into 20,001 parts, and may into 20,000"),
+])  # fmt: skip
+def test_a_file_of_too_many_pieces(tmp_path, name, piece, words):
+    (tmp_path / name).write_bytes(piece)
+    with pytest.raises(FileError) as caught:
+        fabula.open(str(tmp_path / name))
+    assert str(caught.value).endswith(words)
+
+
+def test_a_packed_file_of_too_many_paragraphs(packed):
+    paragraphs = "<w:p><w:r><w:t>a</w:t></w:r></w:p>" * 100_001
+    body = f'<w:document xmlns:w="w"><w:body>{paragraphs}</w:body></w:document>'
+    assert "has more than 100,000 paragraphs" in problem(packed("a.docx", {"word/document.xml": body}))
+
+
 @pytest.mark.parametrize("name", ["a.docx", "a.odt", "a.epub"])
 def test_what_is_no_zip_file(tmp_path, name):
     (tmp_path / name).write_bytes(b"PK\x03\x04 not really")

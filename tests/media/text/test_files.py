@@ -2,7 +2,7 @@ import pytest
 
 from fabula.media.text.documents import markdown_document, part_bounds, plain_document
 from fabula.media.text.manuscripts import find_parts
-from fabula.media.text.passages import read_document, read_item, read_text
+from fabula.media.text.passages import read_document, read_item
 
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 DOCX = f"""<?xml version="1.0"?><w:document xmlns:w="{WORD}"><w:body>
@@ -28,21 +28,47 @@ EPUB = {
 def test_a_docx_file(packed):
     path = packed("rain.docx", {"word/document.xml": DOCX, "docProps/core.xml": CORE})
     item = read_item(str(path))
-    assert (item.title, item.creator, read_text(str(path))) == ("Rain", "Ann Lee", "It rained all day.")
+    assert (item.title, item.creator, read_document(str(path)).text) == ("Rain", "Ann Lee", "It rained all day.")
 
 
 def test_an_odt_file(packed):
     path = packed("rain.odt", {"content.xml": ODT})
-    assert (read_item(str(path)).title, read_text(str(path))) == ("Rain", "It rained all day.")
+    assert (read_item(str(path)).title, read_document(str(path)).text) == ("Rain", "It rained all day.")
 
 
 def test_an_epub_file_and_no_way_out_of_it(packed):
     path = packed("sea.epub", EPUB)
-    assert read_text(str(path)) == "It rained.\n\nIt stopped."
+    assert read_document(str(path)).text == "It rained.\n\nIt stopped."
     item = read_item(str(path))
     assert (item.title, item.creator) == ("The Sea", "Ann Lee")
     found = find_parts(read_document(str(path)))
     assert [found.part(k).heading for k in found.items] == ["One", "Two"]
+
+
+NCX = """<ncx><docTitle><text>The Sea</text></docTitle><navMap>
+<navPoint><navLabel><text>Front</text></navLabel><content src="one.xhtml"/></navPoint>
+<navPoint><navLabel><text>Chapter 2</text></navLabel><content src="two%20b.xhtml#top"/>
+<navPoint><navLabel><text>It stopped.</text></navLabel><content src="two%20b.xhtml#in"/></navPoint></navPoint>
+</navMap></ncx>"""
+
+
+@pytest.mark.parametrize(("contents", "headings"), [(NCX, ["", "Chapter 2"]), (NCX[:90], ["", ""]), ("", ["", ""])])
+def test_headings_that_the_contents_of_a_book_alone_know(packed, contents, headings):
+    """As LibreOffice writes books: every heading is a paragraph like any other."""
+    listed = '<item id="n" href="toc.ncx" media-type="application/x-dtbncx+xml"/></manifest>'
+    path = packed(
+        "sea.epub",
+        EPUB
+        | {
+            "OEBPS/book.opf": OPF.replace("</manifest>", listed),
+            "OEBPS/toc.ncx": contents,
+            "OEBPS/one.xhtml": "<html><body><p>The Sea</p><p>It rained.</p></body></html>",
+            "OEBPS/two b.xhtml": "<html><body><p>Chapter 2</p><p>It stopped.</p></body></html>",
+        },
+    )
+    blocks = read_document(str(path)).blocks
+    assert [block.text for block in blocks if block.level == 1] == [name for name in headings if name]
+    assert "Chapter 2" in [block.text for block in blocks]
 
 
 def test_a_page(tmp_path):
@@ -51,21 +77,21 @@ def test_a_page(tmp_path):
         "<head><meta charset=iso-8859-1><title>t</title><style>p {}</style></head><h1>Café</h1><p>Déjà<br>vu &amp; so"
     )
     path.write_bytes(page.encode("latin-1"))
-    assert (read_item(str(path)).title, read_text(str(path))) == ("Café", "Déjà\nvu & so")
+    assert (read_item(str(path)).title, read_document(str(path)).text) == ("Café", "Déjà\nvu & so")
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252"])
 def test_encodings_are_found(tmp_path, encoding):
     path = tmp_path / "rain.txt"
     path.write_bytes("Ça et là\r\n\r\nIl “pleuvait” à Noël.\r\n".encode(encoding))
-    assert (read_item(str(path)).title, read_text(str(path))) == ("Ça et là", "Il “pleuvait” à Noël.")
+    assert (read_item(str(path)).title, read_document(str(path)).text) == ("Ça et là", "Il “pleuvait” à Noël.")
 
 
 def test_front_matter_gives_title_and_author(tmp_path):
     path = tmp_path / "x.md"
     path.write_text('---\ntitle: "Rain"\nauthor: Ann Lee\ndraft: yes\n---\n\n## One\n\nIt *rained*.\n')
     item = read_item(str(path))
-    assert (item.title, item.creator, read_text(str(path))) == ("Rain", "Ann Lee", "It rained.")
+    assert (item.title, item.creator, read_document(str(path)).text) == ("Rain", "Ann Lee", "It rained.")
 
 
 def test_headings_under_lines():

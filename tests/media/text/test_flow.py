@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from fabula.core.collection import Collection, Item
-from fabula.media.text.pairs import JOIN, bags_of, flow_steps, text_steps
+from fabula.media.text.pairs import JOIN, flow_steps, text_steps
 
 TEXTS = [
     "the sea was grey and then old Ann saw the boat",
@@ -22,22 +22,22 @@ def slow(texts):
 
 
 def test_words_are_compared_as_the_slow_way_does():
-    found = flow_steps(bags_of(TEXTS)).parts[0]
+    found = flow_steps(TEXTS).parts[0]
     assert (found.name, found.unit) == ("wording", "% apart")
     assert found.distance == pytest.approx(slow(TEXTS) * (1 - np.eye(3)), abs=1e-9)
 
 
 def test_names_are_a_part_where_there_are_any():
-    names = {part.name: part.distance for part in flow_steps(bags_of(TEXTS)).parts}
+    names = {part.name: part.distance for part in flow_steps(TEXTS).parts}
     assert names["names"][0, 1] == 0
     assert names["names"][0, 2] == 100
-    assert [part.name for part in flow_steps(bags_of(["a b", "b c", "今日"])).parts] == ["wording", "join"]
+    assert [part.name for part in flow_steps(["a b", "b c", "今日"]).parts] == ["wording", "join"]
 
 
 def test_a_join_goes_from_an_end_to_a_beginning():
     filler = [" ".join(f"w{chr(97 + k)}{chr(97 + j % 26)}{chr(97 + j // 26)}" for j in range(JOIN)) for k in range(3)]
     texts = [f"{filler[0]} river stone", f"river stone {filler[1]}", filler[2]]
-    join = flow_steps(bags_of(texts)).parts[-1].distance
+    join = flow_steps(texts).parts[-1].distance
     assert join[0, 1] < join[1, 0] == 100
 
 

@@ -9,7 +9,7 @@ from fabula.core.collection import Collection, Item
 from fabula.media.registry import measure_if_held
 from fabula.media.text.heads import names_part, without_common_heads, without_heads
 from fabula.media.text.pairs import text_look
-from fabula.media.text.passages import read_text
+from fabula.media.text.passages import read_document
 
 WORDS = ["sea", "storm", "boat", "letter", "night", "house", "road", "king", "snow", "garden"]
 SPELLED = ("One", "Two", "Three", "Twelve", "Twenty-One", "Twenty-Two", "Twenty-Three")
@@ -65,7 +65,7 @@ def test_files_lose_their_heads_too(tmp_path):
     for ending, text in ((".txt", "CHAPTER VII\n\nIt rained."), (".md", "Chapter 7\n\nIt rained.")):
         path = tmp_path / f"a{ending}"
         path.write_text(text)
-        assert read_text(str(path)) == "It rained."
+        assert read_document(str(path)).text == "It rained."
 
 
 @pytest.mark.parametrize("line", ["Part of me died", "Book me a room", "I", "Chapter and verse", "Ein Teil der Leute"])

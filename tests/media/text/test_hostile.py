@@ -15,6 +15,7 @@ from fabula.errors import FileError
 from fabula.media.medium import Cutting
 from fabula.media.text.documents import html_document, markdown_document, plain_document
 from fabula.media.text.heads import without_common_heads, without_heads
+from fabula.media.text.manuscripts import find_parts, tell_held
 from fabula.media.text.packed import read_packed
 from fabula.media.text.passages import parse, text_of
 from fabula.media.text.text_measures import cut_file
@@ -114,6 +115,14 @@ def test_twice_as_much_takes_twice_as_long(kind: str, piece: str) -> None:
             if times[1] < GROWS * times[0]:
                 break
     assert times[1] < max(GROWS * times[0], LEAST), times
+
+
+def test_parts_that_are_not_ordered_are_told_in_time() -> None:
+    parts = find_parts(markdown_document("# One\n\nRain.\n\n# ?\n\n" * 20_000))
+    told: list[str] = []
+    assert seconds(lambda _: told.extend(tell_held(parts)), "") < SECONDS
+    assert (len(parts.items), len(parts.bounds)) == (20_000, 40_000)
+    assert "and 19994 more" in told[0]
 
 
 def test_declarations_without_end_are_refused_at_once(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import fabula
-from fabula.media.text.books import docx_bytes
-from fabula.media.text.documents import TextBlock
+from fabula.media.text.books import Joined, docx_bytes, write_epub
+from fabula.media.text.documents import Document, TextBlock
 from fabula.media.text.passages import read_document
 from fabula.session.export import copy_numbered
 from fabula.sources.registry import open_source
@@ -111,3 +111,13 @@ def test_nothing_that_was_read_is_changed(tmp_path):
     assert [copy.name for copy in copies] == ["01 Night.txt", "02 Rain.txt", "03 The storm.txt"]
     assert state() == before
     assert (tmp_path / "a.md").read_text(encoding="utf-8").startswith("# Night\n\n")
+
+
+def test_what_xml_cannot_hold_is_left_out_of_a_book(tmp_path):
+    part = Document((TextBlock(1, "Rain\x01"), TextBlock(0, "It\x0brained.")))
+    book = write_epub(Joined((part,), breaks=False, title="Sea\x02", author="Ann\x0b Lee"), tmp_path / "a.epub")
+    with zipfile.ZipFile(book) as archive:
+        said = {name: "".join(ET.fromstring(archive.read(name)).itertext()) for name in archive.namelist()[1:]}
+    assert "Ann Lee" in said["OEBPS/book.opf"]
+    assert "Rain" in said["OEBPS/nav.xhtml"]
+    assert "Itrained." in said["OEBPS/1.xhtml"]

@@ -246,6 +246,36 @@ def test_a_project_is_copied_with_its_binder_moved(written, tmp_path):
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
+LATEX = r"""\documentclass{book}
+\begin{document}
+\include{c1}
+\include{c2}
+
+% the second half
+\part{Later}
+
+\include{c3}
+\subfile{c4}
+\backmatter
+\printindex
+\end{document}
+"""
+
+
+def test_what_stands_between_and_behind_the_includes_of_a_latex_book_stays(tmp_path):
+    for number in range(1, 5):
+        text = f"\\chapter{{C{number}}}\n" + "It rained on Tom. " * (5 - number)
+        own = f"\\documentclass[book]{{subfiles}}\n\\begin{{document}}\n{text}\n\\end{{document}}\n"
+        (tmp_path / f"c{number}.tex").write_text(own if number > 2 else text)
+    (tmp_path / "book.tex").write_text(LATEX)
+    ordered = fabula.order(tmp_path / "book.tex", by="words", template="steady-rise")
+    assert ordered.titles == ["C4", "C3", "C2", "C1"]
+    new = ordered.save(tmp_path / "new.tex").read_text().splitlines()
+    moved = {r"\include{c1}": r"\subfile{c4}", r"\include{c2}": r"\include{c3}"}
+    moved |= {now: was for was, now in moved.items()}
+    assert new == [moved.get(line, line) for line in LATEX.splitlines()]
+
+
 def test_a_latex_book_is_written_beside_what_it_includes(written, tmp_path):
     _, ordered, _ = written("included.tex")
     (tmp_path / "other").mkdir()

@@ -103,6 +103,7 @@ def test_what_fails_lets_go_of_the_lock(archive, tmp_path):
     assert fetch(tmp_path, archive).read_bytes() == archive
 
 
+@pytest.mark.slow
 def test_a_process_that_crashes_leaves_nothing_in_the_way(archive, tmp_path):
     part = tmp_path / "fma_metadata.zip.part"
     part.write_bytes(archive[:700])

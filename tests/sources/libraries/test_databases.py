@@ -184,6 +184,7 @@ def test_mixxx_itself_opens_what_was_written(tmp_path, files):
     assert before["PlaylistTracks"] == after["PlaylistTracks"]
 
 
+@pytest.mark.slow
 def test_a_database_made_to_go_on_for_ever_is_given_up(tmp_path, monkeypatch):
     monkeypatch.setattr(databases, "_LONGEST", 0.2)
     path = tmp_path / "endless.sqlite"

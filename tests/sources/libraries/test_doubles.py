@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from importlib import import_module
 from types import SimpleNamespace
 
 import pytest
@@ -14,6 +15,7 @@ from fabula.session.open import demo_folder
 from fabula.session.session import open_session
 from fabula.sources.libraries import library
 from fabula.sources.libraries.library import IN_ENVIRONMENT, find_password, read_address
+from fabula.sources.registry import open_source
 from tests.sources.libraries.doubles import SECRET, Double
 
 KINDS = ("jellyfin", "plex", "subsonic")
@@ -136,6 +138,28 @@ def test_a_server_that_answers_oddly_is_one_line(double, odd):
         open_session(address(double))
     assert "\n" not in str(caught.value)
     assert SECRET not in str(caught.value)
+
+
+@pytest.mark.parametrize(("scheme", "length"), [("subsonic", 10**400), ("jellyfin", 10**400), ("plex", 1e400)])
+def test_a_length_beyond_all_numbers_is_left_out_or_refused(scheme, length, monkeypatch):
+    kind = import_module(f"fabula.sources.libraries.{scheme}").READER.open.args[0]
+    song = {"id": "1", "Id": "1", "ratingKey": "1"} | dict.fromkeys(("duration", "RunTimeTicks"), length)
+    served = {"id": "a", "name": "a", "Id": "a", "Name": "a", "ratingKey": "a", "title": "a"}
+    monkeypatch.setattr(kind, "playlists", lambda _: [served])
+    monkeypatch.setattr(kind, "items", lambda *_: [song, song, song])
+    monkeypatch.setenv(IN_ENVIRONMENT, SECRET)
+    place = [f"{scheme}://ann@127.0.0.1/playlist/a"]
+    if length == 1e400:
+        assert open_source(place).playlist.entries[0].duration is None
+    else:
+        with pytest.raises(FileError, match="answers what no such server says"):
+            open_source(place)
+
+
+def test_an_answer_of_lists_of_lists_is_refused_before_it_is_parsed(double):
+    setattr(double, double.kind, lambda *_: (200, [[]] * 4_000_001))
+    with pytest.raises(FileError, match="holds more than 4,000,000 lists"):
+        open_session(address(double))
 
 
 def test_a_password_comes_from_the_environment_the_keyring_or_a_question_asked_once(monkeypatch):

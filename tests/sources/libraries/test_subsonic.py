@@ -14,7 +14,7 @@ from fabula.errors import FileError, InputError
 from fabula.session.open import demo_folder
 from fabula.session.session import open_session
 from fabula.sources.libraries.library import IN_ENVIRONMENT, read_address
-from fabula.sources.libraries.subsonic import SubsonicServer
+from fabula.sources.libraries.subsonic import _Subsonic
 
 pytest.importorskip("supysonic", reason="supysonic is not installed")
 pytestmark = [pytest.mark.timeout(120), pytest.mark.slow]
@@ -38,8 +38,8 @@ class Supysonic:
 
         return f"subsonic://{user}@127.0.0.1:{self.port}/playlist/{quote(name)}{more}"
 
-    def server(self, user: str = "ann") -> SubsonicServer:
-        return SubsonicServer(read_address(f"subsonic://{user}@127.0.0.1:{self.port}"), SECRET)
+    def server(self, user: str = "ann") -> _Subsonic:
+        return _Subsonic(read_address(f"subsonic://{user}@127.0.0.1:{self.port}"), SECRET)
 
     def playlists(self) -> dict[str, dict]:
         """All playlists by their names, with their songs."""

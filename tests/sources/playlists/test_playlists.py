@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -12,10 +13,9 @@ from hypothesis import given, settings, strategies as st
 
 from fabula.core.collection import Collection, Item
 from fabula.errors import FileError, InputError
+from fabula.sources.playlists.entries import Entry, Playlist
 from fabula.sources.playlists.playlist import (
     PLAYLIST_ENDINGS,
-    Entry,
-    Playlist,
     collection_of,
     playlist_of,
     read_playlist,
@@ -286,8 +286,9 @@ def test_a_playlist_of_a_collection(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "out").mkdir()
     items = [Item("1", "A", "music/a.mp3", "Can", length=1.5), Item("http://example.org/b", "B")]
-    c = Collection("c", items, [[0.5], [np.nan]], ("energy",), title="T")
-    playlist = read_playlist(write_playlist("out/x.m3u8", playlist_of(c, features=["energy"])))
+    made = playlist_of(Collection("c", items, title="T"))
+    first = replace(made.entries[0], details={"energy": 0.5})
+    playlist = read_playlist(write_playlist("out/x.m3u8", replace(made, entries=(first, *made.entries[1:]))))
     assert (tmp_path / "out/x.m3u8").read_text() == (
         "#EXTM3U\n#PLAYLIST:T\n#EXTINF:1.5,Can - A\n#EXTFABULA:energy=0.5\n../music/a.mp3\n"
         "#EXTINF:-1,B\nhttp://example.org/b\n"

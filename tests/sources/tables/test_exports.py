@@ -10,7 +10,6 @@ import pytest
 from fabula.core.collection import Collection
 from fabula.errors import InputError
 from fabula.sources.tables.read_table import open_table, read_table
-from fabula.sources.tables.roles import Columns
 
 EXPORTIFY_OLD = """Spotify URI,Track Name,Artist Name,Album Name,Disc Number,Track Number,Track Duration (ms),\
 Added By,Added At
@@ -157,7 +156,7 @@ def test_columns_by_name(tmp_path):
     assert (_titles(c), c.feature_names) == (["B", "A"], ("duration", "energy"))
     np.testing.assert_array_equal(c.features, [[200, 0.5], [59.5, 0.25]])
     assert dict(c.items[0].details) == {"mood": "froh"}
-    (again,) = open_table(path, Columns(title="Lied", artist="Wer")).collections
+    (again,) = open_table(path, {"title": "Lied", "artist": "Wer"}).collections
     assert _titles(again) == ["B", "A"]
     with pytest.raises(InputError, match="the title cannot be two columns: 'Wer' and 'Lied'"):
         read_table(path, title="Wer", columns={"title": "Lied"})

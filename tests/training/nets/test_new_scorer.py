@@ -10,7 +10,7 @@ from fabula.models.config import ScorerKind
 from fabula.models.model import load_model, save_model
 from fabula.models.order import search_orderings
 from fabula.models.scorers import SCORERS as MODEL_SCORERS
-from fabula.training.item_models import train
+from fabula.training.item_models import EssenceTraining
 from fabula.training.nets.essence_net import SCORERS, EssenceNet, ScorerNet, TrainableScorer
 from fabula.training.recipes import TrainingConfig, resolve
 
@@ -53,7 +53,7 @@ def test_it_is_trained_written_and_read(monkeypatch, tmp_path, make):
     collections = make(60)
     config = TrainingConfig(scorers=("slope", "bilstm"), scorer_hidden=4, widths=(8,), epochs=15, learning_rate=0.03)
     assert config.scorer_weights == (0.5, 1.0)
-    done = train(Parts(collections[:40], collections[40:]), config, device="cpu")
+    done = EssenceTraining(Parts(collections[:40], collections[40:]), config, "cpu").train()
     assert done.information["slope"].low > 0.5
     model = load_model(save_model(tmp_path / "m.safetensors", done.model))
     assert model.scorers == ("slope", "bilstm")

@@ -18,7 +18,7 @@ from fabula.training.sets import prepare  # noqa: E402
 def measured(albums, small):
     """Collections with a model that knows their order, and their data."""
     collections = albums[1][:12]
-    data = prepare(collections, *learn_inputs(albums[0], small, tokens=1, grams=1))
+    data = prepare(collections, learn_inputs(albums[0], small, tokens=1, grams=1))
 
     def truth(x):
         n = x.values.shape[1]

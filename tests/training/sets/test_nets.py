@@ -12,7 +12,8 @@ from fabula.core.collection import Collection, Item  # noqa: E402
 from fabula.core.collections import Collections  # noqa: E402
 from fabula.models.titles import Vocabulary  # noqa: E402
 from fabula.training.loop import contrast, log_share, ordering_scores, permutations  # noqa: E402
-from fabula.training.nets.set_net import SetBatch, SetNet, as_model, as_net, learn_inputs  # noqa: E402  # noqa: E402
+from fabula.training.nets.set_net import Reading, SetBatch, SetNet, as_model, as_net, learn_inputs  # noqa: E402  # noqa: E402
+from fabula.training.recipes import SetRecipe  # noqa: E402
 from fabula.training.sets import prepare, set_pool  # noqa: E402
 
 
@@ -54,15 +55,14 @@ def test_scores_of_orderings_are_sums_over_the_tables():
 
 
 def test_weights_begin_the_same_for_a_seed(small):
-    one, two, other = (SetNet(small, seed) for seed in (1, 1, 2))
+    one, two, other = (SetNet(small, SetRecipe(seed=seed)) for seed in (1, 1, 2))
     assert torch.equal(one.tensor("input.weight"), two.tensor("input.weight"))
     assert not torch.equal(one.tensor("input.weight"), other.tensor("input.weight"))
 
 
 def test_a_part_of_a_collection_is_gathered_with_its_tables(small, planted):
     albums = planted(3)
-    spec, mean, deviation, words = learn_inputs(albums, small, tokens=1, grams=1)
-    data = prepare(albums, spec, mean, deviation, words)
+    data = prepare(albums, learn_inputs(albums, small, tokens=1, grams=1))
     batch = data.gather(torch.tensor([1]), torch.tensor([[0, 2, 5]]), 6)
     whole = data.whole(torch.tensor([1]), 6)
     assert torch.equal(batch["values"], whole["values"][:, [0, 2, 5]])
@@ -70,7 +70,7 @@ def test_a_part_of_a_collection_is_gathered_with_its_tables(small, planted):
 
 
 def test_a_model_made_from_a_net_makes_the_net_again(small):
-    net = SetNet(small, 4)
-    model = as_model(net, np.zeros(2, np.float32), np.ones(2, np.float32), Vocabulary((), ()))
+    net = SetNet(small, SetRecipe(seed=4))
+    model = as_model(net, Reading(small, np.zeros(2, np.float32), np.ones(2, np.float32), Vocabulary((), ())))
     for name, weight in as_net(model).named_parameters():
         assert torch.allclose(weight, dict(net.named_parameters())[name], atol=1e-3)

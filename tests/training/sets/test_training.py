@@ -19,8 +19,6 @@ from fabula.training.sets import (  # noqa: E402
     collection_bits,
     only,
     prepare,
-    set_aside,
-    train_sets,
 )
 
 QUICK = SetRecipe(
@@ -30,7 +28,11 @@ QUICK = SetRecipe(
 
 
 def data_of(albums, seed_albums, small):
-    return prepare(albums, *learn_inputs(seed_albums, small, tokens=1, grams=1))
+    return prepare(albums, learn_inputs(seed_albums, small, tokens=1, grams=1))
+
+
+def train(training, aside, spec, recipe, begin=None):
+    return SetTraining(Parts(training, aside), spec, recipe, begin=begin, scorers=()).train()
 
 
 def bits(done):
@@ -40,7 +42,7 @@ def bits(done):
 
 @pytest.fixture(scope="module")
 def trained(albums, small):
-    return train_sets(*albums, small, QUICK)
+    return train(*albums, small, QUICK)
 
 
 def test_what_is_planted_is_found(trained, albums, planted):
@@ -67,7 +69,7 @@ def test_a_control_is_zero(albums, control, small):
 
 def test_training_is_the_same_for_a_seed(albums, small):
     recipe = SetRecipe.from_dict({**QUICK.to_dict(), "epochs": 1})
-    one, two = (train_sets(albums[0][:40], albums[1][:20], small, recipe) for _ in range(2))
+    one, two = (train(albums[0][:40], albums[1][:20], small, recipe) for _ in range(2))
     for name, tensor in one.model.tensors.items():
         np.testing.assert_array_equal(tensor, two.model.tensors[name])
     assert one.model.training == two.model.training
@@ -75,7 +77,7 @@ def test_training_is_the_same_for_a_seed(albums, small):
 
 def test_going_on_from_a_model_never_makes_it_worse(trained, albums):
     recipe = SetRecipe.from_dict({**QUICK.to_dict(), "epochs": 1, "learning_rate": 0.5})
-    worse = train_sets(albums[0][:30], albums[1], recipe=recipe, start=trained.model)
+    worse = train(albums[0][:30], albums[1], None, recipe, trained.model)
     assert worse.before == pytest.approx(bits(trained), abs=0.2)
     assert (worse.best_epoch > 0) == (bits(worse) > worse.before)
     if not worse.best_epoch:
@@ -85,23 +87,14 @@ def test_going_on_from_a_model_never_makes_it_worse(trained, albums):
 def test_a_net_learns_from_teachers(trained, albums, small):
     recipe = SetRecipe.from_dict({**QUICK.to_dict(), "epochs": 4, "taught": 1.0})
     read = learn_inputs(albums[0], small, tokens=1, grams=1)
-    data, aside = (prepare(part, *read) for part in albums)
+    data, aside = (prepare(part, read) for part in albums)
     columns = torch.tensor([0])
     errors = Errors(columns, torch.zeros(1, 1), torch.zeros(1, 1), torch.tensor([-9.0]), torch.tensor([9.0]))
-    given, teachers = (SetNet(read[0]), data, aside, recipe), [as_net(trained.model)]
-    learned = optimise(StudentLearner(*given, teachers=teachers, errors=errors, views=[range(len(read[0].features))]))
+    given, teachers = (SetNet(read.spec), data, aside, recipe), [as_net(trained.model)]
+    learned = optimise(StudentLearner(*given, teachers=teachers, errors=errors, views=[range(len(read.spec.features))]))
     assert max(epoch.bits[BOTH] for epoch in learned.history) > 1.0
     logits = torch.randn(2, 5)
     assert distill(logits, logits + 3) == pytest.approx(0, abs=1e-6)
-
-
-def test_artists_are_set_aside_whole(planted):
-    albums = planted(20) + planted(20, seed=3)  # two albums of each artist
-    rest, aside = set_aside(albums, seed=1)
-    assert len(rest) + len(aside) == 40
-    assert not {c.items[0].artist for c in rest} & {c.items[0].artist for c in aside}
-    with pytest.raises(InputError, match="at least 2 artists"):
-        set_aside(albums[:1])
 
 
 def test_masking_hides_groups(albums, small):
@@ -112,7 +105,10 @@ def test_masking_hides_groups(albums, small):
     assert hidden.known[..., 0].sum() == 0
     assert torch.equal(hidden.known[..., 1], batch.known[..., 1])
     assert hidden.titled.sum() == 0
-    assert only(batch, [0], titles=False).known[..., 1].sum() == 0
+    seen = []
+    only(seen.append, [0], titles=False)(batch)
+    assert seen[0].known[..., 1].sum() == seen[0].titled.sum() == 0
+    assert torch.equal(seen[0].known[..., 0], batch.known[..., 0])
 
 
 def test_a_model_that_knows_nothing_has_no_bits(albums, small):

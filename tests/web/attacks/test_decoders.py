@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 import soundfile
 
+from fabula.errors import FabulaError
 from fabula.media import children
 from fabula.media.medium import Stopped
 from fabula.media.music import audio as ffmpeg
@@ -94,7 +95,10 @@ def test_any_bytes_are_probed(rng, tmp_path, size):
 
 
 STUCK = """\
-    #!{python}
+    #!/bin/sh
+    ''':'
+    exec "{python}" "$0" "$@"
+    '''
     import os, struct, sys, time
     os.symlink(str(os.getpid()), {pid!r})  # who is started by a child can write no file
     sys.stdout.buffer.write(b".snd" + struct.pack(">5I", 24, 0xFFFFFFFF, 6, 8000, 1))
@@ -139,6 +143,7 @@ def began(pid: Path) -> None:
 AAC = b"\xff\xf1\x50\x80\x02\x1f\xfc" + bytes(500)
 
 
+@pytest.mark.slow
 def test_a_decoder_that_is_stuck_ends_with_the_job(stuck):
     with serving() as served:
         job = served.upload(("x.aac", AAC)).json()
@@ -156,6 +161,17 @@ def test_a_decoder_that_is_stuck_is_given_up(stuck, monkeypatch, tmp_path):
     monkeypatch.setattr(ffmpeg, "PATIENCE", 0.2)
     (tmp_path / "x.aac").write_bytes(AAC)
     with pytest.raises(Exception, match=r"x\.aac: takes too long to decode"):
+        measure(tmp_path / "x.aac")
+    assert gone(stuck)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the system does not tell what others compute")
+def test_a_decoder_that_computes_and_gives_nothing_is_given_up(stuck, monkeypatch, tmp_path):
+    program = tmp_path / "bin" / "ffmpeg"
+    program.write_text(program.read_text().replace("time.sleep(100)", "while True: pass"))
+    monkeypatch.setattr(ffmpeg, "COMPUTED", 0.5)
+    (tmp_path / "x.aac").write_bytes(AAC)
+    with pytest.raises(FabulaError, match=r"takes too long to decode: .* [12] s of them computing"):
         measure(tmp_path / "x.aac")
     assert gone(stuck)
 

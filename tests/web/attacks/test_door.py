@@ -19,6 +19,7 @@ def connect(served) -> socket.socket:
     return socket.create_connection(("127.0.0.1", int(served.address.rpartition(":")[2])), timeout=20)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost: x\r\n"], ids=["silent", "half a request"])
 def test_strangers_who_are_slow_do_not_lock_the_page_out(sent):
     """160 connections without a token, opened again as they are closed: the one with a token is answered."""

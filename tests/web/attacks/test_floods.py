@@ -26,6 +26,8 @@ from fabula.web.app import Timeouts
 from fabula.web.server_store import Settings, Turns
 from tests.web.conftest import serving, table
 
+pytestmark = pytest.mark.slow  # they wait
+
 QUICK = Timeouts(request=0.4, body=0.5, slowest=2000, answer=0.6, connections=12)
 
 
@@ -116,7 +118,6 @@ def test_an_upload_that_never_ends_leaves_nothing(quick):
     assert list(quick.app.state.store.folder.iterdir()) == before
 
 
-@pytest.mark.slow
 def test_an_answer_that_nobody_takes_is_given_up(tmp_path, sound):
     (tmp_path / "a.ogg").write_bytes(sound("01 Embers.ogg"))
     with serving(Settings(roots=(tmp_path.resolve(),)), QUICK) as served:
@@ -205,7 +206,6 @@ def zipped(**files: bytes) -> bytes:
     return made.getvalue()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".docx", ".epub", ".odt"])
 def test_a_bomb_is_not_unpacked(server, ending):
     large = b"<w>" + b"a" * 60_000_000
@@ -260,7 +260,6 @@ def test_numbers_that_are_none_are_not_kept_either(server, demo):
         assert saved.status_code == 422
 
 
-@pytest.mark.slow
 def test_many_searches_leave_the_page_alive(server, rng):
     """More than are searched for at a time: some wait, some are sent away, and the rest of the page goes on."""
     items = [{"essence": float(value)} for value in rng.normal(size=60)]
@@ -284,7 +283,6 @@ def test_many_searches_leave_the_page_alive(server, rng):
     assert took < 20
 
 
-@pytest.mark.slow
 def test_a_killed_server_leaves_nothing_that_the_next_one_does_not_sweep_up(start, tmp_path, sound):
     living = start()
     with living.client() as client:

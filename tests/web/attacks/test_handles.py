@@ -19,6 +19,8 @@ from PIL import Image
 from fabula.web.server_store import Settings
 from tests.web.conftest import serving
 
+pytestmark = pytest.mark.slow  # they wait
+
 SECRET = "The seventh key lies under the oak."
 WORDS = "It rained on the hill, and the children went home before the night came down on them. "
 OUTPUTS = {"text": ("md", "docx", "html"), "images": ("png", "pdf", "book.pdf", "html")}

@@ -1,10 +1,11 @@
 """``fabula audit``."""
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli.printing import HeadedCommand
+from fabula.cli.printing import HeadedCommand, print_lines, print_table, training_bar
 from fabula.cli.research.recipe import RECIPE, recipe_options, require_recipe
 
 if TYPE_CHECKING:
@@ -36,9 +37,6 @@ def command(ctx: click.Context, /, *, controls_only: bool, published_bug: bool, 
       fabula audit albums.parquet --where kind= --titles track_name
       fabula audit albums.parquet --preset paper --scorers bilstm --published-bug --controls-only
     """
-    import json
-
-    from fabula.cli.printing import training_bar
     from fabula.research.train import audit_recipe
 
     recipe = require_recipe(**options)
@@ -64,19 +62,12 @@ _SAID = {
 
 
 def _show(report: "AuditReport") -> None:
-    from fabula.cli.printing import console, make_table, print_lines
-
-    table = make_table("data", "scorer", "bits", "95 % interval", "n", "", left=("data", "scorer", ""))
+    rows = []
     for row in report.rows:
-        bits, low, high = (f"{round(value, 3) + 0.0:.3f}" for value in (row.bits, row.low, row.high))  # no "-0.000"
+        bits, low, high = (f"{value:z.3f}" for value in (row.bits, row.low, row.high))
         said = _SAID[report.verdict(row)] if row in report.controls else ""
-        table.add_row(row.data, row.scorer, bits, f"{low} to {high}", f"{row.collections:,}", said)
-    console(whole=True).print(table)
-    print_lines(*_conclusion(report))
-
-
-def _conclusion(report: "AuditReport") -> list[str]:
-    """What the controls say, and what they cannot."""
+        rows.append((row.data, row.scorer, bits, f"{low} to {high}", f"{row.collections:,}", said))
+    print_table(("data", "scorer", "bits", "95 % interval", "n", ""), rows, left=("data", "scorer", ""))
     if not report.ok:
         lines = ["a control is not zero: the estimate cannot be trusted"]
     elif not report.judged:
@@ -85,7 +76,6 @@ def _conclusion(report: "AuditReport") -> list[str]:
         lines = ["the controls are zero"]
     lines += [f"note: {note}" for note in report.notes]
     if not any("LEAK" in note for note in report.notes):
-        lines.append(
-            "the controls see no leak in the data; the columns were looked through, and none used tells the order"
-        )
-    return lines
+        clean = "the controls see no leak in the data; the columns were looked through, and none used tells the order"
+        lines.append(clean)
+    print_lines(*lines)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli.printing import console, counting_bar, make_table
+from fabula.cli.printing import counting_bar, print_lines, print_table
 from fabula.cli.research.recipe import as_where
+from fabula.core.files import check_target, write_whole
 from fabula.errors import InputError
 
 _SHOWN = ("first", "last", "neighbours")  # beside Spearman's rho; the card has all
@@ -60,61 +62,50 @@ def command(*, task: str | None, **options: Any) -> None:
       fabula bench-order fma --fma data --orderings answers.jsonl --key questions.jsonl.key
     """
     if task is None:
-        _list_tasks()
-        return
-    from fabula.core.files import check_target
+        from fabula.research.bench import FAMILIES
 
+        about = {name: family.about for name, family in FAMILIES.items()}
+        about |= {"fma": "the Free Music Archive dataset, with --fma FOLDER"}
+        about |= {"TABLE": "any table of ordered collections"}
+        print_lines(*(f"{name:14} {words}" for name, words in about.items()))
+        return
     for target in (options["card"], options["page"], options["questions"]):
         if target is not None:
             check_target(target)
-    where = as_where(options.pop("where"))
-    shown = {name: options[name] for name in ("titles", "texts")}
-    posed = _task(task, options.pop("folder"), where=where, side=options["split"], **shown)
+    posed = _task(task, options)
     if options["half"] is not None:
         from fabula.research.bench import take_half
 
         posed = take_half(posed, options["half"])
     if options["questions"] is not None:
-        _write_questions(posed, options["questions"])
+        import numpy as np
+
+        from fabula.research.bench_programs import ask_all, write_questions
+
+        written = write_questions(options["questions"], posed, ask_all(posed, np.random.default_rng()))
+        print_lines(*(f"written: {path}" for path in written))
         return
     given, name = _orderings(posed, options)
     _finish(posed, given, name, options)
 
 
-def _list_tasks() -> None:
-    from fabula.research.bench import FAMILIES
-
-    lines = {name: family.about for name, family in FAMILIES.items()}
-    lines |= {"fma": "the Free Music Archive dataset, with --fma FOLDER", "TABLE": "any table of ordered collections"}
-    for name, about in lines.items():
-        console(whole=True).print(f"{name:14} {about}", markup=False, soft_wrap=True)
-
-
-def _task(task: str, folder: Path | None, *, where: dict[str, str], titles: bool, texts: bool, side: Any) -> BenchTask:
+def _task(task: str, options: dict[str, Any]) -> BenchTask:
     from fabula.research.bench import FMA, family_task, fma_task, table_task
 
+    where, side, titles, texts = (options[name] for name in ("where", "split", "titles", "texts"))
     if task == FMA:
-        if folder is None:
+        if options["folder"] is None:
             raise InputError("say where the dataset lies: --fma FOLDER (fabula fetch fma --to FOLDER fetches it)")
-        return fma_task(folder, titles=titles)
+        return fma_task(options["folder"], titles=titles)
     if Path(task).suffix:
-        return table_task(task, where=where, titles=titles, texts=texts, side=side)
+        return table_task(task, where=as_where(where), titles=titles, texts=texts, side=side)
     if titles or texts or where or side:
         raise InputError(f"--titles, --texts, --where and --split are for tables; {task} is drawn by code")
     return family_task(task)
 
 
-def _write_questions(task: BenchTask, path: str) -> None:
-    import numpy as np
-
-    from fabula.research.bench_programs import ask_all, write_questions
-
-    for written in write_questions(path, task, ask_all(task, np.random.default_rng())):
-        console(whole=True).print(f"written: {written}", markup=False, soft_wrap=True)
-
-
 def _orderings(task: BenchTask, options: dict[str, Any]) -> tuple[Orderings | None, str]:
-    from fabula.research.bench_programs import TimeLimits, read_key, read_orderings, run_program
+    from fabula.research.bench_programs import read_key, read_orderings, run_program
 
     method, answers, key = options["method"], options["orderings"], options["key"]
     if method is not None and answers is not None:
@@ -127,53 +118,44 @@ def _orderings(task: BenchTask, options: dict[str, Any]) -> tuple[Orderings | No
     if method is None:
         return None, name
     with counting_bar("asking") as bar:
-        limits = TimeLimits(options["timeout"], options["start_timeout"])
-        return run_program(task, method, limits=limits, progress=bar), name
+        limits = {"answer": options["timeout"], "first": options["start_timeout"]}
+        return run_program(task, method, **limits, progress=bar), name
 
 
 def _finish(task: BenchTask, given: Orderings | None, name: str, options: dict[str, Any]) -> None:
-    from fabula.report.boards import write_board
+    from fabula.report.boards import board_page
     from fabula.research.bench import BenchCard, join_cards, make_card
 
-    count = 0
+    turns, command = itertools.count(1), options["method"] or options["orderings"] or ""
     with counting_bar("measuring") as bar:
-
-        def report(step: str) -> None:
-            nonlocal count
-            count += 1
-            bar(count, 8, step)
-
-        command = options["method"] or options["orderings"] or ""
-        card = make_card(task, given, name=name, command=command, trained=options["trained"], progress=report)
+        how: dict[str, Any] = {"trained": options["trained"], "progress": lambda step: bar(next(turns), 8, step)}
+        card = make_card(task, given, name=name, command=command, **how)
     if options["card"] is not None:
         card.save(options["card"])
     if options["page"] is not None:
-        write_board([join_cards([card, *map(BenchCard.load, options["others"])])], options["page"])
+        write_whole(options["page"], board_page([join_cards([card, *map(BenchCard.load, options["others"])])]))
     if options["as_json"]:
         click.echo(card.text(), nl=False)
         return
     _show(card)
-    for path in (options["card"], options["page"]):
-        if path is not None:
-            console(whole=True).print(f"written: {path}", markup=False, soft_wrap=True)
+    print_lines(*(f"written: {path}" for path in (options["card"], options["page"]) if path is not None))
 
 
 def _show(card: BenchCard) -> None:
     from fabula.report.boards import WHOSE
 
-    out, task = console(whole=True), card.task
-    columns = ("method", "", "spearman", "95 % interval", *_SHOWN)
-    table = make_table(*columns, left=("method", ""), wrap=("method",))
+    rows, task = [], card.task
     for row in card.rows:
         rho = row.metrics["spearman"]
         means = [f"{row.metrics[name].mean:.3f}" for name in _SHOWN]
-        table.add_row(row.method, WHOSE[row.kind], f"{rho.mean:.3f}", f"{rho.low:.3f} to {rho.high:.3f}", *means)
-    out.print(table)
+        rows.append((row.method, WHOSE[row.kind], f"{rho.mean:.3f}", f"{rho.low:.3f} to {rho.high:.3f}", *means))
+    columns = ("method", "", "spearman", "95 % interval", *_SHOWN)
+    print_table(columns, rows, left=("method", ""), wrap=("method",))
     makers = f" by {task['groups']:,} makers" if task["groups"] < task["test"] else ""
     told = f"{task['test']:,} collections{makers}, {task['training']:,} to learn from"
     named = f"{task['name']}, version {task['version']}" + (f", {task['half']} half" if task["half"] else "")
-    out.print(f"{named}: {told} ({task['rule']}); test {task['digest']}", markup=False, soft_wrap=True)
-    for why, count in card.failures.items():
-        out.print(f"counted as random, {count:,}: {why}", markup=False, soft_wrap=True)
-    for note in card.notes:
-        out.print(f"note: {note}", markup=False, soft_wrap=True)
+    print_lines(
+        f"{named}: {told} ({task['rule']}); test {task['digest']}",
+        *(f"counted as random, {count:,}: {why}" for why, count in card.failures.items()),
+        *(f"note: {note}" for note in card.notes),
+    )

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli.printing import HeadedCommand
+from fabula.cli.printing import HeadedCommand, counting_bar, print_lines, print_table
 from fabula.cli.research.recipe import RECIPE, recipe_options, require_recipe
+from fabula.core.files import check_target, write_whole
 from fabula.errors import InputError
 
 if TYPE_CHECKING:
@@ -40,13 +41,14 @@ def command(*, seeds: int, sweep: str | None, output: Path | None, as_json: bool
       fabula compare albums.parquet --where kind= --features energy,loudness --sweep 1,2,4
       fabula compare albums.parquet --where kind= --titles track_name --seeds 1
     """
-    from fabula.cli.printing import counting_bar
-    from fabula.core.files import check_target
     from fabula.research.train import compare_recipe
 
     if output is not None and check_target(output).suffix.lower() not in (".json", ".csv", ".svg"):
         raise InputError(f"{output}: the ending must be one of .json, .csv, .svg")
-    dimensions = _dimensions(sweep)
+    try:
+        dimensions = () if sweep is None else tuple(int(part) for part in sweep.split(","))
+    except ValueError:
+        raise InputError(f"--sweep takes whole numbers, such as 1,2,4; got {sweep!r}") from None
     recipe = require_recipe(**options)
     notes: list[str] = []
     turns = itertools.count()
@@ -72,18 +74,9 @@ def command(*, seeds: int, sweep: str | None, output: Path | None, as_json: bool
         _show(rows, output)
 
 
-def _dimensions(sweep: str | None) -> tuple[int, ...]:
-    if sweep is None:
-        return ()
-    try:
-        return tuple(int(part) for part in sweep.split(","))
-    except ValueError:
-        raise InputError(f"--sweep takes whole numbers, such as 1,2,4; got {sweep!r}") from None
-
-
 def _write(rows: "list[Compared]", path: Path) -> None:
-    from fabula.core.files import write_whole
     from fabula.report.charts import Bar, bars_figure
+    from fabula.report.markup import add_style
     from fabula.sources.tables.text_tables import csv_text
 
     if path.suffix.lower() == ".json":
@@ -98,19 +91,18 @@ def _write(rows: "list[Compared]", path: Path) -> None:
         bits = [Bar(f"d = {r.dimensions}" if several else r.name, r.bits, r.low, r.high) for r in rows]
         panels = [("bits of information about the order", bits)]
         known = [Bar(r.name, r.correlation) for r in rows if r.correlation is not None]
-        write_whole(path, bars_figure([*panels, ("correlation with the essence", known)] if known else panels))
+        drawn = bars_figure([*panels, ("correlation with the essence", known)] if known else panels)
+        write_whole(path, add_style(drawn))
 
 
 def _show(rows: "list[Compared]", output: Path | None) -> None:
-    from fabula.cli.printing import console, make_table, print_lines
-
-    table = make_table("feature", "d", "bits", "95 % interval", "seeds", "correlation", left=("feature",))
+    cells = []
     for row in rows:
         ends = (row.bits, row.low, row.high, min(row.seeds), max(row.seeds))
-        bits, low, high, least, most = (f"{round(value, 3) + 0.0:.3f}" for value in ends)  # no "-0.000"
+        bits, low, high, least, most = (f"{value:z.3f}" for value in ends)
         spread = f"{least} to {most}" if len(row.seeds) > 1 else ""
         correlation = "" if row.correlation is None else f"{row.correlation:+.2f}"
-        table.add_row(row.name, str(row.dimensions), bits, f"{low} to {high}", spread, correlation)
-    console(whole=True).print(table)
+        cells.append((row.name, str(row.dimensions), bits, f"{low} to {high}", spread, correlation))
+    print_table(("feature", "d", "bits", "95 % interval", "seeds", "correlation"), cells, left=("feature",))
     if output is not None:
         print_lines(f"written: {output}")

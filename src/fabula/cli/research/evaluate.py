@@ -8,6 +8,9 @@ from typing import Any
 
 import click
 
+from fabula.cli.printing import counting_bar, hint, print_lines, print_table
+from fabula.cli.research.recipe import as_where, split_list
+from fabula.core.files import check_target, write_whole
 from fabula.errors import InputError
 
 _SHOWN = ("edit", "spearman", "kendall", "first", "last", "neighbours")
@@ -48,9 +51,6 @@ def command(
       fabula evaluate albums.parquet --model mine.safetensors --split test
       fabula evaluate playlists.csv --by energy
     """
-    from fabula.cli.printing import counting_bar
-    from fabula.cli.research.recipe import as_where, split_list
-    from fabula.core.files import check_target, write_whole
     from fabula.research.evaluate import EvaluationRequest, evaluate_table
 
     if output is not None and check_target(output).suffix.lower() not in (".json", ".csv"):
@@ -74,8 +74,6 @@ def command(
 
 def _show_bits(result: Mapping[str, Any]) -> None:
     """Print what the model tells about the order, and what the user should know."""
-    from fabula.cli.printing import hint, print_lines
-
     for name, info in result["bits"].items():
         noise = "" if info["noise"] is None else f"; another draw of them moves it by {info['noise']:.3f}"
         print_lines(
@@ -88,32 +86,27 @@ def _show_bits(result: Mapping[str, Any]) -> None:
 
 def show_rows(result: Mapping[str, Any]) -> None:
     """Print the table of methods: means, and the interval of Spearman's rho."""
-    from fabula.cli.printing import console, make_table
-
-    table = make_table("method", "n", *_SHOWN, "95 % of spearman", left=("method",))
+    rows = []
     for row in result["rows"]:
         rho = row["metrics"]["spearman"]
         means = [f"{row['metrics'][name]['mean']:.3f}" for name in _SHOWN]
-        table.add_row(row["method"], str(row["n"]), *means, f"{rho['low']:.3f} to {rho['high']:.3f}")
-    console(whole=True).print(table)
+        rows.append((row["method"], str(row["n"]), *means, f"{rho['low']:.3f} to {rho['high']:.3f}"))
+    print_table(("method", "n", *_SHOWN, "95 % of spearman"), rows, left=("method",))
 
 
 def _show_tests(result: Mapping[str, Any]) -> None:
     """Print the paired tests of the methods that learn: effect and n beside every p."""
-    from fabula.cli.printing import console, make_table, print_lines
     from fabula.research.recovery import METHODS
 
-    out = console(whole=True)
+    columns = ("method", "against", "n", "gain", "95 % interval", "effect", "p adj.")
     for metric in dict.fromkeys(t["metric"] for t in result["tests"]):
-        columns = ("method", "against", "n", "gain", "95 % interval", "effect", "p adj.")
-        table = make_table(*columns, left=("method", "against"), title=f"by {metric}")
-        for t in result["tests"]:
-            if t["a"] in METHODS and t["metric"] == metric:
-                interval = f"{t['low']:+.3f} {t['high']:+.3f}"
-                table.add_row(t["a"], t["b"], str(t["n"]), f"{t['difference']:+.3f}", interval,
-                              f"{t['effect']:+.2f}", f"{t['adjusted']:.2g}")  # fmt: skip
-        out.print()
-        out.print(table)
+        rows = [
+            (t["a"], t["b"], str(t["n"]), f"{t['difference']:+.3f}", f"{t['low']:+.3f} {t['high']:+.3f}",
+             f"{t['effect']:+.2f}", f"{t['adjusted']:.2g}")
+            for t in result["tests"] if t["a"] in METHODS and t["metric"] == metric
+        ]  # fmt: skip
+        print_lines("")
+        print_table(columns, rows, left=("method", "against"), title=f"by {metric}")
     how = "paired t-tests over groups; effect: Cohen's d_z; p adjusted by Holm-Bonferroni"
     print_lines(f"{how} over all {len(result['tests'])} tests; {result['rule']}")
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from fabula.cli.printing import console, counting_bar
+from fabula.cli.printing import counting_bar, print_lines
+from fabula.errors import FileError
 
 
 @click.group("fetch")
@@ -31,7 +32,6 @@ def fma(*, folder: Path, url: str | None) -> None:
     Example:
       fabula fetch fma --to data
     """
-    from fabula.errors import FileError
     from fabula.sources.fma.archive import fetch_fma
 
     if not folder.is_dir():
@@ -42,4 +42,4 @@ def fma(*, folder: Path, url: str | None) -> None:
             bar(done >> 20, (total or done) >> 20, "MiB")
 
         path = fetch_fma(folder, progress=report, **({"url": url} if url else {}))
-    console().print(f"written: {path}", markup=False, soft_wrap=True)
+    print_lines(f"written: {path}")

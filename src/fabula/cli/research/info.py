@@ -1,10 +1,8 @@
 """``fabula info``."""
 
-from __future__ import annotations
-
 import click
 
-from fabula.cli.printing import console, print_json
+from fabula.cli.printing import print_json, print_lines
 
 
 @click.command("info")
@@ -24,11 +22,8 @@ def command(*, model: str | None, as_json: bool) -> None:
     from fabula.models.file import card_lines, describe_training
     from fabula.models.model import load_model, shipped_models
 
-    out = console()
     if model is None:
-        for name in shipped_models():
-            about = load_model(name).card.get("purpose", "")
-            out.print(f"{name:12} {about}", markup=False, soft_wrap=True)
+        print_lines(*(f"{name:12} {load_model(name).card.get('purpose', '')}" for name in shipped_models()))
         return
     loaded = load_model(model)
     if as_json:
@@ -39,5 +34,4 @@ def command(*, model: str | None, as_json: bool) -> None:
         return
     lines = card_lines(loaded)
     width = min(max(len(label) for label, _ in lines), 32)
-    for label, value in lines:
-        out.print(f"{label:{width}}  {value}", markup=False, soft_wrap=True)
+    print_lines(*(f"{label:{width}}  {value}" for label, value in lines))

@@ -1,7 +1,7 @@
 """The options that commands which train have in common."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,11 +82,14 @@ def as_recipe(
     titles = base.titles if titles is None else titles
     if folder and titles is None:
         titles = ""  # those of the files
+    changes, before = _changes(settings, options), dict(base.changes or {})
+    if "scorers" in changes:  # others have other weights
+        before.pop("scorer_weights", None)
     return Recipe(
         source,
         {**base.where, **as_where(where)},
         preset or base.preset,
-        _over(base.changes or {}, _changes(settings, options)),
+        before | changes,
         device or base.device,
         base.held_out if held_out is None else held_out,
         chosen,
@@ -110,12 +113,6 @@ def _changes(settings: tuple[str, ...], options: dict[str, Any]) -> dict[str, An
     changes: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     changes |= {name: tuple(split_list(text)) for name, text in names.items() if text is not None}
     return changes | dict(as_setting(text) for text in settings)
-
-
-def _over(base: Mapping[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
-    """Changes over those of a recipe; other scorers have other weights."""
-    stale = {"scorer_weights"} if "scorers" in changes else set()
-    return {**{name: value for name, value in base.items() if name not in stale}, **changes}
 
 
 def as_where(where: tuple[str, ...]) -> dict[str, str]:

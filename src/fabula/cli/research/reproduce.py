@@ -5,7 +5,8 @@ from typing import Any
 
 import click
 
-from fabula.cli.printing import console, counting_bar
+from fabula.cli.printing import console, counting_bar, print_lines
+from fabula.cli.research.evaluate import show_rows
 from fabula.cli.research.recipe import split_list
 
 
@@ -34,7 +35,6 @@ def command(*, data: Path, output: Path, features: str | None, held_out: float, 
       fabula reproduce albums.parquet --quick -o study
       fabula reproduce fma_metadata.zip -o study --device cuda --jobs 8
     """
-    from fabula.cli.research.evaluate import show_rows
     from fabula.report.study import write_report
     from fabula.research.reproduce import reproduce
     from fabula.research.workspace import make_plan
@@ -51,4 +51,4 @@ def command(*, data: Path, output: Path, features: str | None, held_out: float, 
         study = reproduce(data, output, make_plan(**plan), features=names, held_out=held_out, progress=report)
     page = write_report(study, output)
     show_rows(study.recovery)
-    console(whole=True).print(f"written: {page}", markup=False, soft_wrap=True)
+    print_lines(f"written: {page}")

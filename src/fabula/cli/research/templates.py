@@ -1,7 +1,5 @@
 """``fabula templates``."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -9,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli.printing import console, counting_bar, make_table, print_template, spark
+from fabula.cli.printing import counting_bar, print_lines, print_table, print_template, spark
 from fabula.cli.research.recipe import as_where
+from fabula.core.files import check_target, write_whole
 from fabula.errors import InputError
 
 if TYPE_CHECKING:
@@ -41,11 +40,9 @@ def list_() -> None:
     """
     from fabula.core import template as builtin
 
-    columns = ("name", "arc", "what it does")
-    table = make_table(*columns, left=columns, wrap=columns[2:])
-    for template in map(builtin.template, builtin.template_names()):
-        table.add_row(template.name, spark(template.samples(16)), template.description)
-    console().print(table)
+    columns, templates = ("name", "arc", "what it does"), map(builtin.template, builtin.template_names())
+    rows = [(template.name, spark(template.samples(16)), template.description) for template in templates]
+    print_table(columns, rows, left=columns, wrap=columns[2:], whole=False)
 
 
 @command.command("show")
@@ -85,7 +82,7 @@ def _of_a_corpus(function: Callable[..., None]) -> Callable[..., None]:
     return function
 
 
-def _corpus(*, table: Path, by: str | None, model: str | None, where: tuple[str, ...], **source: Any) -> Corpus:
+def _corpus(*, table: Path, by: str | None, model: str | None, where: tuple[str, ...], **source: Any) -> "Corpus":
     from fabula.research.corpus import read_corpus
 
     if (by is None) == (model is None):
@@ -119,17 +116,12 @@ def learn_(*, k: int, method: str, paper: bool, seed: int, output: Path | None, 
         templates = learn_and_save(corpus, output, k=k, method=method, paper=paper, seed=seed, progress=_costs(bar))
     for template in templates:
         print_template(template)
-    out = console(whole=True)
-    cost = templates.cost(corpus.essences, corpus.positions)
-    which = f" ({corpus.rule})" if corpus.rule else ""
-    count = f"{len(corpus.collections):,} collections{which}"
-    out.print(f"learned from {count}; mean squared error {cost:.4f}", markup=False)
+    cost, count = templates.cost(corpus.essences, corpus.positions), f"{len(corpus.collections):,} collections"
+    lines = [f"learned from {count}{f' ({corpus.rule})' if corpus.rule else ''}; mean squared error {cost:.4f}"]
     if len(corpus.collections) < _EACH * k:
-        few = f"{k} templates from {len(corpus.collections):,} collections may be those of chance"
-        out.print(f"note: {few}: `fabula templates count` says how many tell more than shuffled ones do", markup=False)
-    _say_left_out(corpus)
-    if output is not None:
-        out.print(f"written: {output}", markup=False, soft_wrap=True)
+        few = f"{k} templates from {count} may be those of chance"
+        lines.append(f"note: {few}: `fabula templates count` says how many tell more than shuffled ones do")
+    print_lines(*lines, *_tell_left_out(corpus), *([] if output is None else [f"written: {output}"]))
 
 
 @command.command("cost")
@@ -146,26 +138,23 @@ def cost_(*, templates: Path, seed: int, **source: Any) -> None:
 
     corpus = _corpus(**source)
     found = follow(templates, corpus)
-    table = make_table("template", "", "followed by", "mean squared error", left=("template", ""))
-    rows = zip(found.templates, found.followers, found.errors, strict=True)
-    for number, (template, count, error) in enumerate(rows, start=1):
-        shown = f"{error:.4f}" if count else ""
-        table.add_row(f"{number} {template.name}", spark(template.samples(16)), f"{count:,}", shown)
-    out = console(whole=True)
-    out.print(table)
-    out.print(f"{len(corpus.collections):,} collections; mean squared error {found.cost:.4f}", markup=False)
-    if found.seen:
-        out.print(f"note: the templates were learned from {found.seen:,} of these collections", markup=False)
-    _say_left_out(corpus)
+    each = enumerate(zip(found.templates, found.followers, found.errors, strict=True), start=1)
+    rows = [
+        (f"{number} {template.name}", spark(template.samples(16)), f"{count:,}", f"{error:.4f}" if count else "")
+        for number, (template, count, error) in each
+    ]
+    print_table(("template", "", "followed by", "mean squared error"), rows, left=("template", ""))
+    seen = f"note: the templates were learned from {found.seen:,} of these collections"
+    told = f"{len(corpus.collections):,} collections; mean squared error {found.cost:.4f}"
+    print_lines(told, *([seen] if found.seen else []), *_tell_left_out(corpus))
 
 
 def _costs(bar: Callable[[int, int, str], None]) -> Callable[[int, int, float], None]:
     return lambda done, total, cost: bar(done, total, f"cost {cost:.4f}")
 
 
-def _say_left_out(corpus: Corpus) -> None:
-    if corpus.left_out:
-        console(whole=True).print(f"note: {corpus.left_out:,} collections lack a value and were left out", markup=False)
+def _tell_left_out(corpus: "Corpus") -> list[str]:
+    return [f"note: {corpus.left_out:,} collections lack a value and were left out"] if corpus.left_out else []
 
 
 @command.command("table")
@@ -193,14 +182,10 @@ def table_(*, most: int, other: Path | None, as_json: bool, method: str, seed: i
         counts = {"collections": len(corpus.collections), "others": len(second.collections) if second else None}
         click.echo(json.dumps({**counts, "method": method, "seed": seed, "rows": [asdict(row) for row in rows]}))
         return
-    shown = make_table("k", source["table"].stem, *([other.stem] if other else []))
-    for row in rows:
-        shown.add_row(str(row.k), f"{row.cost:.4f}", *([] if row.other is None else [f"{row.other:.4f}"]))
-    out = console(whole=True)
-    out.print(shown)
-    out.print("mean squared error of each collection under the template nearest to it, mean over collections")
-    for each in (corpus, *([second] if second else [])):
-        _say_left_out(each)
+    cells = [(str(r.k), f"{r.cost:.4f}", *([] if r.other is None else [f"{r.other:.4f}"])) for r in rows]
+    print_table(("k", source["table"].stem, *([other.stem] if other else [])), cells)
+    told = "mean squared error of each collection under the template nearest to it, mean over collections"
+    print_lines(told, *_tell_left_out(corpus), *(_tell_left_out(second) if second else []))
 
 
 @command.command("compare")
@@ -217,15 +202,15 @@ def compare_(*, first: Path, second: Path) -> None:
 
     a, b, found = compare_files(first, second)
     names = (first.name, "", second.name, "")
-    table = make_table(*names, "correlation", "distance", left=names)
-    for (i, j), r, d in zip(found.pairs, found.correlations, found.distances, strict=True):
-        table.add_row(f"{i + 1} {a[i].name}", spark(a[i].samples(16)), f"{j + 1} {b[j].name}",
-                      spark(b[j].samples(16)), f"{r:+.2f}", f"{d:.2f}")  # fmt: skip
-    out = console(whole=True)
-    out.print(table)
+    rows = [
+        (f"{i + 1} {a[i].name}", spark(a[i].samples(16)), f"{j + 1} {b[j].name}", spark(b[j].samples(16)),
+         f"{r:+.2f}", f"{d:.2f}")
+        for (i, j), r, d in zip(found.pairs, found.correlations, found.distances, strict=True)
+    ]  # fmt: skip
+    print_table((*names, "correlation", "distance"), rows, left=names)
     for name, rest in ((first.name, found.unmatched_first), (second.name, found.unmatched_second)):
         if rest:
-            out.print(f"without a partner in {name}: {', '.join(str(i + 1) for i in rest)}", markup=False)
+            print_lines(f"without a partner in {name}: {', '.join(str(i + 1) for i in rest)}")
 
 
 @command.command("count")
@@ -253,14 +238,14 @@ def count_(*, most: int, seed: int, as_json: bool, **source: Any) -> None:
     if as_json:
         click.echo(json.dumps(found.to_dict()))
         return
-    table = make_table("k", "cost", "shuffled", "bits", "± error", "shuffled bits", "refined bits")
-    for row in found.rows:
-        table.add_row(str(row.k), f"{row.cost:.4f}", f"{row.shuffled_cost:.4f}", f"{row.bits:.3f}",
-                      f"{row.bits_error:.3f}", f"{row.shuffled_bits:.3f}", f"{row.refined_bits:.3f}")  # fmt: skip
-    out = console(whole=True)
-    out.print(table)
+    rows = [
+        (str(row.k), f"{row.cost:.4f}", f"{row.shuffled_cost:.4f}", f"{row.bits:.3f}", f"{row.bits_error:.3f}",
+         f"{row.shuffled_bits:.3f}", f"{row.refined_bits:.3f}")
+        for row in found.rows
+    ]  # fmt: skip
+    print_table(("k", "cost", "shuffled", "bits", "± error", "shuffled bits", "refined bits"), rows)
     best = found.suggestion
-    out.print(f"suggested: {best}" if best else "no number of templates tells more about the order than chance")
+    print_lines(f"suggested: {best}" if best else "no number of templates tells more about the order than chance")
 
 
 @command.command("genealogy")
@@ -278,8 +263,8 @@ def genealogy_(*, most: int, method: str, seed: int, output: Path, **source: Any
     Example:
       fabula templates genealogy albums.csv --by energy -k 6 -o genealogy.svg
     """
-    from fabula.core.files import check_target, write_whole
     from fabula.report.charts import genealogy_figure
+    from fabula.report.markup import add_style
     from fabula.research.corpus import descend
 
     picture, numbers = check_target(output.with_suffix(".svg")), check_target(output.with_suffix(".json"))
@@ -287,7 +272,6 @@ def genealogy_(*, most: int, method: str, seed: int, output: Path, **source: Any
     with counting_bar("learning") as bar:
         found = descend(corpus, most, method=method, seed=seed, progress=lambda d, t, _: bar(d, t, f"k = {d}"))
     document = {**found.to_dict(), "collections": [c.title or c.id for c in corpus.collections]}
-    write_whole(picture, genealogy_figure(document))
+    write_whole(picture, add_style(genealogy_figure(document)))
     write_whole(numbers, json.dumps(document, ensure_ascii=False) + "\n")
-    for path in (picture, numbers):
-        console(whole=True).print(f"written: {path}", markup=False, soft_wrap=True)
+    print_lines(*(f"written: {path}" for path in (picture, numbers)))

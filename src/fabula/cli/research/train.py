@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli.printing import HeadedCommand
+from fabula.cli.printing import HeadedCommand, counting_bar, hint, print_json, print_lines, training_bar
 from fabula.cli.research.recipe import RECIPE, as_recipe, recipe_options, require_recipe
 from fabula.core.files import check_target
 from fabula.errors import InputError
@@ -60,7 +60,6 @@ def command(*, output: Path | None, show_recipe: bool, jobs: int, as_json: bool,
       fabula train novels.parquet --kind steps --jobs 4 -o mine.safetensors
       fabula train exhibitions/ --kind neighbours -o mine.safetensors
     """
-    from fabula.cli.printing import counting_bar, print_json, print_lines, training_bar
     from fabula.media.extraction import Measuring
     from fabula.research import splits as recipes
     from fabula.research.train import logging, train_recipe
@@ -97,29 +96,21 @@ def command(*, output: Path | None, show_recipe: bool, jobs: int, as_json: bool,
 
 def _show(found: "TrainedModel", recipe: "Recipe") -> None:
     """Say what it was trained on, what it knows, and what it gained."""
-    from fabula.cli.printing import console
-
-    out, split = console(whole=True), found.split
+    split, more = found.split, found.more
+    told = f"trained on {len(split.training):,} collections, held out {len(split.held_out):,} ({split.rule})"
     if recipe.kind == "neighbours":
-        out.print(f"trained on {found.more['collections']:,} collections by {found.more['makers']:,} makers")
-    else:
-        out.print(f"trained on {len(split.training):,} collections, held out {len(split.held_out):,} ({split.rule})")
-    for note in split.notes:
-        out.print(f"note: {note}", markup=False, soft_wrap=recipe.kind != "essence")
-    for name, info in found.information.items():
-        out.print(_line(name, info, recipe.kind, found), markup=False, soft_wrap=recipe.kind == "neighbours")
-    if recipe.kind == "essence" and found.trained.best_epoch == 0:
-        out.print("nothing about the order could be learned: the model knows no more than chance")
+        told = f"trained on {more['collections']:,} collections by {more['makers']:,} makers"
+    lines = [told, *(f"note: {note}" for note in split.notes)]
+    lines += [_line(name, info, recipe.kind, found) for name, info in found.information.items()]
     if found.gained is not None:
-        out.print(_gain(found.gained, short=recipe.kind == "neighbours"), markup=False)
-    if recipe.kind == "neighbours" and found.more["bits"].low <= 0:
-        out.print("nothing sure about the order is known: the interval of its bits holds zero")
+        lines.append(_gain(found.gained, short=recipe.kind == "neighbours"))
+    if recipe.kind == "neighbours" and more["bits"].low <= 0:
+        lines.append("nothing sure about the order is known: the interval of its bits holds zero")
+    print_lines(*lines)
 
 
 def _line(name: str, info: "Information", kind: str, found: "TrainedModel") -> str:
     """The bits of a scorer with their interval, and over what."""
-    from fabula.cli.printing import hint
-
     if kind == "neighbours":
         bits, beaten = found.more["bits"], found.more["beaten"]
         return (

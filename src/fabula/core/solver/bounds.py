@@ -14,20 +14,11 @@ from fabula.core.arrays import Floats, Ints
 from fabula.core.solver import line
 from fabula.core.solver.constraints import Constraints
 from fabula.core.solver.instance import Instance, link_scale
-from fabula.core.solver.line import Pool, Ranks
 from fabula.core.solver.problem import UNLIMITED, Bounds, Budget, Goal, Problem, side_sizes
 from fabula.core.solver.tours import link_bound, tree_bound
 from fabula.core.template import Template, replace_values
 
 SLOPES = 60  # that are tried
-
-
-@dataclass(frozen=True, eq=False)
-class Pinned:
-    """Items that stand at known targets: their values and these targets, shape (p,), both left out elsewhere."""
-
-    values: Floats
-    targets: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,22 +46,23 @@ def worth_bound(
     values: Floats,
     sizes: range,
     sides: int,
-    pinned: Pinned,
+    pinned: Floats,
     power: int,
     runs: Sequence[Floats] = (),
 ) -> float:
     """What no ordering of all items gets below, whatever the sizes of its sides, deviations to the ``power`` 1 or 2.
 
-    ``values``: (n - p,), sorted: all but the p pinned items. ``sizes``: what a side can have. ``runs``: values of runs.
+    ``values``: (n - p,), sorted: all but the p that stand at known targets. ``pinned``: (2, p), the values of these and
+    their targets. ``sizes``: what a side can have. ``runs``: values of runs.
     """
-    kept = len(values) + len(pinned.values)
+    kept = len(values) + pinned.shape[1]
     even = np.concatenate([template.samples(size) for size in line.even_sizes(kept, sides)])
-    for target in pinned.targets:
+    for target in pinned[1]:
         even = np.delete(even, int(np.abs(even - target).argmin()))
     worth = (_for_distances if power == 1 else _for_squares)(values, np.sort(even))
     samples = [template.samples(size) for size in sizes]
-    total = float(worth.item(values).sum()) - float(worth.target(pinned.targets).sum())
-    total += float((np.abs(pinned.values - pinned.targets) ** power).sum())
+    total = float(worth.item(values).sum()) - float(worth.target(pinned[1]).sum())
+    total += float((np.abs(pinned[0] - pinned[1]) ** power).sum())
     for run in runs:
         total += max(0.0, min(worth.extra(run, targets) for targets in samples))
     by_size = np.array([float(worth.target(targets).sum()) for targets in samples])
@@ -140,7 +132,12 @@ def _axis_bounds(task: Problem, goal: Goal, kept: int, room: float, worst: float
     ranks = line.ranks_of(follows, (kept,)) if c.sides == 1 else line.ranks_between(follows, sizes, c.sides, kept)
     if kept < c.n:
         pool, _ = line.pool_of(goal, c, room, power)
-        return _choice_bounds(pool, ranks, worst if task.counts_worst else None, budget)
+        if not task.counts_worst:
+            return Bounds(max(0.0, line.smallest_sum(pool, ranks, np.inf, budget)[0]), 0.0)
+        least = float(ranks.nearest(pool.values).max())  # every rank is taken
+        least = max(least, line.smallest_worst(pool, ranks, budget.part(0.6))[0])
+        most = max(worst, least) * (1 + 1e-9)
+        return Bounds(max(0.0, line.smallest_sum(pool, ranks, most, budget)[0]), least)
     values = np.sort(goal.rows[:, 0])
     least, total = float(ranks.away(values).max()), float((ranks.away(values) ** power).sum())
     pinned, free = find_pinned(goal, goal.follows, c, alone=1 in sizes)
@@ -158,8 +155,8 @@ def _axis_bounds(task: Problem, goal: Goal, kept: int, room: float, worst: float
     return Bounds(total, least)
 
 
-def find_pinned(goal: Goal, follows: Template, constraints: Constraints, *, alone: bool) -> tuple[Pinned, Ints]:
-    """The items whose targets are known whatever the sizes of sides, all items kept; and the other items."""
+def find_pinned(goal: Goal, follows: Template, constraints: Constraints, *, alone: bool) -> tuple[Floats, Ints]:
+    """Values and targets (2, p) of items whose targets all sizes of sides agree on, all kept; and the other items."""
     c, ends = constraints, follows.samples(2)
     if c.sides == 1:
         targets = follows.samples(c.n)
@@ -171,17 +168,7 @@ def find_pinned(goal: Goal, follows: Template, constraints: Constraints, *, alon
         where |= {item: float(ends[place]) for (_, place), item in c.ends.items() if place in (0, -1)}
     items = np.array(list(where), dtype=np.intp)
     free = np.setdiff1d(np.arange(c.n), items)
-    return Pinned(goal.rows[items, 0], np.array(list(where.values()))), free
-
-
-def _choice_bounds(pool: Pool, ranks: Ranks, worst: float | None, budget: Budget) -> Bounds:
-    """The same where items are left out; without ``worst`` the largest deviation does not count."""
-    if worst is None:
-        return Bounds(max(0.0, line.smallest_sum(pool, ranks, np.inf, budget)[0]), 0.0)
-    least = float(ranks.nearest(pool.values).max())  # every rank is taken
-    least = max(least, line.smallest_worst(pool, ranks, budget.part(0.6))[0])
-    most = max(worst, least) * (1 + 1e-9)
-    return Bounds(max(0.0, line.smallest_sum(pool, ranks, most, budget)[0]), least)
+    return np.array([goal.rows[items, 0], list(where.values())]), free
 
 
 def table_floor(task: Problem, kept: int, room: float, budget: Budget) -> float:
@@ -231,14 +218,19 @@ def _run_at_best(goal: Goal, run: tuple[int, ...], size: int) -> float:
 
 
 def flow_floor(
-    flow: Floats, constraints: Constraints, kept: int, reached: float, budget: Budget, *, symmetric: bool = False
+    task: Problem, ordering: Ints, sizes: Sequence[int], budget: Budget, *, symmetric: bool = False
 ) -> float:
-    """What neighbours cost at least, positions aside: all but the last of each side are followed."""
-    n, sides = len(flow), constraints.sides
+    """What neighbours cost at least, positions aside; ``symmetric`` where they cost the same either way."""
+    flow = task.flow
+    if flow is None:
+        return 0.0
+    parts = np.split(ordering, np.cumsum(sizes)[:-1])
+    reached = sum(float(flow[part[:-1], part[1:]].sum(dtype=np.float64)) for part in parts)
+    n, kept, sides = len(flow), len(ordering), task.constraints.sides
     if symmetric and kept == n:
         return tree_bound(_frame(flow, sides), reached, budget)
     table = flow + np.diag(np.full(n, np.inf))
-    links = kept - sides
+    links = kept - sides  # all but the last of each side are followed
     floor = max(float(np.sort(table.min(axis=axis))[:links].sum()) for axis in (0, 1))
     if kept == n and not budget.over:
         framed = _frame(flow, sides).astype(np.float64)
@@ -265,12 +257,8 @@ AT_ONCE = 8  # rounds on one problem before the lowest bound is looked for
 PATIENCE = 7  # rounds without a better bound before steps are halved
 LEAST_STEP = 1e-3
 FIRST_STEP = 0.25
-HOT, COLD, SOFT_ROUNDS, DAMPING = (
-    1.0,
-    0.1,
-    30,
-    0.25,
-)  # of first prices: warmth in deviations of the links, and its steps
+# of first prices: warmth in deviations of the links, and its steps
+HOT, COLD, SOFT_ROUNDS, DAMPING = 1.0, 0.1, 30, 0.25
 NARROWEST, WIDEST = 30, 2000  # endings on a beam
 
 
@@ -427,18 +415,14 @@ class _Paths:
             self.other[position] = self.totals.argmin(axis=1)
             self.second[position] = flat[rows + self.other[position]] + cost[position]
             self.reach[position] = best + cost[position]
-        return float(self.reach[-1].min()), self._trace(int(self.reach[-1].argmin()))
-
-    def _trace(self, last: int) -> Ints:
-        n = len(self.cost)
         path = np.empty(n, dtype=np.intp)
-        path[-1], after = last, -1
+        path[-1], after = self.reach[-1].argmin(), -1
         for position in range(n - 1, 0, -1):
             here = int(path[position])
             came = int(self.came[position, here])
             path[position - 1] = int(self.other[position, here]) if came == after else came
             after = here
-        return path
+        return float(self.reach[-1].min()), path
 
 
 class _Beam:
@@ -468,9 +452,10 @@ class _Beam:
                 cut |= bool(promise[some[4 * width]] < most)
                 ending, item, promise = ending[some[: 4 * width]], item[some[: 4 * width]], promise[some[: 4 * width]]
             kept = self._extend(position, ending, item, spent[ending, item], promise)
-            cut |= bool((promise[kept[width:]] < most).any())
-            self._take(kept[:width])
-            steps.append((ending[kept[:width]], item[kept[:width]]))
+            cut, kept = cut | bool((promise[kept[width:]] < most).any()), kept[:width]
+            self.spent, self.name, self.last = self.spent[kept], self.name[kept], self.last[kept]
+            self.held, self.loads = self.held[kept], self.loads[kept]
+            steps.append((ending[kept], item[kept]))
         if not len(self.spent):
             return None, cut
         ordering, at = np.empty(n, dtype=np.intp), int((self.spent - self.loads @ self.zones).argmin())
@@ -511,7 +496,3 @@ class _Beam:
         self.loads[:, zone] += problem.lengths[item]
         kept = order[first]
         return kept[np.argsort(promise[kept], kind="stable")]
-
-    def _take(self, kept: Ints) -> None:
-        self.spent, self.name, self.last = self.spent[kept], self.name[kept], self.last[kept]
-        self.held, self.loads = self.held[kept], self.loads[kept]

@@ -69,11 +69,12 @@ class Kind(ABC):
 
     def singles(self, value: Any) -> list[Any]:
         """Each single constraint of the kind, or what names it."""
-        return []
+        return list(value)
 
     def without(self, value: Any, single: Any = None) -> Any:
         """The value without a single constraint, or without any."""
-        return None
+        kept = [one for one in value if single is not None and one != single]
+        return {one: value[one] for one in kept} if isinstance(value, dict) else tuple(kept)
 
     @abstractmethod
     def phrase(self, value: Any, single: Any) -> Phrase:
@@ -84,35 +85,10 @@ class Kind(ABC):
         return [self.phrase(value, single) for single in self.singles(value)]
 
 
-class _Tuples(Kind):
-    """Constraints that are tuples of items or positions."""
-
-    def singles(self, value: Any) -> list[Any]:
-        return list(value)
-
-    def without(self, value: Any, single: Any = None) -> Any:
-        return tuple(one for one in value if single is not None and one != single)
-
-
-class _Places(Kind):
-    """Constraints that map positions to items."""
-
-    single = True
-
-    def items(self, value: Any) -> Iterable[int]:
-        return list(value.values())
-
-    def singles(self, value: Any) -> list[Any]:
-        return list(value)
-
-    def without(self, value: Any, single: Any = None) -> Any:
-        return {key: item for key, item in value.items() if single is not None and key != single}
-
-
-class _Fixed(_Places):
+class _Fixed(Kind):
     """position -> item, in the whole."""
 
-    word = "fixed"
+    word, single = "fixed", True
 
     def read(self, value: Any, n: int, sides: int) -> Any:
         checked = {as_position(position, n): as_item(item, n) for position, item in (value or {}).items()}
@@ -124,6 +100,9 @@ class _Fixed(_Places):
             first[item] = position
         return checked
 
+    def items(self, value: Any) -> Iterable[int]:
+        return list(value.values())
+
     def renumber(self, value: Any, new: Mapping[int, int], m: int) -> Any:
         return {_within(place, m): new[item] for place, item in value.items()}
 
@@ -134,7 +113,7 @@ class _Fixed(_Places):
         return Phrase("fixed", f"{{}} fixed at {ordinal(single)}", (value[single],))
 
 
-class _Forbidden(_Tuples):
+class _Forbidden(Kind):
     """Pairs (item, position)."""
 
     word, single = "forbidden", True
@@ -155,13 +134,31 @@ class _Forbidden(_Tuples):
         return Phrase("forbidden", f"{{}} forbidden at {ordinal(single[1])}", (single[0],))
 
 
-class _Together(_Tuples):
+class _Together(Kind):
     """Runs of items."""
 
     word, single = "together", True
 
     def read(self, value: Any, n: int, sides: int) -> Any:
-        return read_runs(value, n)
+        """Runs of two items or more; those that overlap are joined: (0, 1) and (1, 4) are (0, 1, 4)."""
+        try:
+            pairs = [pair for run in value for pair in pairwise([as_item(item, n) for item in run])]
+        except TypeError as error:
+            raise InputError(f"together must be runs of items; got {value!r}") from error
+        following, leading = dict[int, int](), dict[int, int]()
+        for a, b in dict.fromkeys(pairs):
+            if a in following or b in leading:
+                other = (a, following[a]) if a in following else (leading[b], b)
+                told = "these cannot all hold: {} and {} together; {} and {} together"
+                raise ConflictError(told, [*other, a, b], ["together"])
+            following[a], leading[b] = b, a
+        runs = [_run_from(item, following) for item in dict.fromkeys(a for a, _ in pairs) if item not in leading]
+        missing = sorted(set(following) - {item for run in runs for item in run})
+        if missing:
+            circle = _run_from(missing[0], following)
+            named = " and ".join(["{}"] * len(circle))
+            raise ConflictError(f"these cannot all hold: {named} together", circle, ["together"])
+        return tuple(runs)
 
     def items(self, value: Any) -> Iterable[int]:
         return chain(*value)
@@ -177,7 +174,7 @@ class _Together(_Tuples):
         return Phrase("together", " and ".join(["{}"] * len(single)) + " together", single)
 
 
-class _Before(_Tuples):
+class _Before(Kind):
     """Pairs (item, later item)."""
 
     word, single = "before", True
@@ -240,8 +237,8 @@ class _Apart(Kind):
         return [self.phrase(value, one) for one in self.singles(value)[::-1] if (value == one).sum() > 1]
 
 
-class _Ends(_Places):
-    """(side, position on it) -> item."""
+class _Ends(_Fixed):
+    """(side, position on it) -> item: fixed on a side."""
 
     word = "ends"
 
@@ -282,6 +279,12 @@ class _Limit(Kind):
     def keeps(self, value: Any, laid: Laid) -> bool:
         return value is None or bool(self.held(laid.loads) <= value * SLACK)
 
+    def singles(self, value: Any) -> list[Any]:
+        return []
+
+    def without(self, value: Any, single: Any = None) -> Any:
+        return None
+
     def phrase(self, value: Any, single: Any) -> Phrase:
         return Phrase(self.word, self.text, (), (value,))
 
@@ -318,28 +321,6 @@ def ordinal(position: int) -> str:
     if position >= 0:
         return f"position {position + 1}"
     return "the last position" if position == -1 else f"position {-position} from the end"
-
-
-def read_runs(together: Iterable[Sequence[int]], n: int) -> tuple[tuple[int, ...], ...]:
-    """Runs of two items or more; those that overlap are joined: (0, 1) and (1, 4) are (0, 1, 4)."""
-    try:
-        pairs = [pair for run in together for pair in pairwise([as_item(item, n) for item in run])]
-    except TypeError as error:
-        raise InputError(f"together must be runs of items; got {together!r}") from error
-    following, leading = dict[int, int](), dict[int, int]()
-    for a, b in dict.fromkeys(pairs):
-        if a in following or b in leading:
-            other = (a, following[a]) if a in following else (leading[b], b)
-            told = "these cannot all hold: {} and {} together; {} and {} together"
-            raise ConflictError(told, [*other, a, b], ["together"])
-        following[a], leading[b] = b, a
-    runs = [_run_from(item, following) for item in dict.fromkeys(a for a, _ in pairs) if item not in leading]
-    missing = sorted(set(following) - {item for run in runs for item in run})
-    if missing:
-        circle = _run_from(missing[0], following)
-        named = " and ".join(["{}"] * len(circle))
-        raise ConflictError(f"these cannot all hold: {named} together", circle, ["together"])
-    return tuple(runs)
 
 
 def _run_from(item: int, following: Mapping[int, int]) -> tuple[int, ...]:
@@ -435,15 +416,8 @@ class Constraints:
         """Shape (n,): the lengths, 1 each where none are known."""
         return np.ones(self.n) if self.lengths is None else self.lengths
 
-    def barred(self) -> Bools | None:
-        """Which item must not stand right after which: shape (n, n); None where any may. Runs are kept as units."""
-        return None if self.apart_soft else self._same_label()
-
-    def alike(self) -> Bools | None:
-        """Which neighbours are to be avoided before anything else, though they may be: shape (n, n)."""
-        return self._same_label() if self.apart_soft else None
-
-    def _same_label(self) -> Bools | None:
+    def same_label(self) -> Bools | None:
+        """Which items must not stand right after which, or had better not: shape (n, n); None where any may."""
         labels = self.apart
         return None if labels is None else (labels[:, np.newaxis] == labels) & (labels >= 0)
 
@@ -489,9 +463,9 @@ class Constraints:
         changes: dict[str, Any] = {word: OF_WORD[word].without(getattr(self, word), single)}
         return replace(self, **changes)
 
-    def singles(self, word: str) -> list[Any]:
-        """What names each single constraint of a word."""
-        return OF_WORD[word].singles(getattr(self, word))
+    def singles(self) -> list[tuple[str, Any]]:
+        """The word of each single constraint, and what names it there, the lightest first."""
+        return [(word, single) for word in LIGHTEST_FIRST for single in OF_WORD[word].singles(getattr(self, word))]
 
     def phrases(self) -> list[Phrase]:
         """Each constraint in words."""

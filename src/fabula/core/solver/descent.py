@@ -23,9 +23,8 @@ MOST_TURNED = 100  # longer stretches are hardly ever better turned round
 
 @dataclass(frozen=True, eq=False)
 class Here:
-    """An ordering, with the tables in terms of its positions."""
+    """The tables in terms of the positions of an ordering."""
 
-    ordering: Ints
     P: Floats  # (n, n)
     L: Floats  # (n + 2, n + 2) framed by zeros, so that position i is row i + 1
     low: Ints  # (n,) the first position each item can take while the others it is bound to stay
@@ -37,7 +36,7 @@ def here(problem: Instance, ordering: Ints) -> Here:
     n = len(ordering)
     L = np.zeros((n + 2, n + 2))
     L[1:-1, 1:-1] = problem.link[np.ix_(ordering, ordering)]
-    return Here(ordering, problem.cost[ordering], L, *problem.reach(ordering))
+    return Here(problem.cost[ordering], L, *problem.reach(ordering))
 
 
 def swap_changes(at: Here) -> Floats:

@@ -56,22 +56,12 @@ def cap(cost: Longs) -> Longs:
     return np.where(cost > _LARGEST, NEVER, cost)
 
 
-def feasibility(constraints: Constraints) -> Criterion:
-    """Costs nothing, whatever the constraints permit."""
-    link = None if constraints.apart_soft else links(constraints, 0, None)
-    return Criterion(lambda size: np.zeros((constraints.n, size), dtype=np.int64), link=link)
-
-
 def links(constraints: Constraints, alike: int, flow: Longs | None) -> Longs | None:
-    """Flow, and what it costs two neighbours that are to be avoided."""
-    barred, unwanted = constraints.barred(), constraints.alike()
-    if barred is None and unwanted is None:
+    """Flow, and what it costs two neighbours that are alike: so much where they may be."""
+    same = constraints.same_label()
+    if same is None:
         return flow
-    links = np.zeros((constraints.n, constraints.n), dtype=np.int64)
-    if unwanted is not None:
-        links[unwanted] = alike
-    if barred is not None:
-        links[barred] = NEVER
+    links = np.where(same, alike if constraints.apart_soft else NEVER, 0)
     return links if flow is None else links + flow
 
 
@@ -214,11 +204,11 @@ def side(subsets: Subsets, criterion: Criterion, allowed: Bools, room: float, *,
     if link is not None:
         heads, tails = ([run[k] for run in parts.members] for k in (0, -1))
         between = link[np.ix_(tails, heads)]
-    minor = None if criterion.minor is None else _by_start(parts, criterion.minor(allowed.shape[1]), None, Criterion)
-    return Side(subsets, criterion, _by_start(parts, cost, link, criterion), minor, between, room)
+    minor = None if criterion.minor is None else _by_start(parts, criterion.minor(allowed.shape[1]), None, np.add)
+    return Side(subsets, criterion, _by_start(parts, cost, link, criterion.join), minor, between, room)
 
 
-def _by_start(parts: Units, cost: Longs, link: Longs | None, criterion: Criterion | type[Criterion]) -> Longs:
+def _by_start(parts: Units, cost: Longs, link: Longs | None, join: Callable[[Longs, Longs], Longs]) -> Longs:
     """From the costs of items (n, size) to those of units by where they start, the links within them included."""
     size = cost.shape[1]
     out = np.full((len(parts.members), size), NEVER)
@@ -227,9 +217,7 @@ def _by_start(parts: Units, cost: Longs, link: Longs | None, criterion: Criterio
         total = cost[run[0], :last]
         for offset, item in enumerate(run[1:], 1):
             inside = 0 if link is None else int(link[run[offset - 1], item])
-            step = cost[item, offset : last + offset] + inside
-            total = criterion.join(total, step) if isinstance(criterion, Criterion) else total + step
-            total = cap(total)
+            total = cap(join(total, cost[item, offset : last + offset] + inside))
         out[unit, :last] = cap(total)
     return out
 
@@ -419,18 +407,13 @@ def trace(side: Side) -> list[int]:
 
 
 def _trace_plain(side: Side, first: Longs, second: Longs | None) -> list[int]:
-    left, order = len(first) - 1, list[int]()
+    left, order, barred = len(first) - 1, list[int](), side.subsets.barred[:, 0]
     while left:
         start = side.size - int(side.subsets.items[left])
-        for unit in range(len(side.cost)):
-            rest = left ^ (1 << unit)
-            if rest > left or rest & side.subsets.needs[unit] or first[rest] >= NEVER:
-                continue
-            tight = first[rest] + side.cost[unit, start] == first[left]
-            if tight and side.minor is not None and second is not None:
-                tight = second[rest] + side.minor[unit, start] == second[left]
-            if tight:
-                break
-        order.append(unit)
-        left = rest
+        rest = left ^ (1 << np.arange(len(barred)))  # without each unit that is in it
+        tight = (rest & barred == 0) & (first[rest] < NEVER) & (first[rest] + side.cost[:, start] == first[left])
+        if side.minor is not None and second is not None:
+            tight &= second[rest] + side.minor[:, start] == second[left]
+        order.append(int(np.flatnonzero(tight)[0]))
+        left = int(rest[order[-1]])
     return order

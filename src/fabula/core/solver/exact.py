@@ -9,7 +9,7 @@ import numpy as np
 from fabula.core.arrays import Floats, Ints, distances
 from fabula.core.solver import partition
 from fabula.core.solver.constraints import SLACK, Constraints
-from fabula.core.solver.dp import NEVER, Criterion, Longs, Side, Subsets, links, side, trace
+from fabula.core.solver.dp import NEVER, Criterion, Longs, Subsets, links, side, trace
 from fabula.core.solver.partition import Filled, Plan
 from fabula.core.solver.problem import Goal, Problem, possible_counts, side_room
 from fabula.core.template import Template
@@ -64,25 +64,15 @@ def _lay_side(found: Filled, number: int, begun: int, part: int) -> list[int]:
     allowed = planned.domain(number, begun, size)
     if allowed is None:
         raise RuntimeError("a side stands where it cannot")
-    whole = side(subsets, found.criterion, allowed, planned.room, begun=begun)
-    chosen = [unit for unit in range(len(whole.cost)) if part >> unit & 1]
-    order = trace(_restrict_side(whole, chosen))
-    return [item for unit in order for item in subsets.parts.members[chosen[unit]]]
-
-
-def _restrict_side(whole: Side, chosen: list[int]) -> Side:
-    """The same side for some of its units alone."""
-    parts = whole.subsets.parts
-    both = np.ix_(chosen, chosen)
+    chosen = [unit for unit in range(len(subsets.lengths)) if part >> unit & 1]
+    parts = subsets.parts
     members = tuple(parts.members[unit] for unit in chosen)
-    few = replace(parts, members=members, lengths=parts.lengths[chosen], earlier=parts.earlier[both])
-    return replace(
-        whole,
-        subsets=Subsets(few, whole.subsets.lengths[chosen]),
-        cost=whole.cost[chosen],
-        minor=None if whole.minor is None else whole.minor[chosen],
-        link=None if whole.link is None else whole.link[both],
+    earlier = parts.earlier[np.ix_(chosen, chosen)]
+    few = Subsets(
+        replace(parts, members=members, lengths=parts.lengths[chosen], earlier=earlier), subsets.lengths[chosen]
     )
+    order = trace(side(few, found.criterion, allowed, planned.room, begun=begun))
+    return [item for unit in order for item in members[unit]]
 
 
 # The best arrangement of a few units, whatever the mix of constraints, sides and limits.
@@ -164,16 +154,19 @@ def _optimum(planned: Plan, criterion: Criterion) -> Filled | None:
         return Filled(planned, criterion, {}, [(np.array([best]), None)], whole) if best < NEVER else None
     single = partition.single_sides(planned, criterion)
     if planned.simple:
-        found = Filled(planned, criterion, single, partition.join_sides(planned, criterion, single))
+        found = partition.join_sides(planned, criterion, single)
         return found if found.best < NEVER else None
-    prices = partition.price_units(planned, single)
-    for some, limit in partition.by_price(single, prices) if prices is not None else ():
-        found = Filled(planned, criterion, some, partition.join_sides(planned, criterion, some))
-        if found.best < NEVER and prices is not None:
-            if found.best - prices.bound + partition.MARGIN <= limit:
+    priced = partition.price_units(planned, single)
+    if priced is None:
+        return None
+    excess, bound = priced
+    for some, limit in partition.by_price(single, excess):
+        found = partition.join_sides(planned, criterion, some)
+        if found.best < NEVER:
+            needed = found.best - bound + partition.MARGIN
+            if needed <= limit:
                 return found
-            some = partition.parts_within(single, prices, found.best - prices.bound + partition.MARGIN)
-            return Filled(planned, criterion, some, partition.join_sides(planned, criterion, some))
+            return partition.join_sides(planned, criterion, partition.parts_within(single, excess, needed))
     return None
 
 
@@ -194,7 +187,7 @@ def sum_of_costs(goal: Goal, flow: Floats | None, constraints: Constraints, size
     power = 1 if goal.follows is None else 2
     tables = {size: goal.on_side(size) for size in (sizes if power == 1 else range(1, goal.n + 1))}
     largest = max((float(np.abs(table).max()) for table in tables.values()), default=0.0) ** power
-    whole = None if goal.whole is None else goal.whole.at(kept)
+    whole = None if goal.whole is None else goal.whole(kept)
     largest += 0.0 if whole is None else float(np.abs(whole).max())
     largest += 0.0 if flow is None else float(np.abs(flow).max())
     bits = bits_of(goal.n)

@@ -22,16 +22,22 @@ MOST_ASSIGNED = 100  # items up to which layouts are told apart by an assignment
 
 
 @dataclass(frozen=True, eq=False)
-class Instance:
-    """Find the ordering of N items, dummies included, with the smallest sum of ``cost`` and of ``link``."""
+class Frame:
+    """The positions of sides of given sizes, dummies between them and behind."""
 
     constraints: Constraints  # of the N items; the dummies are fixed
-    cost: Floats  # (N, N) item i at position j; infinite where it cannot stand
-    link: Floats  # (N, N) item i right before item k; infinite where they must not be neighbours
-    before: Ints  # (2, p) each item of the first row stands before the one of the second
     parts: Units
     starts: Bools  # (units, N) where each unit may start
     zone: Ints  # (N,) the side of each position; one more for what is left out, -1 for the dummies
+
+
+@dataclass(frozen=True, eq=False)
+class Instance(Frame):
+    """Find the ordering of N items, dummies included, with the smallest sum of ``cost`` and of ``link``."""
+
+    cost: Floats  # (N, N) item i at position j; infinite where it cannot stand
+    link: Floats  # (N, N) item i right before item k; infinite where they must not be neighbours
+    before: Ints  # (2, p) each item of the first row stands before the one of the second
     lengths: Floats  # (N,) what the zones count of each item
     least: Floats  # (zones,) how much each holds at least
     most: Floats  # (zones,) at most
@@ -86,16 +92,6 @@ class Instance:
         return ordering
 
 
-@dataclass(frozen=True, eq=False)
-class Frame:
-    """The positions of sides of given sizes, dummies between them and behind: what :class:`Instance` says of them."""
-
-    constraints: Constraints
-    parts: Units
-    starts: Bools
-    zone: Ints
-
-
 def frame(constraints: Constraints, sizes: Sequence[int], *, alike: float = np.inf) -> Frame | None:
     """Sides of given sizes as one row of positions; None where the constraints cannot hold for these."""
     n, kept = constraints.n, sum(sizes)
@@ -144,12 +140,12 @@ def pose(
         least[-1] = max(0.0, float(lengths.sum()) - constraints.limit * SLACK)
     return Instance(
         framed.constraints,
-        np.where(parts.positions(framed.starts), cost, np.inf),
-        link_table(problem, total, alike) if link is None else link,
-        np.array(pairs, dtype=np.intp).reshape(-1, 2).T,
         parts,
         framed.starts,
         framed.zone,
+        np.where(parts.positions(framed.starts), cost, np.inf),
+        link_table(problem, total, alike) if link is None else link,
+        np.array(pairs, dtype=np.intp).reshape(-1, 2).T,
         lengths,
         least,
         np.append(np.full(len(sizes), room), np.inf),
@@ -163,11 +159,9 @@ def link_table(problem: Problem, total: int, alike: float) -> Floats:
     link = np.zeros((total, total))
     if problem.flow is not None:
         link[:n, :n] = problem.flow
-    barred, unwanted = constraints.barred(), constraints.alike()
-    if barred is not None:
-        link[:n, :n][barred] = np.inf
-    if unwanted is not None:
-        link[:n, :n][unwanted] += alike
+    same = constraints.same_label()
+    if same is not None:
+        link[:n, :n][same] += alike if constraints.apart_soft else np.inf
     for run in constraints.together:
         for a, b in pairwise(run):
             kept = link[a, b]
@@ -193,19 +187,10 @@ class Candidate:
     total: float  # no sum of position costs is below it
 
 
-@dataclass(frozen=True, eq=False)
-class Layouts:
-    """Layouts, the most promising first; whether these are all there are; whether neighbours alike are ruled out."""
-
-    candidates: list[Candidate]
-    complete: bool
-    apart: bool
-
-
 def layouts(
     problem: Problem, kept: int, room: float, budget: Budget, *, alike: float, most: int = MOST_LAYOUTS
-) -> Layouts:
-    """Layouts with so many items kept, the most even where there are too many."""
+) -> tuple[list[Candidate], bool]:
+    """Layouts with so many items kept, the most promising or even first, and whether these are all there are."""
     found, complete, link = list[Candidate](), True, None
     for number, sizes in enumerate(_compositions(problem.constraints, kept, room)):
         if number >= most:
@@ -216,26 +201,19 @@ def layouts(
             continue
         link, n = instance.link, len(instance.cost)
         budget.spend(400.0 + 0.05 * n**2 + (2e-4 * n**3 if n <= MOST_ASSIGNED else 0.0))
-        candidate = _candidate(instance, counts_worst=problem.counts_worst)
-        if candidate is not None:
-            found.append(candidate)
+        cost, worst, few = instance.cost, 0.0, n <= MOST_ASSIGNED
+        try:
+            if problem.counts_worst:
+                deviations = run_worst(instance)
+                order = match_assignment(deviations)
+                worst = float(deviations[order, np.arange(n)].max())
+                cost, few = np.where(deviations <= worst, cost, np.inf), True
+            found.append(Candidate(instance, worst, position_bound(cost)[0] if few else -np.inf))
+        except (ConstraintError, ValueError):  # some items share too few positions
+            continue
     if problem.counts_worst:
         found.sort(key=lambda one: (one.worst, one.total))
-    return Layouts(found, complete, alike == np.inf)
-
-
-def _candidate(instance: Instance, *, counts_worst: bool) -> Candidate | None:
-    """A layout with its bounds; None where some items share too few positions."""
-    try:
-        if not counts_worst:
-            few = len(instance.cost) <= MOST_ASSIGNED
-            return Candidate(instance, 0.0, position_bound(instance.cost)[0] if few else -np.inf)
-        deviations = run_worst(instance)
-        order = match_assignment(deviations)
-        worst = float(deviations[order, np.arange(len(order))].max())
-        return Candidate(instance, worst, position_bound(np.where(deviations <= worst, instance.cost, np.inf))[0])
-    except (ConstraintError, ValueError):
-        return None
+    return found, complete
 
 
 def run_worst(problem: Instance) -> Floats:
@@ -299,7 +277,7 @@ def construct(problem: Instance, wish: Ints, rng: np.random.Generator, budget: B
     return None if whole is None else rebalance(problem, whole, rng, budget)
 
 
-def fill(problem: Frame | Instance, wish: Ints, rng: np.random.Generator, budget: Budget) -> Ints | None:
+def fill(problem: Frame, wish: Ints, rng: np.random.Generator, budget: Budget) -> Ints | None:
     """An ordering that keeps the constraints, lengths aside, close to one (n,) that need not."""
     place, filling = np.argsort(wish), _Filling(problem)
     for attempt in range(ATTEMPTS):
@@ -315,7 +293,7 @@ def fill(problem: Frame | Instance, wish: Ints, rng: np.random.Generator, budget
 class _Filling:
     """Positions filled one after the other; the first axis is that of the units."""
 
-    def __init__(self, problem: Frame | Instance) -> None:
+    def __init__(self, problem: Frame) -> None:
         parts, labels = problem.parts, problem.constraints.apart
         n = len(parts.of)
         self.problem, self.lengths, self.pinned = problem, parts.lengths, dict(problem.constraints.fixed)
@@ -429,6 +407,11 @@ def rebalance_ranks(
     order, count = np.arange(len(values)), int(side.max()) + 1
     loads = np.bincount(side, lengths, count).astype(np.float64)
     least, most = np.zeros(count), np.full(count, room)
+    first = np.repeat(np.arange(len(side)), REACH)
+    near = first + np.tile(np.arange(1, REACH + 1), len(side))
+    first, near = first[near < len(side)], near[near < len(side)]
+    across = side[first] != side[near]  # ranks near each other on two sides
+    first, near = first[across], near[across]
 
     def cost(item: Ints, rank: Ints) -> Floats:
         away = np.abs(values[item] - targets[rank])
@@ -440,7 +423,8 @@ def rebalance_ranks(
         budget.spend(200.0 + 1.2 * REACH * len(values))
         if budget.over:
             return None
-        i, j = _near_pairs(side, loads[side] > room)
+        full = loads[side] > room
+        i, j = (ranks[full[first] | full[near]] for ranks in (first, near))
         shift = lengths[order[j]] - lengths[order[i]]
         gain = _relief(loads, least, most, side[i], side[j], shift)
         helps = gain > 1e-12 * room
@@ -494,16 +478,6 @@ def _cheapest(i: Ints, j: Ints, ratio: Floats) -> list[tuple[int, int]]:
             pairs.append((one, other))
             used |= {one, other}
     return pairs
-
-
-def _near_pairs(side: Ints, full: Bools) -> tuple[Ints, Ints]:
-    """Ranks near each other on two sides, of which at least one holds too much."""
-    m = len(side)
-    i = np.repeat(np.arange(m), REACH)
-    j = i + np.tile(np.arange(1, REACH + 1), m)
-    i, j = i[j < m], j[j < m]
-    near = (full[i] | full[j]) & (side[i] != side[j])
-    return i[near], j[near]
 
 
 def _swap_changes(problem: Instance, ordering: Ints, i: Ints, j: Ints) -> Floats:

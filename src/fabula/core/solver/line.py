@@ -180,17 +180,12 @@ def choose(
         better = filled < best[first + 1 : last + 1]
         taken[item, first:last] = better
         best[first + 1 : last + 1] = np.where(better, filled, best[first + 1 : last + 1])
-    return float(best[m]), _trace(taken) if np.isfinite(best[m]) else np.empty(0, dtype=np.intp)
-
-
-def _trace(taken: Bools) -> Ints:
-    n, m = taken.shape
-    items, rank = [], m
+    items, rank = list[int](), m if np.isfinite(best[m]) else 0
     for item in range(n - 1, -1, -1):
         if rank and taken[item, rank - 1]:
             items.append(item)
             rank -= 1
-    return np.array(items[::-1], dtype=np.intp)
+    return float(best[m]), np.array(items[::-1], dtype=np.intp)
 
 
 def _choice_cost(pool: Pool, ranks: Ranks) -> float:
@@ -299,11 +294,12 @@ def _lay_alone(goal: Goal, items: Ints, begun: int, kept: int) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class Draft:
-    """An ordering of the items kept, on sides of given sizes; whether no side holds more than its room."""
+    """An ordering of the items kept, on sides of given sizes."""
 
     ordering: Ints
     sizes: Sizes
-    fits: bool
+    fits: bool  # whether no side holds more than its room
+    floor: float = -np.inf  # no sum of position costs on sides of these sizes is below it
 
 
 def line_draft(task: Problem, template: Template, kept: int, room: float, budget: Budget) -> Draft | None:
@@ -341,9 +337,7 @@ def deal_draft(task: Problem, items: Ints, room: float) -> Draft:
     fits = all(float(lengths[side].sum()) <= room for side in sides)
     sizes = tuple(len(side) for side in sides)
     begun = np.cumsum([0, *sizes]).tolist()
-    laid_out = [
-        _lay_alone(task.goal, items[side], start, len(items)) for side, start in zip(sides, begun, strict=False)
-    ]
+    laid_out = [_lay_alone(task.goal, items[side], at, len(items)) for side, at in zip(sides, begun, strict=False)]
     return Draft(np.concatenate(laid_out), sizes, fits=fits)
 
 
@@ -381,8 +375,8 @@ def _share_out(
     return Draft(ordering, sizes, fits=True)
 
 
-def assign_draft(task: Problem, kept: int, room: float, budget: Budget) -> tuple[Draft, float] | None:
-    """A draft on even sides, and a bound of its sum that holds for these sizes; None where they cannot be."""
+def assign_draft(task: Problem, kept: int, room: float, budget: Budget) -> Draft | None:
+    """A draft on even sides; None where they cannot be."""
     c = task.constraints
     allowed, sizes = side_sizes(c, kept, room), even_sizes(kept, c.sides)
     if not len(allowed) or (c.sides > 1 and not all(size in allowed for size in sizes)):
@@ -395,11 +389,9 @@ def assign_draft(task: Problem, kept: int, room: float, budget: Budget) -> tuple
     if kept < c.n:
         limit = min(c.limit or np.inf, c.sides * room) * SLACK
         ordering, floor = _within(cost, must, c.weights, limit, budget)
-    draft = Draft(ordering, sizes, fits=fits_in(room, c.weights[ordering], sizes))
-    if not draft.fits and c.sides > 1:
-        dealt = deal_draft(task, np.sort(ordering), room)
-        draft = dealt if dealt.fits else draft
-    return draft, floor
+    draft = Draft(ordering, sizes, fits_in(room, c.weights[ordering], sizes), floor)
+    dealt = deal_draft(task, np.sort(ordering), room) if not draft.fits and c.sides > 1 else draft
+    return dealt if dealt.fits else draft
 
 
 def _assign(cost: Floats, must: np.ndarray) -> tuple[Ints, float]:

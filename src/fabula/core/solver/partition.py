@@ -169,19 +169,14 @@ def shares(subsets: Subsets, wanted: Longs, size: int) -> Iterator[tuple[Longs, 
     held = np.unique(np.bitwise_count(subsets.holding(size)))
     for count in np.unique(counts).tolist():
         sets = wanted[counts == count]
-        bits = _bits(sets, count)
+        width = int(sets.max(initial=1)).bit_length()
+        units = np.nonzero((sets[:, np.newaxis] >> np.arange(width)) & 1)[1].reshape(len(sets), count)
+        bits = np.asarray(2.0**units, dtype=np.float32)  # of each subset, (r, count); exact below 2^24
         for taken in held[held <= count].tolist():
             chosen = _choices(count, taken)  # (count, c)
             step = max(1, MOST_ENTRIES // chosen.shape[1])
             for at in range(0, len(sets), step):
                 yield sets[at : at + step], (bits[at : at + step] @ chosen).astype(np.int64)
-
-
-def _bits(sets: Longs, count: int) -> NDArray[np.float32]:
-    """The bits of subsets of ``count`` units, as numbers: shape (w, count)."""
-    width = int(sets.max(initial=1)).bit_length()
-    units = np.nonzero((sets[:, np.newaxis] >> np.arange(width)) & 1)[1].reshape(len(sets), count)
-    return np.asarray(2.0**units, dtype=np.float32)  # exact below 2^24
 
 
 @lru_cache(maxsize=32)
@@ -195,22 +190,15 @@ def _choices(count: int, taken: int) -> NDArray[np.float32]:
 # Pruning: parts that cannot stand on a side in the best arrangement are left out before the sides are joined.
 
 Singles = dict[tuple[int, int, int], Numbers]
+Excess = dict[tuple[int, int, int], Floats]  # what each part leaves its side to pay above its best one
 
 ROUNDS = 60
 FEW = 1500  # parts per side at the first attempt
 MARGIN = 1 << 24  # above the rounding of large numbers, below the grain of what they hold
 
 
-@dataclass(frozen=True, eq=False)
-class Prices:
-    """What each part leaves each side to pay above its best one, and the bound of the whole."""
-
-    excess: dict[tuple[int, int, int], Floats]
-    bound: float
-
-
-def price_units(planned: Plan, single: Singles) -> Prices | None:
-    """Prices, found by subgradients; None where some side has no part at all."""
+def price_units(planned: Plan, single: Singles) -> tuple[Excess, float] | None:
+    """What parts cost under prices found by subgradients, and a bound; None where some side has no part at all."""
     sides = planned.constraints.sides
     keys: list[list[tuple[int, int, int]]] = [[key for key in single if key[0] == side] for side in range(sides)]
     sets = [np.concatenate([planned.subsets.holding(key[2]) for key in group] or [NO_SETS]) for group in keys]
@@ -226,7 +214,7 @@ def price_units(planned: Plan, single: Singles) -> Prices | None:
     value = dp.subset_sums(price.tolist())
     best = [float((cost - value[group]).min()) for group, cost in zip(sets, costs, strict=True)]
     excess = {key: np.asarray(single[key][0] - value[planned.subsets.holding(key[2])] - best[key[0]]) for key in single}
-    return Prices(excess, bound)
+    return excess, bound
 
 
 def _prices(units: int, sets: list[Longs], costs: list[Floats]) -> tuple[Floats, float]:
@@ -254,14 +242,14 @@ def _prices(units: int, sets: list[Longs], costs: list[Floats]) -> tuple[Floats,
     return chosen, best
 
 
-def by_price(single: Singles, prices: Prices) -> Iterator[tuple[Singles, float]]:
+def by_price(single: Singles, excess: Excess) -> Iterator[tuple[Singles, float]]:
     """Ever more parts, and how far above the bound an arrangement of them is still proven to be the best."""
-    every = np.concatenate([excess[excess < NEVER / 4] for excess in prices.excess.values()])
+    every = np.concatenate([above[above < NEVER / 4] for above in excess.values()])
     sides = 1 + max(key[0] for key in single)
     count = FEW * sides
     while True:
         limit = np.inf if count >= len(every) else float(np.partition(every, count)[count])
-        yield parts_within(single, prices, limit), limit
+        yield parts_within(single, excess, limit), limit
         if count >= len(every):
             return
         count *= 6
@@ -272,14 +260,12 @@ def can_join(planned: Plan, criterion: Criterion, single: Singles, limit: int) -
     free, some = Criterion(criterion.cost), Singles()
     for key, (first, _) in single.items():
         some[key] = np.where((first < NEVER) & (first & criterion.mask <= limit), 0, NEVER), None
-    return int(join_sides(planned, free, some)[-1][0].min()) < NEVER
+    return join_sides(planned, free, some).best < NEVER
 
 
-def parts_within(single: Singles, prices: Prices, limit: float) -> Singles:
+def parts_within(single: Singles, excess: Excess, limit: float) -> Singles:
     """The parts that leave their side no more to pay, above its best one, than a limit."""
-    return {
-        key: (np.where(prices.excess[key] <= limit, numbers[0], NEVER), numbers[1]) for key, numbers in single.items()
-    }
+    return {key: (np.where(excess[key] <= limit, first, NEVER), second) for key, (first, second) in single.items()}
 
 
 def worst_limits(planned: Plan, criterion: Criterion, single: Singles) -> Longs:
@@ -336,8 +322,8 @@ def single_sides(planned: Plan, criterion: Criterion) -> Singles:
     return single
 
 
-def join_sides(planned: Plan, criterion: Criterion, single: Singles) -> list[Numbers]:
-    """Both numbers of each subset on the sides up to each."""
+def join_sides(planned: Plan, criterion: Criterion, single: Singles) -> Filled:
+    """Sides joined one after the other."""
     out: list[Numbers] = []
     last = planned.constraints.sides - 1
     closing = np.full(len(planned.subsets.every), not planned.complete)  # which leave what can be the last side
@@ -359,7 +345,7 @@ def join_sides(planned: Plan, criterion: Criterion, single: Singles) -> list[Num
                 total, minor = join(planned.subsets, criterion, before, following, sets, size)
             dp.keep_better(kept, sets, total, minor)
         out.append(kept)
-    return out
+    return Filled(planned, criterion, single, out)
 
 
 def _nothing(subsets: Subsets, criterion: Criterion) -> Numbers:
@@ -391,12 +377,14 @@ def shortest_side(constraints: Constraints, room: float = np.inf) -> float | Non
 
 def shortest_room(planned: Plan) -> float | None:
     """The smallest length of the longest side; None where the constraints cannot be kept at all."""
-    subsets = planned.subsets
+    subsets, constraints = planned.subsets, planned.constraints
+    link = None if constraints.apart_soft else dp.links(constraints, 0, None)
+    feasible = Criterion(lambda size: np.zeros((constraints.n, size), dtype=np.int64), link=link)  # costs nothing
     lengths = np.unique(subsets.load)
     rank = np.searchsorted(lengths, subsets.load).astype(np.int64)
     single: Singles = {
         key: (np.where(numbers[0] < NEVER, rank[subsets.holding(key[2])], NEVER), None)
-        for key, numbers in single_sides(planned, dp.feasibility(planned.constraints)).items()
+        for key, numbers in single_sides(planned, feasible).items()
     }
     longest = Criterion(lambda size: np.zeros((0, size), dtype=np.int64), mask=(1 << 20) - 1)
     limits = worst_limits(planned, longest, single)
@@ -405,7 +393,7 @@ def shortest_room(planned: Plan) -> float | None:
         some: Singles = {
             key: (np.where(numbers[0] <= limit, numbers[0], NEVER), None) for key, numbers in single.items()
         }
-        found = Filled(planned, longest, some, join_sides(planned, longest, some))
+        found = join_sides(planned, longest, some)
         if found.best < NEVER:
             return float(lengths[found.best])
     return None

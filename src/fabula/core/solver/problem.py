@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fabula.core.arrays import Bools, Floats, Ints, as_essence, distances, quantise
 from fabula.core.solver.constraints import SLACK, Constraints, count_alike
-from fabula.core.template import Template
+from fabula.core.template import Template, check_dimensions
 from fabula.errors import InputError
 
 MOST_QUANTISED = 300  # items up to which tables are rid of what machines differ in, so that ties are ties everywhere
@@ -18,28 +19,7 @@ MOST_SORTED = 1000  # items beyond which rows of flow are added up as they are l
 DIGITS = 4
 
 
-@dataclass(frozen=True, eq=False)
-class PositionCosts:
-    """Dense tables (n, m) of what n items cost at each of m positions; each is made, and checked, once."""
-
-    n: int
-    make: Callable[[int], ArrayLike]
-    _known: dict[int, Floats] = field(default_factory=dict, repr=False)
-
-    def at(self, m: int) -> Floats:
-        """The table for m positions."""
-        if m not in self._known:
-            costs = np.asarray(self.make(m), dtype=np.float64)
-            if costs.shape != (self.n, m) or not np.isfinite(costs).all():
-                raise InputError(
-                    f"a table for {m} positions must be finite, of shape ({self.n}, {m}); got {costs.shape}"
-                )
-            self._known[m] = quantise(costs) if self.n <= MOST_QUANTISED else costs
-        return self._known[m]
-
-    def take(self, items: Ints) -> PositionCosts:
-        """The tables of some items, in the order they are named."""
-        return PositionCosts(len(items), lambda m: self.at(m)[items])
+Table = Callable[[int], Floats]  # from a number of positions m to what n items cost at each of them, (n, m)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +37,8 @@ class Goal:
     n: int
     essence: Floats | None = None
     follows: Template | None = None
-    side: PositionCosts | None = None
-    whole: PositionCosts | None = None
+    side: Table | None = None
+    whole: Table | None = None
 
     @classmethod
     def template(cls, essence: ArrayLike, template: Template) -> Goal:
@@ -67,11 +47,7 @@ class Goal:
         Each side follows the template from its beginning to its end.
         """
         values = as_essence(essence)
-        if values.shape[1:] != template.values.shape[1:]:
-            dimensions = 1 if values.ndim == 1 else values.shape[1]
-            raise InputError(
-                f"essence has {dimensions} dimension(s), template has {template.dimensions}: they must agree"
-            )
+        check_dimensions(values, template)
         return cls(len(values), essence=quantise(values), follows=template)
 
     @classmethod
@@ -98,31 +74,27 @@ class Goal:
         n = next((len(np.asarray(table)) for table in given if not callable(table)), n)
         if n is None:
             raise InputError("a goal of functions alone must be told n, how many items there are")
-        return cls(n, side=_as_costs(side, n), whole=_as_costs(whole, n))
+        return cls(n, side=_as_table(side, n), whole=_as_table(whole, n))
 
     @property
     def nothing(self) -> bool:
         """Whether positions cost nothing."""
         return self.follows is None and self.side is None and self.whole is None
 
-    def costs(self, m: int) -> Floats:
-        """The deviation, or the tables' cost, of each item at each of m positions that are all there are: (n, m)."""
-        return self.on_side(m) if self.whole is None else self.on_side(m) + self.whole.at(m)
+    def costs(self, *sizes: int) -> Floats:
+        """The deviation, or the tables' cost, of each item at each position of sides in a row: (n, sum of sizes)."""
+        costs = np.concatenate([self.on_side(size) for size in sizes], axis=1)
+        return costs if self.whole is None else costs + self.whole(costs.shape[1])
 
     def on_side(self, m: int) -> Floats:
         """What counts of it by the position on a side of m, shape (n, m)."""
         if self.follows is not None:
             return distances(self.rows[:, np.newaxis], self.targets(m).reshape(1, m, -1))
-        return np.zeros((self.n, m)) if self.side is None else self.side.at(m)
+        return np.zeros((self.n, m)) if self.side is None else self.side(m)
 
     def in_whole(self, m: int) -> Floats:
         """What counts of it by the position in the whole of m, shape (n, m)."""
-        return np.zeros((self.n, m)) if self.whole is None else self.whole.at(m)
-
-    def along(self, sizes: Sequence[int]) -> Floats:
-        """The cost of each item at each position of sides that follow each other: shape (n, sum of sizes)."""
-        costs = np.concatenate([self.on_side(size) for size in sizes], axis=1)
-        return costs if self.whole is None else costs + self.whole.at(costs.shape[1])
+        return np.zeros((self.n, m)) if self.whole is None else self.whole(m)
 
     @property
     def rows(self) -> Floats:
@@ -144,22 +116,27 @@ class Goal:
             len(chosen),
             essence=None if self.essence is None else self.essence[chosen],
             follows=self.follows,
-            side=None if self.side is None else self.side.take(chosen),
-            whole=None if self.whole is None else self.whole.take(chosen),
+            side=_as_table(self.side, len(chosen), chosen),
+            whole=_as_table(self.whole, len(chosen), chosen),
         )
 
 
-def _as_costs(table: ArrayLike | Callable[[int], ArrayLike] | None, n: int) -> PositionCosts | None:
-    if table is None or callable(table):
-        return None if table is None else PositionCosts(n, table)
-    costs = np.asarray(table, dtype=np.float64)
+def _as_table(given: ArrayLike | Callable[[int], ArrayLike] | None, n: int, items: Ints | None = None) -> Table | None:
+    """Costs, of some items, as a function that makes and checks the table for each number of positions once."""
+    if given is None:
+        return None
 
-    def only(m: int) -> Floats:
-        if m != costs.shape[-1]:
+    @cache
+    def at(m: int) -> Floats:
+        costs = np.asarray(given(m) if callable(given) else given, dtype=np.float64)
+        if not callable(given) and m != costs.shape[-1]:
             raise InputError(f"the table is for {costs.shape[-1]} positions, and {m} are asked for: give a function")
-        return costs
+        costs = costs if items is None else costs[items]
+        if costs.shape != (n, m) or not np.isfinite(costs).all():
+            raise InputError(f"a table for {m} positions must be finite, of shape ({n}, {m}); got {costs.shape}")
+        return quantise(costs) if n <= MOST_QUANTISED else costs
 
-    return PositionCosts(n, only)
+    return at
 
 
 @dataclass(frozen=True)
@@ -178,8 +155,6 @@ class Arrangement:
     ordering: Ints  # Shape (m,): the items kept, ``ordering[position] = item index``
     left_out: Ints  # The items left out, rising
     sides: tuple[int, ...]  # How many items stand on each side; empty for one side
-    # Shape (m,) or (m, d): the template at each position; None for a goal given as a table
-    targets: Floats | None = field(repr=False)
     # Shape (m,): distance of each position's item from its target; None for a goal given as a table
     deviations: Floats | None = field(repr=False)
     # The sum of deviations; with flow, the sum of their squares plus flow; for a table, the sum of its costs plus flow
@@ -196,11 +171,6 @@ class Arrangement:
     def worst(self) -> float | None:
         """The largest deviation; None for a goal given as a table."""
         return None if self.deviations is None else float(self.deviations.max())
-
-    @property
-    def mean(self) -> float | None:
-        """The mean deviation; None for a goal given as a table."""
-        return None if self.deviations is None else float(self.deviations.mean())
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,7 +198,7 @@ class Problem:
 
     def costs(self, sizes: Sequence[int]) -> Floats:
         """What is summed over positions, (n, kept), on sides of given sizes: deviations are squared beside flow."""
-        costs = self.goal.along(sizes)
+        costs = self.goal.costs(*sizes)
         return costs if self.flow is None or self.goal.follows is None else costs**2
 
     def key(self, items: Ints, sizes: tuple[int, ...]) -> tuple[float, ...]:
@@ -248,14 +218,14 @@ def describe(problem: Problem, ordering: Ints, sides: tuple[int, ...], bounds: B
     goal, flow, labels = problem.goal, problem.flow, problem.constraints.apart
     sizes = sides or (len(ordering),)
     side = np.repeat(np.arange(len(sizes)), sizes)
-    targets = deviations = None
+    deviations = None
     if goal.follows is not None:
         targets = np.concatenate([goal.targets(size) for size in sizes])
         costs = deviations = distances(goal.rows[ordering], targets.reshape(len(ordering), -1))
     elif goal.nothing:
         costs = np.zeros(len(ordering))
     else:
-        costs = goal.along(sizes)[ordering, np.arange(len(ordering))]
+        costs = goal.costs(*sizes)[ordering, np.arange(len(ordering))]
     violations = 0 if labels is None else count_alike(labels[ordering], side)
     at, flowing = float((costs if flow is None or deviations is None else costs**2).sum()), 0.0
     if flow is not None:
@@ -269,7 +239,7 @@ def describe(problem: Problem, ordering: Ints, sides: tuple[int, ...], bounds: B
         if bounds.worst is not None and deviations is not None:
             gap = max(gap, _relative(float(deviations.max()) - bounds.worst, float(deviations.max())))
     left_out = np.flatnonzero(np.bincount(ordering, minlength=goal.n) == 0)
-    return Arrangement(ordering, left_out, sides, targets, deviations, objective, bound, gap, gap == 0.0, violations)
+    return Arrangement(ordering, left_out, sides, deviations, objective, bound, gap, gap == 0.0, violations)
 
 
 def _relative(gap: float, scale: float) -> float:
@@ -290,17 +260,12 @@ def canonical_order(problem: Problem) -> Ints:
     if flow is not None and goal.n > MOST_SORTED:
         keys += [flow.sum(axis=axis, dtype=np.float64).round(DIGITS) for axis in (1, 0)]
     elif flow is not None:
-        out, into = (np.sort(table, axis=1) for table in (_without_self(flow), _without_self(flow.T)))
+        own = np.eye(goal.n, dtype=bool)  # left out
+        out, into = (np.sort(np.where(own, np.inf, table), axis=1)[:, :-1] for table in (flow, flow.T))
         keys += [out.sum(axis=1), into.sum(axis=1), out[:, 0], into[:, 0]]
     if constraints.lengths is not None and not constraints.one_side:
         keys.append(constraints.lengths)
     return np.lexsort(keys[::-1]) if keys else np.arange(goal.n)
-
-
-def _without_self(flow: Floats) -> Floats:
-    """The flow to other items: shape (n, n - 1), or (1, 1) for one item."""
-    n = len(flow)
-    return flow[~np.eye(n, dtype=bool)].reshape(n, n - 1) if n > 1 else np.zeros((1, 1))
 
 
 # Budgets: how much a search may do, counted in work and not by the clock.
@@ -437,8 +402,12 @@ class Units:
         linked = np.flatnonzero(self.earlier.any(axis=0) | self.earlier.any(axis=1))
         changed = len(linked) > 0
         while changed and starts[linked].any(axis=1).all():
-            count = starts[linked].sum()
-            _tighten(starts, self, linked)
+            count, first = starts[linked].sum(), starts.argmax(axis=1)
+            behind = starts[:, ::-1].argmax(axis=1) + 1 - self.lengths  # room left behind each unit at its last start
+            for unit in linked:  # cut by those before and those behind
+                starts[unit, : _through(first, self.lengths, np.flatnonzero(self.earlier[:, unit]))] = False
+                room = _through(behind, self.lengths, np.flatnonzero(self.earlier[unit]))
+                starts[unit, max(0, n - room - int(self.lengths[unit]) + 1) :] = False
             changed = bool(starts[linked].sum() != count)
         return starts
 
@@ -448,18 +417,6 @@ class Units:
         for item in np.flatnonzero(self.offset).tolist():  # behind the first of its run
             found[item] = np.roll(found[item], self.offset[item])  # a run starts where it ends within the positions
         return found
-
-
-def _tighten(starts: Bools, parts: Units, linked: Ints) -> None:
-    """One round: cut the starts of the linked units, in place, by those before and those behind."""
-    n = starts.shape[1]
-    first = starts.argmax(axis=1)
-    behind = starts[:, ::-1].argmax(axis=1) + 1 - parts.lengths  # room left behind each unit at its last start
-    for unit in linked:
-        room = _through(first, parts.lengths, np.flatnonzero(parts.earlier[:, unit]))
-        starts[unit, :room] = False
-        room = _through(behind, parts.lengths, np.flatnonzero(parts.earlier[unit]))
-        starts[unit, max(0, n - room - int(parts.lengths[unit]) + 1) :] = False
 
 
 def _through(release: Ints, lengths: Ints, group: Ints) -> int:

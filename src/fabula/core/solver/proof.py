@@ -9,6 +9,7 @@ axis, so that all are computed side by side; the labels that are left of all of 
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -134,26 +135,6 @@ class Ways(NamedTuple):
         return Ways(problem[rows], items[rows], last[rows], cost[rows], owed[rows], before[rows])
 
 
-def set_labels(costs: Costs, bounds: Relaxation, ways: Sequence[int]) -> tuple[Ints, Bools]:
-    """The best ordering of each problem (B, n), and whether it is surely the best (B,).
-
-    The most promising ways of each are followed, as many at a time as the first of ``ways`` says; where more could have
-    led to a better ordering, more are, and none that is dearer than what was found.
-    """
-    orderings, upper = bounds.orderings.copy(), bounds.upper.copy()
-    slack = _SLACK * np.maximum(1.0, np.abs(upper))
-    sure = upper - bounds.least <= slack
-    for most in ways:
-        left = np.flatnonzero(~sure)
-        if not len(left):
-            break
-        here = costs.only(left)
-        reached, found, cut = _follow(here, bounds.prices[:, left], upper[left] + slack[left], most)
-        orderings[left[reached]], upper[left[reached]] = found, here.only(reached).of(found)
-        sure[left[~cut]] = True
-    return orderings, sure
-
-
 def _follow(costs: Costs, prices: Floats, limit: Floats, most: int) -> tuple[Ints, Ints, Bools]:
     """The best ordering within a limit (B,) on ways of which at most so many are followed at a time."""
     count, n = len(costs), costs.n
@@ -163,7 +144,13 @@ def _follow(costs: Costs, prices: Floats, limit: Floats, most: int) -> tuple[Int
     nothing = np.zeros(count, dtype=np.intp)
     ways = Ways(np.arange(count), nothing, nothing, np.zeros(count), prices.sum(axis=0), nothing)
     for position in range(n):
-        ways = _extend(costs, prices, ways, position)
+        # each way with each item that it does not hold
+        before, item = np.nonzero((ways.items[:, np.newaxis] >> np.arange(n)) & 1 == 0)
+        problem = ways.problem[before]
+        step = costs.steps[ways.last[before], item, problem] if position else 0.0
+        cost = ways.cost[before] + step + costs.places[position, item, problem]
+        owed = ways.owed[before] - prices[item, problem]
+        ways = Ways(problem, ways.items[before] | np.int64(1) << item, item, cost, owed, before)
         least = ways.cost + after[position, ways.last, ways.problem] + ways.owed
         kept = np.flatnonzero(least <= limit[ways.problem])
         kept = kept[_keep_cheapest(ways.take(kept), n)]
@@ -173,8 +160,11 @@ def _follow(costs: Costs, prices: Floats, limit: Floats, most: int) -> tuple[Int
             kept = kept[_promising(ways.problem[kept], least[kept], most)]
         ways = ways.take(kept)
         layers.append(ways)
-    best = _promising(ways.problem, ways.cost, 1)
-    return ways.problem[best], _trace(layers, best), cut
+    at = best = _promising(ways.problem, ways.cost, 1)
+    orderings = np.empty((len(best), n), dtype=np.intp)
+    for position in range(n - 1, -1, -1):
+        orderings[:, position], at = layers[position].last[at], layers[position].before[at]
+    return ways.problem[best], orderings, cut
 
 
 def _promising(problem: Ints, least: Floats, most: int) -> Ints:
@@ -186,17 +176,6 @@ def _promising(problem: Ints, least: Floats, most: int) -> Ints:
     return order[rank < most]
 
 
-def _extend(costs: Costs, prices: Floats, ways: Ways, position: int) -> Ways:
-    """Each way with each item that it does not hold."""
-    free = (ways.items[:, np.newaxis] >> np.arange(costs.n)) & 1 == 0
-    before, item = np.nonzero(free)
-    problem, last = ways.problem[before], ways.last[before]
-    step = costs.steps[last, item, problem] if position else 0.0
-    cost = ways.cost[before] + step + costs.places[position, item, problem]
-    owed = ways.owed[before] - prices[item, problem]
-    return Ways(problem, ways.items[before] | np.int64(1) << item, item, cost, owed, before)
-
-
 def _keep_cheapest(ways: Ways, n: int) -> Ints:
     """The cheapest of the ways that hold the same items and end with the same one."""
     key = ((ways.problem.astype(np.int64) << n) | ways.items) * n + ways.last
@@ -204,16 +183,6 @@ def _keep_cheapest(ways: Ways, n: int) -> Ints:
     first = np.ones(len(order), dtype=bool)
     first[1:] = key[order[1:]] != key[order[:-1]]
     return order[first]
-
-
-def _trace(layers: list[Ways], ends: Ints) -> Ints:
-    """The items along the ways that end in ``ends`` of the last layer: shape (len(ends), n)."""
-    orderings = np.empty((len(ends), len(layers)), dtype=np.intp)
-    at = ends
-    for position in range(len(layers) - 1, -1, -1):
-        orderings[:, position] = layers[position].last[at]
-        at = layers[position].before[at]
-    return orderings
 
 
 # The best orderings of collections of one length, where it can be proved that they are.
@@ -243,7 +212,18 @@ def prove(places: Floats, flow: Floats, ways: Sequence[int] = MANY) -> Proof:
     costs = Costs(np.ascontiguousarray(places.transpose(2, 1, 0)), np.ascontiguousarray(steps.transpose(1, 2, 0)))
     orderings, prices = flow_prices(places, np.where(np.eye(n, dtype=bool), 0.0, flow))
     bounds = raise_bounds(costs, orderings, np.ascontiguousarray(prices.T))
-    return Proof(*set_labels(costs, bounds, ways), bounds.least)
+    orderings, upper = bounds.orderings, bounds.upper
+    slack = _SLACK * np.maximum(1.0, np.abs(upper))
+    sure = upper - bounds.least <= slack
+    for most in ways:
+        left = np.flatnonzero(~sure)
+        if not len(left):
+            break
+        here = costs.only(left)
+        reached, found, cut = _follow(here, bounds.prices[:, left], upper[left] + slack[left], most)
+        orderings[left[reached]], upper[left[reached]] = found, here.only(reached).of(found)
+        sure[left[~cut]] = True
+    return Proof(orderings, sure, bounds.least)
 
 
 def assign(places: Floats) -> Ints:
@@ -278,20 +258,14 @@ def coupling_bound(problem: Instance) -> float:
     return total
 
 
-@dataclass(frozen=True, eq=False)
-class Programmed:
-    """What came out: an ordering or None, a lower bound of the sum, and whether there is proven to be no ordering."""
-
-    ordering: Ints | None
-    bound: float
-    impossible: bool
-
-
 Row = tuple[Ints, Floats | float, float, float]  # variables, their factors, and what they add up to: least, most
 
 
-def programme(problem: Instance, budget: Budget) -> Programmed | None:
-    """The ordering with the smallest sum of costs, links (0 or infinite) aside; None where it is too large."""
+def programme(problem: Instance, budget: Budget) -> tuple[Ints | None, float] | None:
+    """The ordering with the smallest sum of costs, links (0 or infinite) aside, and a bound; None where too large.
+
+    Where it is proven that there is no ordering, the bound is infinite.
+    """
     from scipy.optimize import Bounds as Between, LinearConstraint, milp
     from scipy.sparse import csr_array
 
@@ -301,7 +275,7 @@ def programme(problem: Instance, budget: Budget) -> Programmed | None:
     if possible.sum() > MOST_VARIABLES or budget.over or not _has_rows(problem):
         return None
     if not possible.any(axis=1).all():
-        return Programmed(None, np.inf, impossible=True)
+        return None, np.inf
     variables, factors, low, high = zip(*_rows(problem, possible), strict=True)
     row = np.repeat(np.arange(len(low)), [len(some) for some in variables])
     whole = [np.broadcast_to(factor, len(some)) for some, factor in zip(variables, factors, strict=True)]
@@ -315,20 +289,18 @@ def programme(problem: Instance, budget: Budget) -> Programmed | None:
     )
     bound = -np.inf if found.mip_dual_bound is None else float(found.mip_dual_bound)
     if found.x is None:
-        return Programmed(None, bound, impossible=found.status == 2)
+        return None, np.inf if found.status == 2 else bound
     ordering = np.full(len(problem.cost), -1, dtype=np.intp)
     for unit, start in np.argwhere(possible)[found.x > 0.5].tolist():
         run = problem.parts.members[unit]
         ordering[start : start + len(run)] = run
-    return Programmed(ordering, bound, impossible=False)
+    return ordering, bound
 
 
 def _has_rows(problem: Instance) -> bool:
     """Whether labels and runs say which neighbours are barred: for any others there are no rows."""
-    labels, n = problem.constraints.apart, len(problem.link)
-    said = np.eye(n, dtype=bool)
-    if labels is not None:
-        said |= (labels[:, np.newaxis] == labels) & (labels >= 0)
+    same, said = problem.constraints.same_label(), np.eye(len(problem.link), dtype=bool)
+    said |= False if same is None else same
     for run in problem.constraints.together:
         said[list(run[:-1])] = True
         said[:, list(run[1:])] = True
@@ -355,32 +327,25 @@ def _rows(problem: Instance, possible: Bools) -> Iterator[Row]:
     last = start + problem.parts.lengths[unit] - 1
     for position in range(possible.shape[1]):
         yield np.flatnonzero((start <= position) & (position <= last)), 1.0, 1.0, 1.0
-    yield from _before_rows(problem, number)
-    if problem.constraints.apart is not None:
-        yield from _label_rows(problem, problem.constraints.apart, start, last, unit)
-    length = np.array([problem.lengths[list(run)].sum() for run in problem.parts.members])[unit]
-    for zone in range(len(problem.most)):
-        if np.isfinite(problem.most[zone]) or problem.least[zone] > 0:
-            inside = np.flatnonzero(problem.zone[start] == zone)
-            yield inside, length[inside], float(problem.least[zone]), float(problem.most[zone])
-
-
-def _before_rows(problem: Instance, number: Ints) -> Iterator[Row]:
-    """At each position: the later unit starts up to there only if the earlier one started before."""
     for a, b in {(int(problem.parts.of[a]), int(problem.parts.of[b])) for a, b in problem.before.T}:
-        for position in range(number.shape[1]):
+        # the later unit starts up to a position only if the earlier started before
+        for position in range(possible.shape[1]):
             late, early = number[b, : position + 1], number[a, :position]
             late, early = late[late >= 0], early[early >= 0]
             if len(late):
                 factors = np.repeat([1.0, -1.0], [len(late), len(early)])
                 yield np.concatenate([late, early]), factors, -np.inf, 0.0
-
-
-def _label_rows(problem: Instance, labels: Ints, start: Ints, last: Ints, unit: Ints) -> Iterator[Row]:
-    """Of all units with a label, one at most ends at a position or starts at the next."""
-    head, tail = (labels[[run[k] for run in problem.parts.members]][unit] for k in (0, -1))
-    for label in range(int(labels.max()) + 1):
-        for position in range(len(labels) - 1):
+    labels = problem.constraints.apart
+    if labels is not None:
+        head = labels[[run[0] for run in problem.parts.members]][unit]
+        tail = labels[[run[-1] for run in problem.parts.members]][unit]
+        for label, position in product(range(int(labels.max()) + 1), range(len(labels) - 1)):
+            # of all units with a label, one at most ends at a position or starts at the next
             meeting = ((tail == label) & (last == position)) | ((head == label) & (start == position + 1))
             if meeting.sum() > 1:
                 yield np.flatnonzero(meeting), 1.0, -np.inf, 1.0
+    length = np.array([problem.lengths[list(run)].sum() for run in problem.parts.members])[unit]
+    for zone in range(len(problem.most)):
+        if np.isfinite(problem.most[zone]) or problem.least[zone] > 0:
+            inside = np.flatnonzero(problem.zone[start] == zone)
+            yield inside, length[inside], float(problem.least[zone]), float(problem.most[zone])

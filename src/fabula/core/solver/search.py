@@ -20,7 +20,7 @@ from fabula.core.solver.descent import anneal, descend
 from fabula.core.solver.instance import Candidate, Instance
 from fabula.core.solver.line import Draft, assign_draft, even_sizes, fits_in, line_draft
 from fabula.core.solver.problem import UNITS_PER_SECOND, Bounds, Budget, Problem, possible_counts, side_room
-from fabula.core.solver.proof import FEW, MOST_ITEMS, Programmed, coupling_bound, programme, prove
+from fabula.core.solver.proof import FEW, MOST_ITEMS, coupling_bound, programme, prove
 from fabula.core.solver.tours import link_bound, route
 
 FREE = 0.1  # of the work, for the ordering without wishes
@@ -53,7 +53,7 @@ class Found:
     room: float  # the most a side may hold
 
 
-def search(problem: Problem, seed: int, seconds: float) -> tuple[Ints, tuple[int, ...], Bounds] | None:
+def search(problem: Problem, seconds: float) -> tuple[Ints, tuple[int, ...], Bounds] | None:
     """A good ordering of many items, the sizes of its sides and bounds; None where none was found.
 
     If the ordering found without the wishes keeps them all, it is that one.
@@ -68,10 +68,10 @@ def search(problem: Problem, seed: int, seconds: float) -> tuple[Ints, tuple[int
     budget = Budget.of_seconds(seconds * (MORE if more else 1.0))
     if bare is not None and not sure:
         fits = problem.counts_worst and bare.constraints.one_side
-        free = _fit(bare) if fits else _better(_search(bare, seed, budget.part(FREE), bounds=False), best)
+        free = _fit(bare) if fits else _better(_search(bare, budget.part(FREE), bounds=False), best)
         if free is not None and _keeps(constraints, free):
             return _report(bare, free, best, budget)
-    found = _search(problem, seed, budget)
+    found = _search(problem, budget)
     found = found if bare is not None else _better(found, best)
     return None if found is None else _report(problem, found, best, budget)
 
@@ -121,7 +121,7 @@ def _is_route(problem: Problem, kept: int) -> bool:
     return all(np.allclose(flow[k : k + 256], flow[:, k : k + 256].T, rtol=0, atol=1e-4) for k in range(0, kept, 256))
 
 
-def _search(problem: Problem, seed: int, budget: Budget, *, bounds: bool = True) -> Found | None:
+def _search(problem: Problem, budget: Budget, *, bounds: bool = True) -> Found | None:
     """As many items kept as can be, on sides as even as can be; with what its bounds need, or without."""
     c = problem.constraints
     in_room = (
@@ -131,7 +131,7 @@ def _search(problem: Problem, seed: int, budget: Budget, *, bounds: bool = True)
     for kept in possible_counts(c):
         room = side_room(c)
         for _ in range(ATTEMPTS if c.sides > 1 and c.side_limit is None else 1):
-            found = in_room(problem, kept, room, seed, budget)
+            found = in_room(problem, kept, room, budget)
             if found is not None:
                 return found
             room *= ROOMIER
@@ -180,26 +180,29 @@ def _alike_prices(problem: Problem) -> tuple[float, ...]:
 # By tables: every layout of sides that is promising.
 
 
-def _tables_in_room(problem: Problem, kept: int, room: float, seed: int, budget: Budget, *, most: int) -> Found | None:
+def _tables_in_room(problem: Problem, kept: int, room: float, budget: Budget, *, most: int) -> Found | None:
     """An ordering of so many items in which no side holds more than its room, on one of the most even layouts."""
     for price in _alike_prices(problem):
         most = tables.MOST_LAYOUTS if problem.counts_worst else most
-        every = tables.layouts(problem, kept, room, budget, alike=price, most=most)
-        found = (_by_worst if problem.counts_worst else _by_sum)(problem, every, seed, budget)
+        candidates, complete = tables.layouts(problem, kept, room, budget, alike=price, most=most)
+        if problem.counts_worst:
+            found = _by_worst(problem, candidates, budget, known=complete and price == np.inf)
+        else:
+            found = _by_sum(problem, candidates, budget, complete=complete)
         if found is not None:
             return found
     return None
 
 
-def _by_worst(problem: Problem, every: tables.Layouts, seed: int, budget: Budget) -> Found | None:
+def _by_worst(problem: Problem, candidates: list[Candidate], budget: Budget, *, known: bool) -> Found | None:
     """The smallest largest deviation over all layouts that can be better than what is found; the sum second."""
     best: Found | None = None
     bounds: list[Bounds] = []
-    for one in every.candidates:
+    for one in candidates:
         if best is not None and (budget.over or (one.worst, one.total) >= best.key[1:]):
             bounds.append(Bounds(one.total, one.worst))
             continue
-        laid = least_worst(one.instance, one.worst, seed, budget.part(1.0 if len(every.candidates) == 1 else 0.5))
+        laid = least_worst(one.instance, one.worst, budget.part(1.0 if len(candidates) == 1 else 0.5))
         if laid is not None:
             bounds.append(replace(laid[1], total=max(laid[1].total, one.total)))
             found = _found(problem, one.instance, laid[0])
@@ -209,13 +212,12 @@ def _by_worst(problem: Problem, every: tables.Layouts, seed: int, budget: Budget
     # a layout in which no deviation can be as small as the largest found says nothing about the sum
     total = min(bound.total for bound in bounds if (bound.worst or 0.0) <= best.key[1] * (1 + 1e-12))
     worst = min(bound.worst or 0.0 for bound in bounds)
-    known = every.complete and every.apart
     return replace(best, bounds=Bounds(total if known else 0.0, worst if known else 0.0))
 
 
-def _by_sum(problem: Problem, every: tables.Layouts, seed: int, budget: Budget) -> Found | None:
+def _by_sum(problem: Problem, candidates: list[Candidate], budget: Budget, *, complete: bool) -> Found | None:
     """The smallest sum over all layouts: laid by the prices that bound it, and annealed."""
-    waiting, rng = list(every.candidates), np.random.default_rng(seed)
+    waiting, rng = list(candidates), np.random.default_rng(0)
     late, ordering = budget.extend(LATE * UNITS_PER_SECOND), None
     while waiting and ordering is None and not late.over:
         first = waiting.pop(0)
@@ -223,13 +225,13 @@ def _by_sum(problem: Problem, every: tables.Layouts, seed: int, budget: Budget) 
     if ordering is None:
         return None
     laid = descend(first.instance, ordering, budget.part(0.3))
-    if len(every.candidates) == 1 and budget.left < 2 * SETTLED * floors.sweep_cost(len(laid)):  # no bound is asked for
+    if len(candidates) == 1 and budget.left < 2 * SETTLED * floors.sweep_cost(len(laid)):  # no bound is asked for
         return _found(problem, first.instance, anneal(first.instance, laid, rng, budget, hot=WARM))
     searches, instance, laid = _judge_layouts([first, *waiting], laid, budget)
     instance, laid = _lay_by_prices(searches, instance, laid, budget.part(1 - ANNEALED))
     if min(one.best for one in searches) < instance.value(laid) * (1 - 1e-9):
         laid = anneal(instance, laid, rng, budget, hot=WARM)
-    known = every.complete and len(searches) == len(every.candidates)
+    known = complete and len(searches) == len(candidates)
     bounds = Bounds(min(one.best for one in searches) if known else -np.inf)
     return replace(_found(problem, instance, laid), bounds=bounds)
 
@@ -282,11 +284,11 @@ def _found(problem: Problem, instance: Instance, ordering: Ints) -> Found:
 
 def _bound_apart(problem: Problem, found: Found, budget: Budget) -> Bounds:
     """A bound where some neighbours are alike: that of neighbours alike for nothing holds all the more."""
-    every = tables.layouts(problem, len(found.ordering), found.room, budget, alike=0.0)
-    mine = next((one for one in every.candidates if one.instance.sizes == found.sizes), None)
-    if not every.complete or mine is None:
+    candidates, complete = tables.layouts(problem, len(found.ordering), found.room, budget, alike=0.0)
+    mine = next((one for one in candidates if one.instance.sizes == found.sizes), None)
+    if not complete or mine is None:
         return Bounds(-np.inf)
-    first = [mine, *(one for one in every.candidates if one is not mine)]
+    first = [mine, *(one for one in candidates if one is not mine)]
     searches, _, _ = _judge_layouts(first, mine.instance.spread(found.ordering), budget)
     return Bounds(min(one.best for one in searches) if len(searches) == len(first) else -np.inf)
 
@@ -294,16 +296,15 @@ def _bound_apart(problem: Problem, found: Found, budget: Budget) -> Bounds:
 # By drafts: of very many items.
 
 
-def _draft_in_room(problem: Problem, kept: int, room: float, seed: int, budget: Budget) -> Found | None:
+def _draft_in_room(problem: Problem, kept: int, room: float, budget: Budget) -> Found | None:
     """An ordering of so many items in which no side holds more than its room, with bounds."""
     routes = _is_route(problem, kept)
     alone = routes and problem.constraints.sides == 1 and not problem.constraints.wishes
-    drafted = _draft(problem, kept, room, seed, budget.part(ROUTED if alone else 0.4), routes=routes)
-    if drafted is None:
+    draft = _draft(problem, kept, room, budget.part(ROUTED if alone else 0.4), routes=routes)
+    if draft is None:
         return None
-    draft, floor = drafted
     if draft.fits and (problem.sorts or alone):
-        return _bound_draft(problem, draft.ordering, draft.sizes, room, floor, budget, routes=routes)
+        return _bound_draft(problem, draft, draft.ordering, room, budget, routes=routes)
     least = 0.0
     if problem.counts_worst:
         bounds = floors.line_bounds(problem, kept, room, np.inf, budget.part(0.1))
@@ -311,29 +312,25 @@ def _draft_in_room(problem: Problem, kept: int, room: float, seed: int, budget: 
     prices = _alike_prices(problem)
     for price in prices:
         first = budget.part(0.3) if price == np.inf and len(prices) > 1 else budget.extend(LATE * UNITS_PER_SECOND)
-        ordering = _refine(problem, draft, room, least, seed, price, first, budget.part(0.85))
+        ordering = _refine(problem, draft, room, least, price, first, budget.part(0.85))
         if ordering is not None:
-            return _bound_draft(problem, ordering, draft.sizes, room, floor, budget, least, routes=routes)
+            return _bound_draft(problem, draft, ordering, room, budget, least, routes=routes)
     return None
 
 
-def _draft(
-    problem: Problem, kept: int, room: float, seed: int, budget: Budget, *, routes: bool
-) -> tuple[Draft, float] | None:
-    """A draft, and a bound of its sum where one came with it."""
+def _draft(problem: Problem, kept: int, room: float, budget: Budget, *, routes: bool) -> Draft | None:
     if routes and problem.flow is not None:
         c, sizes = problem.constraints, even_sizes(kept, problem.constraints.sides)
-        ordering = route(problem.flow, np.random.default_rng(seed), budget)
-        return Draft(ordering, sizes, fits=fits_in(room, c.weights[ordering], sizes)), 0.0
+        ordering = route(problem.flow, np.random.default_rng(0), budget)
+        return Draft(ordering, sizes, fits=fits_in(room, c.weights[ordering], sizes), floor=0.0)
     follows = problem.goal.follows
     if follows is None or not problem.on_line:
         return assign_draft(problem, kept, room, budget)
-    draft = line_draft(problem, follows, kept, room, budget)
-    return None if draft is None else (draft, -np.inf)
+    return line_draft(problem, follows, kept, room, budget)
 
 
 def _refine(
-    problem: Problem, draft: Draft, room: float, floor: float, seed: int, alike: float, first: Budget, budget: Budget
+    problem: Problem, draft: Draft, room: float, floor: float, alike: float, first: Budget, budget: Budget
 ) -> Ints | None:
     """The items of a draft in a good order that keeps the wishes; None where none was found with the first budget."""
     items = np.sort(draft.ordering)
@@ -341,56 +338,34 @@ def _refine(
     instance = None if some is None else tables.pose(some, draft.sizes, room, alike=alike)
     if instance is None:
         return None
-    near, rng = instance.spread(np.searchsorted(items, draft.ordering)), np.random.default_rng(seed)
+    near, rng = instance.spread(np.searchsorted(items, draft.ordering)), np.random.default_rng(0)
     ordering = tables.construct(instance, near, rng, first)
     if ordering is None or not np.isfinite(instance.value(ordering)):
         return None
     if problem.counts_worst:
-        return items[instance.items(_refine_worst(instance, ordering, floor, rng, budget))]
-    return items[instance.items(anneal(instance, ordering, rng, budget, hot=WARM))]
-
-
-def _refine_worst(instance: Instance, ordering: Ints, floor: float, rng: np.random.Generator, budget: Budget) -> Ints:
-    """Deviations above the floor brought down, then the sum."""
-    k = np.arange(len(ordering))
-    if instance.cost[ordering, k].max() > floor * (1 + 1e-9):
-        steep = replace(instance, cost=instance.cost + WORSE * np.maximum(instance.cost - floor, 0.0))
-        ordering = anneal(steep, ordering, rng, budget.part(0.5), hot=0.0)
-    worst = float(instance.cost[ordering, k].max()) * (1 + 1e-12)
-    cost = np.where(instance.cost <= worst, instance.cost + TIE * instance.cost**2 / max(worst, 1e-300), np.inf)
-    return anneal(replace(instance, cost=cost), ordering, rng, budget, hot=0.0)
+        k = np.arange(len(ordering))  # deviations above the floor are brought down first, then the sum
+        if instance.cost[ordering, k].max() > floor * (1 + 1e-9):
+            steep = replace(instance, cost=instance.cost + WORSE * np.maximum(instance.cost - floor, 0.0))
+            ordering = anneal(steep, ordering, rng, budget.part(0.5), hot=0.0)
+        worst = float(instance.cost[ordering, k].max()) * (1 + 1e-12)
+        cost = np.where(instance.cost <= worst, instance.cost + TIE * instance.cost**2 / max(worst, 1e-300), np.inf)
+        instance = replace(instance, cost=cost)
+    hot = 0.0 if problem.counts_worst else WARM
+    return items[instance.items(anneal(instance, ordering, rng, budget, hot=hot))]
 
 
 def _bound_draft(
-    problem: Problem,
-    ordering: Ints,
-    sizes: tuple[int, ...],
-    room: float,
-    floor: float,
-    budget: Budget,
-    least: float = 0.0,
-    *,
-    routes: bool,
+    problem: Problem, draft: Draft, ordering: Ints, room: float, budget: Budget, least: float = 0.0, *, routes: bool
 ) -> Found:
-    """What was found, with its bounds: ``floor`` of the position costs, ``least`` of the largest deviation."""
-    found = Found(ordering, sizes, problem.key(ordering, sizes), Bounds(-np.inf), room)
+    """What came of a draft, with its bounds; ``least`` is one of the largest deviation."""
+    found = Found(ordering, draft.sizes, problem.key(ordering, draft.sizes), Bounds(-np.inf), room)
     kept, budget = len(ordering), _at_least(budget)
-    standing = floor if len(sizes) == 1 else -np.inf
+    standing = draft.floor if len(draft.sizes) == 1 else -np.inf
     if problem.goal.follows is None:
         standing = 0.0 if problem.goal.nothing else max(standing, floors.table_floor(problem, kept, room, budget))
-    flowing = _flow_floor(problem, found, budget.part(1.0 if routes else 0.5), symmetric=routes)
+    flowing = floors.flow_floor(problem, ordering, found.sizes, budget.part(1.0 if routes else 0.5), symmetric=routes)
     bounds = Bounds(standing + flowing, least if problem.counts_worst else None)
     return replace(found, bounds=_tighten(problem, found, bounds, budget, flowing))
-
-
-def _flow_floor(problem: Problem, found: Found, budget: Budget, *, symmetric: bool = False) -> float:
-    """What neighbours cost at least; ``symmetric`` where they cost the same either way."""
-    flow = problem.flow
-    if flow is None:
-        return 0.0
-    parts = np.split(found.ordering, np.cumsum(found.sizes)[:-1])
-    reached = sum(float(flow[part[:-1], part[1:]].sum(dtype=np.float64)) for part in parts)
-    return floors.flow_floor(flow, problem.constraints, len(found.ordering), reached, budget, symmetric=symmetric)
 
 
 def _at_least(budget: Budget) -> Budget:
@@ -403,7 +378,7 @@ def _tighten(problem: Problem, found: Found, bounds: Bounds, budget: Budget, flo
     if problem.goal.follows is None:
         return bounds
     kept, budget = len(found.ordering), _at_least(budget)
-    flowing = _flow_floor(problem, found, budget) if flowing is None else flowing
+    flowing = floors.flow_floor(problem, found.ordering, found.sizes, budget) if flowing is None else flowing
     line = floors.line_bounds(problem, kept, found.room, found.key[1] if problem.counts_worst else np.inf, budget)
     worst = max(bounds.worst or 0.0, line.worst or 0.0) if problem.counts_worst else None
     return replace(bounds, total=max(bounds.total, line.total + flowing), worst=worst)
@@ -414,7 +389,7 @@ def _tighten(problem: Problem, found: Found, bounds: Bounds, budget: Budget, flo
 SPARE = 300_000.0  # units for a first ordering, and for a last polish, whatever is left
 
 
-def least_worst(problem: Instance, floor: float, seed: int, budget: Budget) -> tuple[Ints, Bounds] | None:
+def least_worst(problem: Instance, floor: float, budget: Budget) -> tuple[Ints, Bounds] | None:
     """An ordering with a small largest deviation, none below ``floor``, under that a small sum; and bounds."""
     deviations = tables.run_worst(problem)
     limits = np.unique(deviations[np.isfinite(deviations) & (deviations >= floor * (1 - 1e-12))])
@@ -424,14 +399,13 @@ def least_worst(problem: Instance, floor: float, seed: int, budget: Budget) -> t
         allowed = deviations <= limit
         starts = problem.starts & allowed[[run[0] for run in problem.parts.members]]
         limited = replace(problem, cost=np.where(allowed, problem.cost, np.inf), starts=starts)
-        found = _smallest_sum(limited, seed, budget)
-        if found.ordering is not None:
+        ordering, bound = _smallest_sum(limited, budget)
+        if ordering is not None:
             # among orderings with the same sum, one with smaller squares
             scale = float(limited.cost[np.isfinite(limited.cost)].max(initial=0.0)) or 1.0
             squared = replace(limited, cost=limited.cost + TIE * limited.cost**2 / scale)
-            ordering = descend(squared, found.ordering, budget.extend(max(0.0, SPARE - budget.left)))
-            return ordering, Bounds(found.bound, floor)
-        proven &= found.impossible
+            return descend(squared, ordering, budget.extend(max(0.0, SPARE - budget.left))), Bounds(bound, floor)
+        proven &= bound == np.inf
         following = at + step
         if proven:  # what comes between is tried by the next round of smaller steps
             floor = float(limits[min(at + 1, len(limits) - 1)])
@@ -441,21 +415,21 @@ def least_worst(problem: Instance, floor: float, seed: int, budget: Budget) -> t
     return None
 
 
-def _smallest_sum(problem: Instance, seed: int, budget: Budget) -> Programmed:
-    """The smallest sum of costs: proven where the items are not too many, else searched for."""
+def _smallest_sum(problem: Instance, budget: Budget) -> tuple[Ints | None, float]:
+    """The smallest sum of costs, and a bound: proven where the items are not too many, else searched for."""
     links = problem.link[np.isfinite(problem.link)]
     if not links.any():
         found = programme(problem, budget)
-        if found is not None and (found.ordering is not None or found.impossible):
+        if found is not None and (found[0] is not None or found[1] == np.inf):
             return found
     try:
         floor, wish = tables.position_bound(problem.cost)
     except ValueError:
-        return Programmed(None, np.inf, impossible=True)
-    rng, late = np.random.default_rng(seed), budget.extend(max(0.0, SPARE - budget.left))
+        return None, np.inf
+    rng, late = np.random.default_rng(0), budget.extend(max(0.0, SPARE - budget.left))
     ordering = tables.construct(problem, wish, rng, late)
     if ordering is None or not np.isfinite(problem.value(ordering)):
-        return Programmed(None, floor, impossible=False)
+        return None, floor
     if problem.value(ordering) > floor * (1 + 1e-9):
         ordering = anneal(problem, ordering, rng, budget.part(0.7))
-    return Programmed(ordering, floor + coupling_bound(problem), impossible=False)
+    return ordering, floor + coupling_bound(problem)

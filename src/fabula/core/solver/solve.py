@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -60,7 +60,16 @@ def check(constraints: Constraints) -> None:
     """
     if contradictory(constraints):
         raise conflict(constraints, contradictory)
-    _check_room(constraints)
+    c = constraints
+    if not len(posing.possible_counts(c)):
+        held, limit = float(c.weights[list(c.must_keep)].sum()), c.limit or 0.0
+        if held <= limit * SLACK:
+            raise ConflictError("every item alone holds more than the limit of {length0}", [], ["limit"], [limit])
+        who = [p for p in c.phrases() if p.word in ("fixed", "together", "before", "ends")]
+        raise list_phrases("what must be kept holds {length0}, the limit is {length1}: ", who, "", (held, limit), c)
+    count = c.n - sum(len(run) - 1 for run in c.together)
+    if count < c.sides:
+        raise ConflictError(f"{c.sides} sides need as many items or runs; got {count}", [], ["sides"])
 
 
 @lru_cache(maxsize=8)  # alternatives are asked for under the same constraints
@@ -92,7 +101,7 @@ def conflict(constraints: Constraints, infeasible: Callable[[Constraints], bool]
         lighter = kept.without(name)
         kept = lighter if not budget.over and infeasible(lighter) else kept
         budget.spend(_cost(lighter))
-    every = _singles(kept)
+    every = kept.singles()
     for name, single in every if len(every) <= most else []:
         lighter = kept.without(name, single)
         kept = lighter if not budget.over and infeasible(lighter) else kept
@@ -100,17 +109,11 @@ def conflict(constraints: Constraints, infeasible: Callable[[Constraints], bool]
     return list_all(kept, "these cannot all hold" + (f" on {kept.sides} sides" if kept.sides > 1 else ""))
 
 
-def _singles(constraints: Constraints) -> list[tuple[str, Any]]:
-    """Each single constraint, with its word."""
-    return [(word, single) for word in LIGHTEST_FIRST for single in constraints.singles(word)]
-
-
 def _cost(constraints: Constraints) -> float:
     """About how much work it is to see whether constraints can be kept."""
     count = constraints.n - sum(len(run) - 1 for run in constraints.together)
-    return (
-        1000.0 + 0.5 * constraints.n**2 + (2.0**count * count / 10 * constraints.sides if count <= MOST_UNITS else 0.0)
-    )
+    subsets = 2.0**count * count / 10 * constraints.sides if count <= MOST_UNITS else 0.0
+    return 1000.0 + 0.5 * constraints.n**2 + subsets
 
 
 def unsolvable(constraints: Constraints) -> ConflictError:
@@ -119,8 +122,8 @@ def unsolvable(constraints: Constraints) -> ConflictError:
         shortest = shortest_side(replace(constraints, side_limit=None))
         if shortest is not None:
             return _too_short(constraints, shortest, "the shortest side limit that works is")
-    n = constraints.n
-    return conflict(constraints, lambda c: contradictory(c) or not feasible(c), most=200 if n <= 12 else 30)
+    most = 200 if constraints.n <= 12 else 30
+    return conflict(constraints, lambda c: contradictory(c) or not feasible(c), most=most)
 
 
 def not_found(constraints: Constraints, shortest: float | None = None) -> ConflictError:
@@ -135,7 +138,7 @@ def _too_short(constraints: Constraints, shortest: float, verb: str) -> Conflict
     against: list[Phrase] = []
     if len(Units.of_items(constraints).members) <= MOST_UNITS:
         budget, known = Budget.of_seconds(PATIENCE), constraints.phrases()
-        for name, single in _singles(constraints):
+        for name, single in constraints.singles():
             lighter = constraints.without(name, single)
             budget.spend(_cost(lighter))
             if not budget.over and feasible(lighter):
@@ -148,20 +151,6 @@ def _too_short(constraints: Constraints, shortest: float, verb: str) -> Conflict
     error = list_phrases(start, against, "", (limit, shortest - limit, shortest), constraints)
     words = list(dict.fromkeys([*error.options, "side_limit"]))
     return ConflictError(error.pattern, error.items, words, error.lengths)
-
-
-def _check_room(constraints: Constraints) -> None:
-    """Say what can never fit."""
-    c = constraints
-    if not len(posing.possible_counts(c)):
-        held, limit = float(c.weights[list(c.must_keep)].sum()), c.limit or 0.0
-        if held <= limit * SLACK:
-            raise ConflictError("every item alone holds more than the limit of {length0}", [], ["limit"], [limit])
-        who = [p for p in c.phrases() if p.word in ("fixed", "together", "before", "ends")]
-        raise list_phrases("what must be kept holds {length0}, the limit is {length1}: ", who, "", (held, limit), c)
-    count = c.n - sum(len(run) - 1 for run in c.together)
-    if count < c.sides:
-        raise ConflictError(f"{c.sides} sides need as many items or runs; got {count}", [], ["sides"])
 
 
 def _is_crowded(positions: Bools) -> bool:
@@ -206,7 +195,6 @@ def arrange(
     *,
     constraints: Constraints | None = None,
     flow: ArrayLike | None = None,
-    seed: int = 0,
     seconds: float = 1.5,
 ) -> Arrangement:
     """Find the best ordering under constraints.
@@ -249,18 +237,22 @@ def arrange(
             return posing.describe(whole, laid.ordering, ())
     order = posing.canonical_order(whole)
     problem = whole.take(order)
+    del flow, table, whole  # tables of very many items are large
     if problem is None:
         raise RuntimeError("constraints on all items hold in any order")
+    bounds = None
     if goal.n - sum(len(run) - 1 for run in kept.together) <= MOST_UNITS:
         exact = solve_exactly(problem)
         if exact is None:
             raise unsolvable(kept)
-        return posing.describe(whole, order[exact[0]], exact[1])
-    found = search(problem, seed, seconds)
-    if found is None:
-        raise not_found(kept, _side_limit_that_works(kept, seed))
-    ordering, sides, bounds = found
-    return posing.describe(whole, order[ordering], sides, bounds)
+        ordering, sides = exact
+    else:
+        searched = search(problem, seconds)
+        if searched is None:
+            raise not_found(kept, _side_limit_that_works(kept))
+        ordering, sides, bounds = searched
+    found = posing.describe(problem, ordering, sides, bounds)
+    return replace(found, ordering=order[found.ordering], left_out=np.sort(order[found.left_out]))
 
 
 # Very many items: a draft by positions that keeps the constraints, then stretches of it, one after the other.
@@ -314,7 +306,7 @@ def arrange_stretches(
     total = float(tables[0][order, np.arange(len(order))].sum(dtype=np.float64) + flow[pairs].sum(dtype=np.float64))
     total -= 0.0 if steps is None else float(steps[pairs].sum())
     left_out, sides = np.setdiff1d(np.arange(constraints.n), items), tuple(sizes) if len(sizes) > 1 else ()
-    return Arrangement(order, left_out, sides, None, None, -total, -np.inf, np.nan, exact=False, violations=alike)
+    return Arrangement(order, left_out, sides, None, -total, -np.inf, np.nan, exact=False, violations=alike)
 
 
 def _share_out(scores: Floats, items: Ints, kept: Constraints) -> Ints:
@@ -420,11 +412,11 @@ def _arrange_stretch(
     return order[places][found.ordering] if (found.violations, found.objective) <= now else order[places]
 
 
-def _side_limit_that_works(kept: Constraints, seed: int) -> float | None:
+def _side_limit_that_works(kept: Constraints) -> float | None:
     """The longest side of an ordering found without a side limit, on sides as even as they can be."""
     if kept.side_limit is None:
         return None
-    found = search(Problem(Goal(kept.n), None, replace(kept, side_limit=None)), seed, seconds=0.5)
+    found = search(Problem(Goal(kept.n), None, replace(kept, side_limit=None)), seconds=0.5)
     if found is None:
         return None
     sizes = found[1] or (len(found[0]),)
@@ -461,10 +453,9 @@ _TOGETHER = 300_000  # cells of flow at a time: what they need stays in the cach
 
 @dataclass(frozen=True, eq=False)
 class ArrangedMany:
-    """Orderings (B, n) of B collections, what they cost (B,), whether none costs less (B,), and the gap (B,)."""
+    """Orderings (B, n) of B collections, whether none costs less (B,), and the gap (B,)."""
 
     orderings: Ints
-    objective: Floats
     exact: Bools
     gap: Floats
 
@@ -485,69 +476,46 @@ def arrange_many(places: ArrayLike, flow: ArrayLike | None = None, *, seconds: f
     steps = np.zeros_like(table) if flow is None else _as_tables(flow)
     if steps.shape != table.shape:
         raise InputError(f"flow must have the shape of the tables of positions, {table.shape}; got {steps.shape}")
-    found = ArrangedMany(np.zeros((count, n), np.intp), np.zeros(count), np.ones(count, bool), np.zeros(count))
-    flowing = steps[:, ~np.eye(n, dtype=bool)].any() if n > 1 else False
+    orderings, gap, exact = np.zeros((count, n), np.intp), np.zeros(count), np.ones(count, bool)
+    flowing = n > 1 and steps[:, ~np.eye(n, dtype=bool)].any()
     together = max(1, _TOGETHER // n**2)
     for at in range(0, count, together):
         some = slice(at, at + together)
-        _arrange(found, some, table[some], steps[some] if flowing else None, seconds)
-    _keep_order(found.orderings, table, steps)
-    return found
-
-
-def _arrange(found: ArrangedMany, some: slice, places: Floats, flow: Floats | None, seconds: float) -> None:
-    """Fill in some collections."""
-    if flow is None:
-        orderings = assign(places)
-        found.orderings[some], found.objective[some] = orderings, cost_of(places, None, orderings)
-        return
-    orderings, exact, _ = prove(places, flow)
-    gap = np.zeros(len(places))
+        if flowing:
+            orderings[some], exact[some], _ = prove(table[some], steps[some])
+        else:
+            orderings[some] = assign(table[some])
     for number in np.flatnonzero(~exact):
-        one = arrange(Goal.table(places[number]), flow=flow[number], seconds=seconds)
+        one = arrange(Goal.table(table[number]), flow=steps[number], seconds=seconds)
         orderings[number], gap[number], exact[number] = one.ordering, one.gap, one.exact
-    found.orderings[some], found.objective[some] = orderings, cost_of(places, flow, orderings)
-    found.exact[some], found.gap[some] = exact, gap
-
-
-def cost_of(places: Floats, flow: Floats | None, orderings: Ints) -> Floats:
-    """What orderings (B, n) cost: shape (B,)."""
-    count, n = orderings.shape
-    b = np.arange(count)[:, np.newaxis]
-    total = places[b, orderings, np.arange(n)].sum(axis=1)
-    return np.asarray(total if flow is None else total + flow[b, orderings[:, :-1], orderings[:, 1:]].sum(axis=1))
-
-
-def _keep_order(orderings: Ints, places: Floats, flow: Floats) -> None:
-    """Let items that no table tells apart stand in the order in which they are listed, in place."""
-    ranked = np.sort(places[:, :, 0], axis=1)
+    ranked = np.sort(table[:, :, 0], axis=1)
     for number in np.flatnonzero((ranked[:, 1:] == ranked[:, :-1]).any(axis=1)):
         place = np.argsort(orderings[number])
-        for same in _alike(places[number], flow[number]):
+        for same in _alike(table[number], steps[number]):  # items that no table tells apart stand as they are listed
             orderings[number, np.sort(place[same])] = same
+    return ArrangedMany(orderings, exact, gap)
 
 
 def _alike(places: Floats, flow: Floats) -> list[list[int]]:
     """Items that may be exchanged without changing any table, in groups, each as listed."""
+
+    def exchangeable(i: int, k: int) -> bool:
+        if not np.array_equal(places[i], places[k]):
+            return False
+        swapped = np.arange(len(places))
+        swapped[[i, k]] = k, i
+        changed = flow[np.ix_(swapped, swapped)] != flow
+        np.fill_diagonal(changed, val=False)  # no item follows itself
+        return not changed.any()
+
     groups: list[list[int]] = []
     for item in range(len(places)):
-        own = next((group for group in groups if _exchangeable(places, flow, group[0], item)), None)
+        own = next((group for group in groups if exchangeable(group[0], item)), None)
         if own is None:
             groups.append([item])
         else:
             own.append(item)
     return groups
-
-
-def _exchangeable(places: Floats, flow: Floats, i: int, k: int) -> bool:
-    """Whether the tables stay as they are when two items change places in them."""
-    if not np.array_equal(places[i], places[k]):
-        return False
-    swapped = np.arange(len(places))
-    swapped[[i, k]] = k, i
-    changed = flow[np.ix_(swapped, swapped)] != flow
-    np.fill_diagonal(changed, val=False)  # no item follows itself
-    return not changed.any()
 
 
 def _as_tables(given: ArrayLike) -> Floats:

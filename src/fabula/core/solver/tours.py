@@ -63,7 +63,7 @@ def nearest(link: Floats, count: int) -> Ints:
 
 
 def _join_pieces(link: Floats, near: Ints) -> list[int]:
-    """A circle: the cheapest links first, as long as no item has three; then piece to nearest piece."""
+    """A circle: the cheapest links first, as long as no item has three; then each piece to the nearest free end."""
     n = len(link)
     one, other = np.repeat(np.arange(n), near.shape[1]), near.ravel()
     cheap = np.argsort(link[one, other], kind="stable")
@@ -75,11 +75,6 @@ def _join_pieces(link: Floats, near: Ints) -> list[int]:
             beside[b].append(a)
             far, away = end_of[a], end_of[b]
             end_of[far], end_of[away] = away, far
-    return _chain(link, beside, end_of)
-
-
-def _chain(link: Floats, beside: list[list[int]], end_of: list[int]) -> list[int]:
-    """Pieces one after the other, each begun at the free end that is nearest to where the last one ended."""
     free = np.array([len(two) < 2 for two in beside])
     tour: list[int] = []
     start = int(free.argmax())
@@ -259,7 +254,14 @@ def link_bound(link: Floats, reached: float, budget: Budget = UNLIMITED) -> floa
         return np.inf
     if finite.min() == finite.max():  # nothing to choose
         return float(finite[0]) * (n - 1)
-    followers = _cheapest_followers(link) if n <= MOST_FOLLOWED else -np.inf
+    followers = -np.inf
+    if n <= MOST_FOLLOWED:
+        table = np.pad(link, (0, 1))  # with a dummy item before the first and behind the last
+        table[n, n] = np.inf
+        try:
+            followers = float(table[assign_least(table)].sum())
+        except ValueError:
+            followers = np.inf
     either = np.minimum(link, link.T)
     far = float(finite.max()) + n * float(np.ptp(finite))  # dearer than any ordering of what is finite
     return max(followers, tree_bound(np.where(np.isfinite(either), either, far), reached, budget))
@@ -275,7 +277,10 @@ def _prices(link: Floats, one: Ints, other: Ints, reached: float, budget: Budget
             break
         budget.spend(250.0 + 3.0 * n)
         weights = costs + price[one] + price[other]
-        chosen = _forest(weights, one, other, n)
+        order, rank = np.argsort(weights, kind="stable"), np.empty(len(weights))
+        rank[order] = np.arange(1, len(weights) + 1)  # above 0, which would be no link
+        tree = minimum_spanning_tree(csr_array((rank, (one, other)), shape=(n, n)))  # trees where links do not connect
+        chosen = order[tree.data.astype(np.intp) - 1]
         ends = np.argpartition(price, 1)[:2]
         value = float(weights[chosen].sum() + price[ends].sum() - 2 * price.sum())
         degree = np.bincount(one[chosen], minlength=n) + np.bincount(other[chosen], minlength=n)
@@ -291,14 +296,6 @@ def _prices(link: Floats, one: Ints, other: Ints, reached: float, budget: Budget
             break
         price = price + length * max(reached - value, 0.0) / size * excess
     return best_price
-
-
-def _forest(weights: Floats, one: Ints, other: Ints, n: int) -> Ints:
-    """Which of some links make the cheapest tree over n items, or trees where they do not connect all."""
-    order, rank = np.argsort(weights, kind="stable"), np.empty(len(weights))
-    rank[order] = np.arange(1, len(weights) + 1)  # above 0, which would be no link
-    tree = minimum_spanning_tree(csr_array((rank, (one, other)), shape=(n, n)))
-    return order[tree.data.astype(np.intp) - 1]
 
 
 def _prove(link: Floats, price: Floats) -> float:
@@ -326,14 +323,3 @@ def cheapest_tree(link: NDArray[np.float32], price: NDArray[np.float32]) -> tupl
         row += price[item]
         np.minimum(nearest_yet, row, out=nearest_yet)
     return total, largest
-
-
-def _cheapest_followers(link: Floats) -> float:
-    n = len(link)
-    table = np.pad(link, (0, 1))  # with a dummy item before the first and behind the last
-    table[n, n] = np.inf
-    try:
-        rows, columns = assign_least(table)
-    except ValueError:
-        return np.inf
-    return float(table[rows, columns].sum())

@@ -13,16 +13,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from fabula.core.arrays import Ints
-from fabula.core.collections import Collections
 from fabula.errors import FileError, InputError
-from fabula.jobs.job import Input, ShardedJob, default_shards, ranges
+from fabula.jobs.job import Input, ShardedJob, ranges
 from fabula.jobs.task import Cut, JobRequest, JobTask, Round
 from fabula.models.model import Model, load_model, model_from_bytes
 from fabula.session import catalogue
 from fabula.session.catalogue import Piece
 from fabula.sources.tables.read_table import TableReading, open_table
-from fabula.sources.tables.roles import Columns, columns_named
+from fabula.sources.tables.roles import columns_named
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
 OPTIONS: Mapping[str, Any] = {"columns": {}, "where": {}}
 _EACH = 10_000  # collections in a shard
 
-Do = Callable[[Piece, Collections, slice], Mapping[str, Any]]  # a piece, some of its collections, their rows in it
+_Do = Callable[[Piece], Mapping[str, Any]]  # from some collections to the columns of a table
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,31 +47,38 @@ def cut_table(asked: JobRequest) -> Cut:
     if len(asked.inputs) != 1:
         raise InputError(f"one table at a time; got {len(asked.inputs)}")
     given = Input.of(asked.inputs[0])
+    options = dict(asked.options)
     if is_parquet(given.path):
         with catalogue.open_parquet(given.path) as file:
             if not file.metadata.num_rows:
                 raise FileError(f"{given.path}: the table has no rows")
-            columns, _ = catalogue.layout_of(given.path, file, columns_named(asked.options["columns"]), ())
-            starts = catalogue.starts_of(given.path, file, str(columns.collection))
-        count = len(starts) - 1
-        shards = ranges(count, asked.shards or default_shards(count, _EACH))
-        cut = tuple([int(starts[a]), int(starts[b]), b - a] for a, b in shards)
-        named = {**columns.roles, **columns.others, "duration": columns.duration}
-        said = {role: heading for role, heading in named.items() if heading is not None}
-        return Cut((given,), cut, count, {**asked.options, "columns": said})
-    count = len(_whole(given.path, _key(asked.options)).collections)
-    shards = ranges(count, asked.shards or default_shards(count, _EACH))
-    return Cut((given,), tuple([a, b, b - a] for a, b in shards), count, dict(asked.options))
+            columns, _ = catalogue.layout_of(given.path, file, columns_named(options["columns"]), ())
+            starts = catalogue.starts_of(given.path, file, columns["collection"])
+        options["columns"] = columns
+    else:
+        starts = np.arange(len(_whole(given.path, _key(options)).collections) + 1)
+    count = len(starts) - 1
+    cut = tuple([int(starts[a]), int(starts[b]), b - a] for a, b in ranges(count, asked.shards, _EACH))
+    return Cut((given,), cut, count, options)
 
 
 def read_shard(path: str, options: Mapping[str, Any], shard: Sequence[int], names: Sequence[str]) -> Shard:
-    """The collections of a shard, with the features of those names at least."""
+    """The collections of a shard, with the features of those names at least; one with an infinite number has failed."""
     first, behind = shard[:2]
     if is_parquet(path):
         with catalogue.open_parquet(path) as file:
             columns, headings = catalogue.layout_of(path, file, columns_named(options["columns"]), names)
             table, numbers = catalogue.read_rows(file, (first, behind), headings, options["where"])
-            return _read_piece(table, numbers, columns, file.metadata.num_rows)
+            total = file.metadata.num_rows
+        if not table.num_rows:
+            return Shard(None)
+        held, infinite = catalogue.blank_infinite(table)
+        reading = open_table(held, columns)
+        offsets, order = reading.collections.offsets, reading.order
+        wrong = np.unique(np.searchsorted(offsets, np.flatnonzero(infinite[order]), side="right") - 1)
+        failures = dict.fromkeys(wrong.tolist(), "holds a number that is infinite")
+        named = bool(columns["id"] or columns["path"])
+        return Shard(catalogue.piece_of(reading, numbers[order] + 1, total, named=named), failures)
     reading = _whole(path, _key(options))
     chosen = reading.collections[first:behind]
     begun, end = (int(reading.collections.offsets[i]) for i in (first, behind))
@@ -81,7 +86,7 @@ def read_shard(path: str, options: Mapping[str, Any], shard: Sequence[int], name
     return Shard(catalogue.piece_of(part, part.order + 1, reading.table.count))
 
 
-def rows_of_shard(shard: Shard, do: Do) -> "pa.Table":
+def rows_of_shard(shard: Shard, do: _Do) -> "pa.Table":
     """What a function makes of the collections of a shard, some at a time; those it refuses are rows of failures."""
     import pyarrow as pa
 
@@ -100,37 +105,23 @@ def rows_of_shard(shard: Shard, do: Do) -> "pa.Table":
     return pa.concat_tables([table, pa.Table.from_pylist(lost)], promote_options="default")
 
 
-def _run(piece: Piece, do: Do, failures: dict[int, str]) -> Iterator[Mapping[str, Any]]:
+def _run(piece: Piece, do: _Do, failures: dict[int, str]) -> Iterator[Mapping[str, Any]]:
     """The columns that a function makes, of some collections at a time, or one by one where one is refused."""
     number = 0
-    for part, at in catalogue.parts_of(piece):
-        numbers = range(number, number + len(part))
-        number += len(part)
+    for part in catalogue.parts_of(piece):
+        numbers = range(number, number + len(part.collections))
+        number = numbers.stop
         if not any(i in failures for i in numbers):
             try:
-                yield do(piece, part, at)
+                yield do(part)
                 continue
             except InputError:  # one of them; which one, and why
                 pass
         for i in (i for i in numbers if i not in failures):
-            own = slice(*(int(piece.collections.offsets[j]) for j in (i, i + 1)))
             try:
-                yield do(piece, piece.collections[i : i + 1], own)
+                yield do(piece.part(i, i + 1))
             except InputError as error:
                 failures[i] = str(error)
-
-
-def _read_piece(table: "pa.Table", numbers: Ints, columns: Columns, total: int) -> Shard:
-    """Rows of a Parquet table as collections; one with a number that is infinite has failed."""
-    if not table.num_rows:
-        return Shard(None)
-    held, infinite = catalogue.blank_infinite(table)
-    reading = open_table(held, columns)
-    offsets, order = reading.collections.offsets, reading.order
-    wrong = np.unique(np.searchsorted(offsets, np.flatnonzero(infinite[order]), side="right") - 1)
-    failures = dict.fromkeys(wrong.tolist(), "holds a number that is infinite")
-    named = bool(columns.id or columns.path)
-    return Shard(catalogue.piece_of(reading, numbers[order] + 1, total, named=named), failures)
 
 
 def is_parquet(path: str) -> bool:
@@ -187,10 +178,9 @@ class Order(ByModel):
         model: Model = job.opened
         found = read_shard(job.inputs[0].path, job.options, job.plan.shards[shard], model.feature_names)
 
-        def rows(piece: Piece, part: Collections, at: slice) -> dict[str, Any]:
-            return catalogue.order_rows(model, piece, part, at, likeliest=job.options["likeliest"])[0]
-
-        return rows_of_shard(found, rows), len(found)
+        likeliest: bool = job.options["likeliest"]
+        rows = rows_of_shard(found, lambda piece: catalogue.order_rows(model, piece, likeliest=likeliest)[0])
+        return rows, len(found)
 
 
 def try_model(asked: JobRequest, cut: Cut) -> Cut:
@@ -199,7 +189,7 @@ def try_model(asked: JobRequest, cut: Cut) -> Cut:
     first = read_shard(cut.inputs[0].path, cut.options, cut.shards[0], model.feature_names).piece
     if first is not None:
         with suppress(InputError):  # of its values; such a collection is a row of failure
-            catalogue.essence_rows(model, first, first.collections[:1], slice(int(first.collections.offsets[1])))
+            catalogue.essence_rows(model, first.part(0, 1))
     return cut
 
 

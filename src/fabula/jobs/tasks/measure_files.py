@@ -11,7 +11,7 @@ import numpy as np
 
 from fabula.core.collection import Collection
 from fabula.errors import FileError, InputError, shown
-from fabula.jobs.job import Input, ShardedJob, default_shards, digest, ranges
+from fabula.jobs.job import Input, ShardedJob, digest, ranges
 from fabula.jobs.task import Cut, JobRequest, JobTask, Round
 from fabula.media.extraction import Measuring, extract
 from fabula.media.medium import Medium
@@ -46,7 +46,7 @@ class Extract(JobTask):
         root = Path(os.path.commonpath([place.parent for place in places]))
         files = [[os.fspath(place.relative_to(root)), place.stat().st_size] for place in places]
         beside, shards = {}, []
-        for number, (a, b) in enumerate(ranges(len(files), asked.shards or default_shards(len(files), _EACH))):
+        for number, (a, b) in enumerate(ranges(len(files), asked.shards, _EACH)):
             content = json.dumps(files[a:b]).encode()
             beside[_list(number)] = content
             shards.append([b - a, digest(content)])

@@ -82,7 +82,7 @@ def _study(path: str, options: Mapping[str, Any]) -> StudyData:
 
 def _workspace(study: StudyData, options: Mapping[str, Any], folder: Path) -> Workspace:
     plan = make_plan(**{name: options[name] for name in _PLAN})
-    return Workspace(folder, study, plan, study.fingerprint, lambda stage, note: None)
+    return Workspace(folder, study, plan)
 
 
 def _lay_out(job: ShardedJob, folder: Path, rounds: int) -> set[str]:

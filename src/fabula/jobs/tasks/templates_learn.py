@@ -6,13 +6,13 @@ result is that of :func:`fabula.learn_templates` on all essences at once, but fo
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from fabula.core.arrays import Floats, normalise_many, positions as even_positions
-from fabula.core.collections import Collections
 from fabula.core.template import PAPER_KNOTS, TemplateSet, name_templates
 from fabula.errors import InputError
 from fabula.jobs.job import ShardedJob
@@ -57,7 +57,7 @@ class TemplatesLearn(JobTask):
             with open_parquet(path) as file:
                 where |= {_SPLIT: "train"} if _SPLIT in file.schema_arrow.names else {}
         as_count(int(asked.options["k"]), cut.items)
-        kept = Cut(cut.inputs, cut.shards, cut.items, {**cut.options, "where": where})
+        kept = replace(cut, options={**cut.options, "where": where})
         return tables.try_model(asked, kept) if asked.model else kept
 
     def open(self, job: ShardedJob) -> Model | None:
@@ -75,8 +75,14 @@ class TemplatesLearn(JobTask):
 
         if now.number == 0:
             return _forms(job, shard)
-        costs = _read_forms(job)
-        values = _learn(job, costs)
+        costs, options = _read_forms(job), job.options
+        k, rng = int(options["k"]), np.random.default_rng(int(options["seed"]))
+        if options["method"] == "evolution":
+            how = refinement.PAPER_EVOLUTION if options["paper"] else EvolutionSettings()
+            values = refinement.evolve(costs, k, rng=rng, settings=how).values
+        else:
+            settings = refinement.RefinementSettings(int(options["starts"]), int(options["steps"]))
+            values = refinement.refine(costs, k, rng=rng, settings=settings).values
         label, error = costs.nearest(values[np.newaxis])
         followers = np.bincount(label[0], minlength=len(values))
         most = np.argsort(-followers, kind="stable")
@@ -115,16 +121,6 @@ def _learned(job: ShardedJob, now: Round) -> "pa.Table | None":
     return next((table for table in tables if "followers" in table.column_names), None)
 
 
-def _learn(job: ShardedJob, costs: TemplateCosts) -> Floats:
-    """Knot values (k, q), as :func:`fabula.learn_templates` finds them."""
-    k, rng = int(job.options["k"]), np.random.default_rng(int(job.options["seed"]))
-    if job.options["method"] == "evolution":
-        how = refinement.PAPER_EVOLUTION if job.options["paper"] else EvolutionSettings()
-        return refinement.evolve(costs, k, rng=rng, settings=how).values
-    settings = refinement.RefinementSettings(int(job.options["starts"]), int(job.options["steps"]))
-    return refinement.refine(costs, k, rng=rng, settings=settings).values
-
-
 def _forms(job: ShardedJob, shard: int) -> "tuple[pa.Table, int]":
     """What is kept of every collection of two items and more: b and c; one that lacks a value is a failure."""
     model: Model | None = job.opened
@@ -137,28 +133,24 @@ def _forms(job: ShardedJob, shard: int) -> "tuple[pa.Table, int]":
             found.piece, {**dict.fromkeys(np.flatnonzero(gaps).tolist(), "lacks a value"), **found.failures}
         )
 
-    def rows(piece: Piece, part: Collections, at: slice) -> dict[str, Any]:
+    def rows(piece: Piece) -> dict[str, Any]:
+        part = piece.collections
         if model is None:
             essence = normalise_many(part.column(names[0])[:, np.newaxis], part.offsets)
         else:
             essence = model.encode_many(complete(part, piece.medium))
-        return _form_rows(essence[:, 0], part)
+        several = part.sizes > 1
+        lengths = part.sizes[several].astype(np.int64)
+        linear, constant = np.empty((0, _Q)), np.empty(0)
+        if len(lengths):
+            even = {n: even_positions(n) for n in np.unique(lengths).tolist()}
+            u = np.concatenate([even[n] for n in lengths.tolist()])
+            costs = flat_costs(essence[np.repeat(several, part.sizes), 0], u, lengths)
+            linear, constant = costs.linear, costs.constant
+        ids = np.array(part.ids[several].tolist(), dtype=str)
+        return {"collection": ids, "length": lengths, "linear": _lists(linear), "constant": constant}
 
     return tables.rows_of_shard(found, rows), len(found)
-
-
-def _form_rows(essence: Floats, part: Collections) -> dict[str, Any]:
-    """A row for each collection of two items and more."""
-    several = part.sizes > 1
-    lengths = part.sizes[several].astype(np.int64)
-    linear, constant = np.empty((0, _Q)), np.empty(0)
-    if len(lengths):
-        even = {n: even_positions(n) for n in np.unique(lengths).tolist()}
-        u = np.concatenate([even[n] for n in lengths.tolist()])
-        costs = flat_costs(essence[np.repeat(several, part.sizes)], u, lengths)
-        linear, constant = costs.linear, costs.constant
-    ids = np.array(part.ids[several].tolist(), dtype=str)
-    return {"collection": ids, "length": lengths, "linear": _lists(linear), "constant": constant}
 
 
 def _read_forms(job: ShardedJob) -> TemplateCosts:

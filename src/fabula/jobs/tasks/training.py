@@ -14,7 +14,7 @@ from fabula.jobs.job import Input, ShardedJob
 from fabula.jobs.store import manifests, read_part, total_digest
 from fabula.jobs.task import Cut, JobRequest, JobTask, Round
 from fabula.research.splits import Recipe
-from fabula.research.train import prepare_audit, prepare_recipe
+from fabula.research.train import prepare_audit
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -69,7 +69,9 @@ class ByTraining(JobTask):
         recipe = Recipe(
             Path(path), options["where"], options["preset"], changes, options["device"], options["held_out"]
         )
-        found = prepare_audit(recipe) if self.name == "audit" else prepare_recipe(recipe)
+        from fabula.research.kinds import prepare
+
+        found = prepare_audit(recipe) if self.name == "audit" else prepare(recipe)
         return cast("EssenceTraining", found.trainable)
 
 

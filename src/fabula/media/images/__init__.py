@@ -9,14 +9,7 @@ from pathlib import Path
 from fabula.core.collection import Collection
 from fabula.core.files import write_whole
 from fabula.media.facts import Telling
-from fabula.media.images.picture_files import (
-    COMPANION_ENDINGS,
-    PDF,
-    PICTURE_ENDINGS,
-    read_item,
-    sidecar_path,
-    write_numbers,
-)
+from fabula.media.images import picture_files
 from fabula.media.medium import Medium, Preview, Words, lazy, load
 
 _TRAITS = {  # feature: (much, little)
@@ -67,9 +60,9 @@ MEDIUM = Medium(
         "fabula order photos --walls 2 --by warmth -o walls.pdf",
         "fabula order photos --pick 9 --grid 3 -o profile.png",
     ),
-    endings=PICTURE_ENDINGS | {".pdf"},
-    companions=COMPANION_ENDINGS,
-    read_item=read_item,
+    endings=picture_files.PICTURE_ENDINGS | {".pdf"},
+    companions=picture_files.COMPANION_ENDINGS,
+    read_item=picture_files.read_item,
     parts=lazy("fabula.media.images.picture_measures:cut_pages"),
     specs={"images": lambda: load("fabula.media.images.picture_measures:SPEC")},
     complete=lazy("fabula.media.images.picture_measures:complete_pictures"),
@@ -78,7 +71,7 @@ MEDIUM = Medium(
     neighbours=True,
     columns=_COLUMNS,
     parsed=lambda path: True,
-    places=frozenset((PDF,)),
+    places=frozenset((picture_files.PDF,)),
     codes=frozenset(("hash_a", "hash_b", "duplicates", "burst", *(f"palette_{k}" for k in range(1, 6)))),
     preview=Preview("picture", _SHOWN, cover=lazy("fabula.media.images.prints:thumbnail")),
     choosing=lazy("fabula.media.images.picture_measures:choose_pictures"),
@@ -94,8 +87,8 @@ MEDIUM = Medium(
         ".txt": _list,
     },
     room={".png": 1400},
-    write_numbers=write_numbers,
-    numbered=sidecar_path,
+    write_numbers=picture_files.write_numbers,
+    numbered=picture_files.sidecar_path,
     telling=Telling(
         facts=lazy("fabula.media.images.picture_measures:picture_facts"),
         joins=lazy("fabula.media.images.picture_measures:joins"),

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from io import BytesIO
 from pathlib import Path
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.collection import Item
-from fabula.core.files import open_file, parse_xml, write_whole
+from fabula.core.files import open_file, parse_xml, read_bytes, write_whole
 from fabula.errors import FileError, import_extra, shown
 from fabula.media.children import call
 from fabula.media.facts import side_name
@@ -35,13 +34,10 @@ _LARGE = 50_000_000  # pixels from which a picture is made smaller before it is 
 FORMATS = ("JPEG", "MPO", "PNG", "WEBP", "TIFF", "GIF", "BMP", "DIB", "AVIF", "JPEG2000", "HEIF")
 _BY_NAME = {".psd": ("PSD",), ".jxl": ("JXL",)}  # what is taken only for what it is called
 _HEIF = frozenset((".heic", ".heif", ".hif"))
-_RAW = """
-    .cr2 .cr3 .crw .nef .nrw .arw .dng .orf .rw2 .raf .pef .srw .x3f .iiq .3fr
-"""
+_RAW = ".cr2 .cr3 .crw .nef .nrw .arw .dng .orf .rw2 .raf .pef .srw .x3f .iiq .3fr"
 RAW_ENDINGS = frozenset(_RAW.split())
 _PAGE = 2048  # pixels of the first page of a PDF, which stands for it in a folder
 _ROWS = 64  # of a picture of more than 8 bits, made plain at a time
-_BACKGROUND = 255  # what shows through a transparent picture
 
 
 def pillow() -> Any:
@@ -73,7 +69,15 @@ def decode_picture(name: str, size: int) -> NDArray[np.uint8]:
         _check_size(name, picture.size, MOST_DECODED)
         if getattr(picture, "n_frames", 1) > 1:
             picture.seek(0)
-        upright = _plain(picture, size)
+        turned = None
+        with suppress(Exception):  # broken metadata turn nothing
+            turned = picture.getexif().get(0x0112)
+        seen, (width, height) = picture, picture.size
+        if width * height > _LARGE and picture.mode in ("L", "LA", "RGB", "RGBA", "CMYK"):
+            seen = picture.reduce(max(1, max(width, height) // (4 * size)))
+        upright = _rgb(seen)
+        if isinstance(turned, int) and turned in _TURNS:
+            upright = upright.transpose(getattr(pillow().Transpose, _TURNS[turned]))
         upright.thumbnail((size, size), pillow().Resampling.BOX, reducing_gap=2.0)
         return np.asarray(upright)
 
@@ -175,30 +179,15 @@ def _check_size(name: str, size: tuple[int, int], most: int = MOST_PIXELS) -> No
         raise FileError(f"{shown(name)}: claims {width} x {height} pixels; at most {most:,} are decoded")
 
 
-def _orientation(picture: Image) -> int:
-    """EXIF's way of saying how a picture is turned: 1 to 8."""
-    try:
-        value = picture.getexif().get(0x0112, 1)
-    except Exception:  # broken metadata turn nothing
-        return 1
-    return int(value) if isinstance(value, int) and 1 <= value <= 8 else 1
-
-
-# By what a picture is turned upright, from EXIF's 2 on.
-_TURNS = ("FLIP_LEFT_RIGHT", "ROTATE_180", "FLIP_TOP_BOTTOM", "TRANSPOSE", "ROTATE_270", "TRANSVERSE", "ROTATE_90")
-
-
-def _plain(picture: Image, size: int) -> Image:
-    """The picture upright in RGB; transparent parts are white, 16 bits are brought to 8."""
-    turned = _orientation(picture)
-    width, height = picture.size
-    if width * height > _LARGE and picture.mode in ("L", "LA", "RGB", "RGBA", "CMYK"):
-        picture = picture.reduce(max(1, max(width, height) // (4 * size)))
-    plain = _rgb(picture)
-    return plain if turned == 1 else plain.transpose(getattr(pillow().Transpose, _TURNS[turned - 2]))
+# How EXIF says that a picture is turned, and by what it is turned upright.
+_TURNS = {
+    2: "FLIP_LEFT_RIGHT", 3: "ROTATE_180", 4: "FLIP_TOP_BOTTOM", 5: "TRANSPOSE", 6: "ROTATE_270", 7: "TRANSVERSE",
+    8: "ROTATE_90",
+}  # fmt: skip
 
 
 def _rgb(picture: Image) -> Image:
+    """The picture in RGB; transparent parts are white, 16 bits are brought to 8."""
     module = pillow()
     if picture.mode.startswith("I") or picture.mode == "F":  # Pillow would cut 16 bits off at 255
         width, height = picture.size
@@ -213,7 +202,7 @@ def _rgb(picture: Image) -> Image:
         return module.fromarray(eight).convert("RGB")  # type: ignore[no-any-return]
     if picture.mode in ("RGBA", "LA", "PA", "RGBa", "La") or "transparency" in picture.info:
         seen = picture.convert("RGBA")
-        ground = module.new("RGBA", seen.size, (_BACKGROUND,) * 3 + (255,))
+        ground = module.new("RGBA", seen.size, "white")
         return module.alpha_composite(ground, seen).convert("RGB")  # type: ignore[no-any-return]
     return picture.convert("RGB")
 
@@ -234,10 +223,8 @@ def sidecar_of(path: str | Path) -> bytes | None:
     """What lies in the sidecar of a picture (``a.xmp`` or ``a.jpg.xmp``); None where there is none, or too much."""
     file = Path(path)
     for beside in (file.with_suffix(".xmp"), file.with_name(file.name + ".xmp")):
-        with suppress(OSError, ValueError), open_file(beside) as opened:
-            status = os.fstat(opened.fileno())
-            if stat.S_ISREG(status.st_mode) and status.st_size <= _MOST:
-                return opened.read(_MOST)
+        with suppress(FileError):
+            return read_bytes(beside, most=_MOST)
     return None
 
 
@@ -247,7 +234,7 @@ def read_packet(packet: bytes | str) -> dict[str, Any]:
     >>> read_packet('<a xmlns:xmp="http://ns.adobe.com/xap/1.0/"><xmp:Rating>4</xmp:Rating></a>')
     {'rating': 4}
     """
-    text = packet.decode("utf-8", "replace") if isinstance(packet, bytes) else packet
+    text = _decode(packet)
     try:
         root = parse_xml(text[: _MOST + 1].strip().strip("\0\ufeff"), "")
     except FileError:
@@ -276,13 +263,17 @@ def _values(root: ET.Element, tag: str) -> list[str]:
     return [" ".join(value.split()) for value in values if value and value.strip()]
 
 
-def sidecar_text(number: tuple[int, int], side: tuple[int, int] | None, old: str, said: Mapping[str, Any]) -> str:
-    """An XMP packet that says where a picture stands, beside all that an old one, or the picture itself, says.
+def write_numbers(path: Path, number: tuple[int, int], side: tuple[int, int] | None) -> None:
+    """Write the number of a position, and of a side where there are several, into the sidecar beside a picture.
 
-    The number is a keyword under *sequence*, as digiKam and darktable (``digiKam:TagsList``), Lightroom
-    (``lr:hierarchicalSubject``) and all others (``dc:subject``) list it; one of an earlier order is taken away.
+    It stands beside all that the sidecar, or the picture itself, says: as a keyword under *sequence*, as digiKam and
+    darktable (``digiKam:TagsList``), Lightroom (``lr:hierarchicalSubject``) and all others (``dc:subject``) list it;
+    one of an earlier order is taken away.
     """
-    for prefix, place in (*_prefixes(old), *_OWN.items()):
+    target = sidecar_path(path)
+    old = _read_sidecar(target)
+    said: Mapping[str, Any] = {} if old else read_item(str(path)).details
+    for prefix, place in (*re.findall(r"""xmlns:([\w.-]+)\s*=\s*["']([^"']+)["']""", old), *_OWN.items()):
         with suppress(ValueError):  # a prefix such as ns0 is made anew
             ET.register_namespace(prefix, place)
     head, root, tail = _parse_packet(old or _EMPTY)
@@ -295,16 +286,12 @@ def sidecar_text(number: tuple[int, int], side: tuple[int, int] | None, old: str
         if name in said and not _values(root, f"{_XMP}{name.title()}"):
             found.set(f"{_XMP}{name.title()}", str(said[name]))
     leaf = f"sequence {'' if side is None else side_name(side[0] - 1)}{number[0]:0{len(str(number[1]))}d}"
-    words = filter(None, str(said.get("keywords", "")).split("; "))
+    words = [word for word in str(said.get("keywords", "")).split("; ") if word]
+    paths = _find_paths(root if old else _parse_packet(call(_packet_of, str(path)) or _EMPTY)[1], words)
     _list_under(root, found, f"{_DC}subject", leaf, words)
-    _list_under(root, found, f"{_LIGHTROOM}hierarchicalSubject", f"sequence|{leaf}")
-    _list_under(root, found, f"{_DIGIKAM}TagsList", f"sequence/{leaf}")
-    return f"{head}{ET.tostring(root, encoding='unicode')}{tail}"
-
-
-def _prefixes(text: str) -> list[tuple[str, str]]:
-    """The prefixes of namespaces that a packet has."""
-    return re.findall(r"""xmlns:([\w.-]+)\s*=\s*["']([^"']+)["']""", text)
+    _list_under(root, found, f"{_LIGHTROOM}hierarchicalSubject", f"sequence|{leaf}", map("|".join, paths))
+    _list_under(root, found, f"{_DIGIKAM}TagsList", f"sequence/{leaf}", map("/".join, paths))
+    write_whole(target, f"{head}{ET.tostring(root, encoding='unicode')}{tail}")
 
 
 def _parse_packet(text: str) -> tuple[str, ET.Element, str]:
@@ -322,18 +309,34 @@ def _parse_packet(text: str) -> tuple[str, ET.Element, str]:
     return text[: first.start()], root, text[end:]
 
 
-def _list_under(root: ET.Element, found: ET.Element, tag: str, word: str, more: Iterable[str] = ()) -> None:
-    """Put a word into a list of words, in place of one of an earlier order; others where there is no list yet."""
+def _find_paths(root: ET.Element, words: Iterable[str]) -> list[list[str]]:
+    """The keywords of a packet and others, under what they lie: where paths are listed, programs look at no others."""
+    marks = {f"{_LIGHTROOM}hierarchicalSubject": "|", f"{_DIGIKAM}TagsList": "/", f"{_DC}subject": "\0"}
+    lines = [
+        ((line.text or "").strip(), mark)
+        for tag, mark in marks.items()
+        for held in root.iter(tag)
+        for line in held.iter(f"{_RDF}li")
+    ]
+    paths: list[list[str]] = []
+    for text, mark in (*lines, *((word, "\0") for word in words)):
+        path = text.split(mark)
+        known = path in paths or (len(path) == 1 and any(text in other for other in paths))
+        if text and not known and not _SEQUENCE.fullmatch(text):
+            paths.append(path)
+    return paths
+
+
+def _list_under(root: ET.Element, found: ET.Element, tag: str, word: str, more: Iterable[str]) -> None:
+    """Put a word into a list of words, in place of one of an earlier order; others where it holds nothing else yet."""
     held = next(root.iter(tag), None)
     if held is None:
-        held = ET.SubElement(ET.SubElement(found, tag), f"{_RDF}Bag")
-        for one in more:
-            ET.SubElement(held, f"{_RDF}li").text = one
-    else:
-        held = held[0] if len(held) else ET.SubElement(held, f"{_RDF}Bag")
+        held = ET.SubElement(found, tag)
+    held = held[0] if len(held) else ET.SubElement(held, f"{_RDF}Bag")
     for line in [one for one in held if _SEQUENCE.fullmatch(one.text or "")]:
         held.remove(line)
-    ET.SubElement(held, f"{_RDF}li").text = word
+    for one in [*([] if len(held) else more), word]:
+        ET.SubElement(held, f"{_RDF}li").text = one
 
 
 _LIGHTROOM, _DIGIKAM = "{http://ns.adobe.com/lightroom/1.0/}", "{http://www.digikam.org/ns/1.0/}"
@@ -355,7 +358,8 @@ def sidecar_path(path: Path) -> Path:
     """
     beside, own = path.with_suffix(".xmp"), path.with_name(path.name + ".xmp")
     raw = path.suffix.lower() in RAW_ENDINGS
-    if own.exists() or (not raw and any(path.with_suffix(end).exists() for end in _either_case(RAW_ENDINGS))):
+    either = {case for ending in RAW_ENDINGS for case in (ending, ending.upper())}
+    if own.exists() or (not raw and any(path.with_suffix(ending).exists() for ending in either)):
         target = own
     else:
         target = beside if raw or beside.exists() else own
@@ -366,37 +370,19 @@ def sidecar_path(path: Path) -> Path:
 def _read_sidecar(target: Path) -> str:
     """What a sidecar says, "" where there is none; a FileError where it cannot be read."""
     try:
-        text = target.read_bytes().decode("utf-8-sig") if target.exists() else ""
+        text = read_bytes(target, most=_MOST_DRAWN).decode("utf-8-sig") if target.exists() else ""
         _parse_packet(text or _EMPTY)
     except (ValueError, OSError) as error:
         raise FileError(f"{shown(target)}: cannot be read ({shown(str(error))}), and is left as it is") from error
     return text
 
 
-def _either_case(endings: Iterable[str]) -> list[str]:
-    return [each for end in endings for each in (end, end.upper())]
-
-
-def write_numbers(path: Path, number: tuple[int, int], side: tuple[int, int] | None) -> None:
-    """Write the number of a position, and of a side where there are several, into the sidecar beside a picture.
-
-    All else that a sidecar says stays in it.
-    """
-    target = sidecar_path(path)
-    old = _read_sidecar(target)
-    write_whole(target, sidecar_text(number, side, old, {} if old else read_item(str(path)).details))
-
-
 # Files of pictures as items: which endings, what EXIF and XMP say of them. Nothing is decoded.
 
-_ENDINGS = """
-    .jpg .jpeg .jpe .jfif .png .webp .tif .tiff .gif .bmp .avif .jp2 .heic .heif .hif .psd .jxl .svg
-"""
+_ENDINGS = ".jpg .jpeg .jpe .jfif .png .webp .tif .tiff .gif .bmp .avif .jp2 .heic .heif .hif .psd .jxl .svg"
 PICTURE_ENDINGS = frozenset(_ENDINGS.split()) | RAW_ENDINGS
-_COMPANIONS = """
-    .xmp .thm .pp3 .dop .on1 .cos .txt .md .csv .json .xml .html .ini .db .mov .mp4 .aae .lrcat .url
-"""
-COMPANION_ENDINGS = frozenset(_COMPANIONS.split())
+_BESIDE = ".xmp .thm .pp3 .dop .on1 .cos .txt .md .csv .json .xml .html .ini .db .mov .mp4 .aae .lrcat .url"
+COMPANION_ENDINGS = frozenset(_BESIDE.split())
 
 _DESCRIPTION, _ARTIST, _TAKEN, _DIGITIZED, _DETAILS, _RATING = 0x010E, 0x013B, 0x9003, 0x9004, 0x8769, 0x4746
 _GPS = 0x8825
@@ -416,10 +402,19 @@ def read_item(path: str) -> Item:
     return item
 
 
+def _packet_of(path: str) -> str:
+    """The XMP packet in a picture; "" where there is none that can be read."""
+    with suppress(Exception), open_file(path) as file, pillow().open(file, formats=_formats()) as picture:
+        text = _decode(picture.info.get("xmp") or picture.info.get("XML:com.adobe.xmp") or "").strip().strip("\0\ufeff")
+        _parse_packet(text)
+        return text
+    return ""
+
+
 def _item_of(path: str) -> Item:
     said: dict[str, Any] = {}
     with suppress(Exception), open_file(path) as file, pillow().open(file, formats=_formats()) as picture:
-        said |= _exif(picture)
+        said |= _exif(picture) | _iptc(picture)
         packet = picture.info.get("xmp") or picture.info.get("XML:com.adobe.xmp")
         said |= read_packet(packet) if packet else {}
     beside = sidecar_of(path)
@@ -429,39 +424,42 @@ def _item_of(path: str) -> Item:
 
 
 def _exif(picture: Any) -> dict[str, Any]:
-    """What EXIF says: title, artist, captured, rating."""
+    """What EXIF says: title, artist, captured, rating; latitude and longitude in degrees, south and west below 0."""
     exif = picture.getexif()
     inner: Mapping[int, Any] = exif.get_ifd(_DETAILS)
-    found: dict[str, Any] = {}
-    title, artist = _text(exif.get(_DESCRIPTION)), _text(exif.get(_ARTIST))
-    if title and not _CAMERA.match(title):
-        found["title"] = title
-    if artist:
-        found["artist"] = artist
+    place: Mapping[int, Any] = exif.get_ifd(_GPS)
+    title, rating = _text(exif.get(_DESCRIPTION)), exif.get(_RATING)
     moments = (as_moment(_text(inner.get(tag))) for tag in (_TAKEN, _DIGITIZED))
-    when = next((one for one in moments if one is not None), None)
-    if when is not None:
-        found["captured"] = when
-    rating = exif.get(_RATING)
-    if isinstance(rating, int) and 0 < rating <= 5:
-        found["rating"] = rating
-    return found | _position(exif.get_ifd(_GPS))
-
-
-def _position(said: Mapping[int, Any]) -> dict[str, float]:
-    """Latitude and longitude in degrees, south and west below 0; nothing where they are not whole."""
-    found: dict[str, float] = {}
-    for name, mark, numbers in (("latitude", said.get(1), said.get(2)), ("longitude", said.get(3), said.get(4))):
+    said = {
+        "title": None if _CAMERA.match(title) else title or None,
+        "artist": _text(exif.get(_ARTIST)) or None,
+        "captured": next((one for one in moments if one is not None), None),
+        "rating": rating if isinstance(rating, int) and 0 < rating <= 5 else None,
+    }
+    found = {name: value for name, value in said.items() if value is not None}
+    for name, mark in (("latitude", 1), ("longitude", 3)):  # nothing where they are not whole
         with suppress(TypeError, ValueError, ZeroDivisionError):
-            degrees, minutes, seconds = map(float, numbers or ())
-            value = (degrees + minutes / 60 + seconds / 3600) * (-1 if _text(mark) in ("S", "W") else 1)
+            degrees, minutes, seconds = map(float, place.get(mark + 1) or ())
+            value = (degrees + minutes / 60 + seconds / 3600) * (-1 if _text(place.get(mark)) in ("S", "W") else 1)
             found |= {name: round(value, 6)} if abs(value) <= 180 else {}
     return found
 
 
+def _iptc(picture: Any) -> dict[str, str]:
+    """The keywords that agencies' programs write (IPTC-IIM, 2:25)."""
+    from PIL import IptcImagePlugin
+
+    found = (IptcImagePlugin.getiptcinfo(picture) or {}).get((2, 25), [])
+    words = [_text(word) for word in (found if isinstance(found, list) else [found])]
+    return {"keywords": "; ".join(filter(None, words))} if any(words) else {}
+
+
+def _decode(value: str | bytes) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+
+
 def _text(value: Any) -> str:
-    if isinstance(value, bytes):
-        value = value.decode("utf-8", "replace")
+    value = _decode(value)
     return " ".join(str(value).replace("\0", " ").split()) if isinstance(value, str) else ""
 
 
@@ -492,20 +490,6 @@ def render_page(path: str, page: int, size: int) -> NDArray[np.uint8]:
         if not 1 <= page <= len(document):
             raise FileError(f"{shown(path)}: has {len(document)} pages; there is no page {page}")
         return np.asarray(_render_page(document[page - 1], size))
-
-
-def source_of(items: Sequence[Item]) -> str | None:
-    """The PDF that all items are pages of; None where they are not."""
-    files = {str(item.details.get(PDF, "")) for item in items}
-    return files.pop() if len(files) == 1 and files != {""} else None
-
-
-def write_pages(items: Sequence[Item], target: Path) -> Path:
-    """Write the pages of a PDF in a new order; the PDF they come from stays as it is."""
-    source = source_of(items)
-    if source is None:
-        raise FileError(f"{shown(target)}: the items are not pages of one PDF")
-    return write_whole(target, call(arrange_pages, source, [page_of(item) for item in items]))
 
 
 def page_of(item: Item) -> int:

@@ -33,8 +33,7 @@ _TO_XYZ = np.array(
     [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
 )
 _WHITE = np.array([0.95047, 1.0, 1.08883])
-_CUBIC = (6 / 29) ** 3  # below it the curve of lightness is a line
-_STEPS = 4096  # of the tabled cube root
+_STEPS = 1 << 16  # of the tabled cube root, a line below (6 / 29) ** 3
 
 
 def lab(rgb: NDArray[np.uint8]) -> NDArray[np.float32]:
@@ -43,25 +42,20 @@ def lab(rgb: NDArray[np.uint8]) -> NDArray[np.float32]:
     >>> lab(np.array([[255, 255, 255], [0, 0, 0], [255, 0, 0]], np.uint8)).round().astype(int).T.tolist()
     [[100, 0, 0], [0, 0, 0], [53, 80, 67]]
     """
-    linear = _linear()[rgb]  # (..., 3)
-    xyz = linear @ (_TO_XYZ / _WHITE[:, np.newaxis]).T.astype(np.float32)
-    root = _roots()[np.rint(np.clip(xyz, 0.0, 1.0) * (_STEPS * 16)).astype(np.int32)]
+    linear, roots = _curves()
+    xyz = linear[rgb] @ (_TO_XYZ / _WHITE[:, np.newaxis]).T.astype(np.float32)  # (..., 3)
+    root = roots[np.rint(np.clip(xyz, 0.0, 1.0) * _STEPS).astype(np.int32)]
     x, y, z = root[..., 0], root[..., 1], root[..., 2]
     return np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
 @cache
-def _linear() -> NDArray[np.float32]:
-    """From a byte of sRGB to light, shape (256,)."""
-    value = np.arange(256) / 255
-    return np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4).astype(np.float32)
-
-
-@cache
-def _roots() -> NDArray[np.float32]:
-    """The cube root that lightness follows, tabled: a look-up takes a tenth of the time."""
-    light: Floats = np.arange(_STEPS * 16 + 1) / (_STEPS * 16)
-    return np.where(light > _CUBIC, np.cbrt(light), light / (3 * (6 / 29) ** 2) + 4 / 29).astype(np.float32)
+def _curves() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """From a byte of sRGB to light, shape (256,); the cube root of light, tabled: it takes a tenth of the time."""
+    value, light = np.arange(256) / 255, np.arange(_STEPS + 1) / _STEPS
+    linear = np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
+    roots = np.where(light > (6 / 29) ** 3, np.cbrt(light), light / (3 * (6 / 29) ** 2) + 4 / 29)
+    return linear.astype(np.float32), roots.astype(np.float32)
 
 
 def srgb(colour: Floats) -> NDArray[np.uint8]:
@@ -80,6 +74,7 @@ COLOURS = tuple(f"palette_{k}" for k in range(1, 6))  # the features that hold t
 _SMALL = 32  # pixels of the longer side that are looked at
 _ROUNDS = 8
 _SAME = 9.0  # colours nearer than this in L*a*b* are one
+_BYTES = (24, 16, 8, 0)  # where the four of them begin
 
 
 def palette_codes(rgb: NDArray[np.uint8]) -> list[float]:
@@ -95,9 +90,12 @@ def palette_codes(rgb: NDArray[np.uint8]) -> list[float]:
     step = max(1, -(-max(rgb.shape[:2]) // _SMALL))
     pixels = lab(np.ascontiguousarray(rgb[::step, ::step])).reshape(3, -1).T.astype(np.float64)  # (p, 3)
     centres, shares = _merge_close(*_cluster(pixels, len(COLOURS)))
-    order = np.argsort(-shares, kind="stable")
-    found = [_encode_colour(centres[k], shares[k]) for k in order]
-    return [*found, *[0.0] * (len(COLOURS) - len(found))]
+    found = [0.0] * len(COLOURS)
+    for place, k in enumerate(np.argsort(-shares, kind="stable")):
+        light, a, b = centres[k]
+        parts = np.clip(np.rint((light * 2.55, a + 128, b + 128, max(shares[k] * 255, 1.0))), 0, 255)
+        found[place] = float(sum(int(part) << shift for part, shift in zip(parts, _BYTES, strict=True)))
+    return found
 
 
 def decode_palette(codes: list[float] | Floats) -> list[tuple[tuple[float, float, float], float]]:
@@ -105,52 +103,35 @@ def decode_palette(codes: list[float] | Floats) -> list[tuple[tuple[float, float
     found = []
     for code in codes:
         if np.isfinite(code) and code > 0:
-            light, a, b, share = (int(code) >> shift & 255 for shift in (24, 16, 8, 0))
+            light, a, b, share = (int(code) >> shift & 255 for shift in _BYTES)
             found.append(((round(light / 2.55, 1), float(a - 128), float(b - 128)), share / 255))
     return found
 
 
-def palettes(collection: Collection) -> list[list[tuple[tuple[float, float, float], float]]]:
-    """The colours of each picture; empty lists where they are not known."""
-    there = [name for name in COLOURS if name in collection.feature_names]
-    if not there or collection.features.ndim != 2:
-        return [[] for _ in collection.items]
-    return [decode_palette(row) for row in collection.columns(there)]
-
-
 def picture_facts(collection: Collection) -> tuple[Fact, ...]:
     """What files and sidecars say of each picture, and its palette, where that is known."""
-    said = [(name, tuple(_show(item.details.get(name)) for item in collection.items)) for name in SAID]
-    told = tuple(Fact(name, texts) for name, texts in said if any(texts))
-    return (*told, *_palette_facts(collection))
 
+    def show(value: object) -> str:
+        if isinstance(value, float):  # a moment in seconds; 1e11 is none
+            return datetime.fromtimestamp(value, UTC).strftime("%Y-%m-%d %H:%M") if abs(value) < 1e11 else ""
+        return "" if value is None else str(value)
 
-SAID = ("captured", "rating", "label", "keywords", "place")  # details that files and sidecars say
-
-
-def _show(value: object) -> str:
-    """A detail as text, a moment as a date."""
-    if isinstance(value, float):
-        return datetime.fromtimestamp(value, UTC).strftime("%Y-%m-%d %H:%M") if abs(value) < _FAR else ""
-    return "" if value is None else str(value)
-
-
-_FAR = 1e11  # seconds: no date
-
-
-def _palette_facts(collection: Collection) -> tuple[Fact, ...]:
-    found = palettes(collection)
+    said = [
+        (name, tuple(map(show, collection.texts(name))))
+        for name in ("captured", "rating", "label", "keywords", "place")
+    ]
+    facts = tuple(Fact(name, texts) for name, texts in said if any(texts))
+    found = [decode_palette(row) for row in np.column_stack([column(collection, name) for name in COLOURS])]
     if not any(found):
-        return ()
+        return facts
     texts = tuple(" ".join(as_hex(colour) for colour, _ in one) for one in found)
     lab = [" ".join(f"{light:.0f},{a:.0f},{b:.0f}:{share:.2f}" for (light, a, b), share in one) for one in found]
-    return (Fact("palette", texts, {"palette": texts, "palette_lab": lab}, coloured=True),)
+    return (*facts, Fact("palette", texts, {"palette": texts, "palette_lab": lab}, coloured=True))
 
 
 def as_hex(colour: tuple[float, float, float]) -> str:
     """A colour as pages write it."""
-    red, green, blue = srgb(np.array(colour))
-    return f"#{red:02x}{green:02x}{blue:02x}"
+    return f"#{srgb(np.array(colour)).tobytes().hex()}"
 
 
 def _cluster(pixels: Floats, count: int) -> tuple[Floats, Floats]:
@@ -184,12 +165,6 @@ def _merge_close(centres: Floats, shares: Floats) -> tuple[Floats, Floats]:
     return centres, shares
 
 
-def _encode_colour(centre: Floats, share: float) -> float:
-    parts = (centre[0] * 2.55, centre[1] + 128, centre[2] + 128, max(share * 255, 1.0))
-    light, a, b, part = (int(np.clip(np.rint(value), 0, 255)) for value in parts)
-    return float(light << 24 | a << 16 | b << 8 | part)
-
-
 SIZE = 256  # pixels of the longer side that is measured
 _DARK, _LIGHT = 25.0, 80.0  # of lightness: shadows lie below, highlights above
 _GREY = 4.0  # of chroma, on average: below it a picture is black and white
@@ -215,58 +190,39 @@ def measure_picture(path: str, stop: Stop = lambda: False) -> Floats:
 def measures_of(picture: Image) -> Floats:
     """The :data:`MEASURES` of a picture in memory, RGB, its longer side at most 256 pixels: shape (29,).
 
-    ``aspect`` is width by height; ``brightness`` and ``contrast`` mean and deviation of L*; ``key_low`` and
-    ``key_high`` the shares of shadows and highlights; ``warmth`` and ``green_red`` the means of b* and a*; ``chroma``
-    and ``colourfulness`` (Hasler and Suesstrunk); ``hue`` in radians and how much the pixels agree on it; ``bw`` 1 for
-    black and white; ``edge_density``, ``horizontality``, ``sharpness``, ``entropy``; ``symmetry`` left to right;
-    ``top_bottom`` how much lighter the top is; where the ``subject`` is, how spread and how large; a 64-bit hash of
-    the picture's gradients, as two numbers; and its palette of at most five colours, 0 where there are fewer.
+    In CIE L*a*b*; colourfulness after Hasler and Suesstrunk, hue in radians. A hash of the gradients, 64 bits, are two
+    numbers, and a palette five, 0 where there are fewer colours.
     """
     rgb = np.asarray(picture)
     light, a, b = lab(rgb)
     grey = np.asarray(picture.convert("L"), dtype=np.float32)
-    down, across = _gradient(light)
+    # Downwards and across; zero where a picture is one pixel high or wide.
+    down, across = (np.gradient(light, axis=k) if light.shape[k] > 1 else np.zeros_like(light) for k in (0, 1))
     height, width = light.shape
     chroma = np.hypot(a, b)
     turn = complex(a.sum(dtype=np.float64), b.sum(dtype=np.float64))
     half = max(1, height // 2)
+    red, green, blue = np.moveaxis(rgb.astype(np.float32), -1, 0)
+    first, second = red - green, (red + green) / 2 - blue
+    colourfulness = float(np.hypot(first.std(), second.std()) + 0.3 * np.hypot(first.mean(), second.mean()))
+    counts = np.bincount(np.clip(light * (_BINS / 100), 0, _BINS - 1).astype(np.intp).ravel(), minlength=_BINS)
+    shares = counts[counts > 0] / light.size
+    # How it agrees with its mirror image; wholly where it is of one tone.
+    calm = ndimage.gaussian_filter(light, 3.0)
+    calm = calm - calm.mean()
+    power = float((calm**2).sum())
+    symmetry = float((calm * calm[:, ::-1]).sum() / power) if power > 1e-3 * light.size else 1.0
     values = [
         width / height,
         light.mean(), light.std(), (light < _DARK).mean(), (light > _LIGHT).mean(),
         b.mean(), a.mean(), chroma.mean(), np.angle(turn), abs(turn) / max(float(chroma.sum()), 1e-6),
-        float(chroma.mean() < _GREY), _colourfulness(rgb),
-        (np.hypot(down, across) > _EDGE).mean(),
+        float(chroma.mean() < _GREY), colourfulness, (np.hypot(down, across) > _EDGE).mean(),
         np.log((np.abs(down).mean() + 1e-3) / (np.abs(across).mean() + 1e-3)),
-        np.log1p(ndimage.laplace(light).var()), _entropy(light), _symmetry(light),
+        np.log1p(ndimage.laplace(light).var()), float(-(shares * np.log2(shares)).sum()), symmetry,
         grey[:half].mean() - grey[-half:].mean(),
         *_subject(picture), *_difference_hash(picture), *palette_codes(rgb),
     ]  # fmt: skip
     return np.array(values, dtype=np.float64)
-
-
-def _gradient(values: NDArray[np.float32]) -> list[NDArray[np.float32]]:
-    """Downwards and across; zero where a picture is one pixel high or wide."""
-    return [np.gradient(values, axis=k) if values.shape[k] > 1 else np.zeros_like(values) for k in (0, 1)]
-
-
-def _colourfulness(rgb: NDArray[np.uint8]) -> float:
-    red, green, blue = np.moveaxis(rgb.astype(np.float32), -1, 0)
-    first, second = red - green, (red + green) / 2 - blue
-    return float(np.hypot(first.std(), second.std()) + 0.3 * np.hypot(first.mean(), second.mean()))
-
-
-def _entropy(light: NDArray[np.float32]) -> float:
-    counts = np.bincount(np.clip(light * (_BINS / 100), 0, _BINS - 1).astype(np.intp).ravel(), minlength=_BINS)
-    shares = counts[counts > 0] / light.size
-    return float(-(shares * np.log2(shares)).sum())
-
-
-def _symmetry(light: NDArray[np.float32]) -> float:
-    """Correlation of a picture with its mirror image; 1 where it is of one tone."""
-    calm = ndimage.gaussian_filter(light, 3.0)
-    centred = calm - calm.mean()
-    power = float((centred**2).sum())
-    return float((centred * centred[:, ::-1]).sum() / power) if power > 1e-3 * light.size else 1.0
 
 
 def _subject(picture: Image) -> tuple[float, float, float, float]:
@@ -291,9 +247,7 @@ def _difference_hash(picture: Image) -> tuple[float, float]:
     """64 bits, each whether the picture gets lighter to the right at one of 8 x 8 places: two numbers below 2^32."""
     small = picture.convert("L").resize((_HASH + 1, _HASH), pillow().Resampling.BOX)
     values = np.asarray(small, dtype=np.int16)
-    bits = (values[:, 1:] > values[:, :-1]).ravel().reshape(2, 32)
-    powers = 2.0 ** np.arange(31, -1, -1)
-    first, second = bits @ powers
+    first, second = (values[:, 1:] > values[:, :-1]).reshape(2, 32) @ 2.0 ** np.arange(31, -1, -1)
     return float(first), float(second)
 
 
@@ -372,56 +326,43 @@ def _distance(columns: Floats) -> Floats:
     return cast(Floats, table)
 
 
-def with_duplicates(collection: Collection) -> Collection:
-    """The collection with a column that numbers groups of pictures that are nearly the same, NaN where one is alone.
-
-    Two are nearly the same when their hashes differ in at most 10 of 64 bits and their light and colour are close;
-    groups are what hangs together so.
-    """
-    names = collection.feature_names
-    if collection.features.ndim != 2 or SAME in names or not {"hash_a", "hash_b"} <= set(names):
-        return collection
-    looks = [collection.column(name) / far for name, far in _LOOKS.items() if name in names]
-    groups = near_groups(collection.column("hash_a"), collection.column("hash_b"), looks)
-    if not np.isfinite(groups).any():
-        return collection
-    return replace(collection, features=np.column_stack([collection.features, groups]), feature_names=(*names, SAME))
-
-
-_BURST = 2.0  # seconds between two frames of a burst, at most
+_SECONDS = 2.0  # between two frames of a burst, at most
 BURST = "burst"
 
 
 def complete_pictures(collection: Collection) -> Collection:
     """The collection with the columns ``duplicates`` and ``burst``, and no stars where others have some and one none.
 
-    A burst are frames taken within two seconds of the one before, or that are nearly the same where no time is known.
+    Two are nearly the same when their hashes differ in at most 10 of 64 bits and their light and colour are close;
+    groups are what hangs together so. A burst are frames taken within two seconds of the one before, or that are nearly
+    the same where no time is known.
     """
-    found = with_duplicates(collection)
-    if found.features.ndim != 2 or BURST in found.feature_names:
-        return found
-    columns = dict(zip(found.feature_names, found.features.T, strict=True))
-    if "rating" in columns and np.isfinite(columns["rating"]).any():
-        columns["rating"] = np.nan_to_num(columns["rating"], nan=0.0)
-    groups = _bursts(column(found, "captured"), column(found, SAME))
-    if np.isfinite(groups).any():
-        columns[BURST] = groups
-    if not columns:
-        return found
-    return replace(found, features=np.column_stack(list(columns.values())), feature_names=tuple(columns))
+    if collection.features.ndim != 2:
+        return collection
+    columns: dict[str, Floats] = dict(zip(collection.feature_names, collection.features.T, strict=True))
+    if SAME not in columns and {"hash_a", "hash_b"} <= columns.keys():
+        looks = [columns[name] / far for name, far in _LOOKS.items() if name in columns]
+        columns[SAME] = near_groups(columns["hash_a"], columns["hash_b"], looks)
+    if BURST not in columns:
+        if np.isfinite(columns.get("rating", np.nan)).any():
+            columns["rating"] = np.nan_to_num(columns["rating"], nan=0.0)
+        captured, alike = column(collection, "captured"), columns.get(SAME, np.full(len(collection), np.nan))
+        order = np.argsort(captured, kind="stable")  # what has no time comes last
+        runs = np.empty(len(order))
+        runs[order] = np.concatenate([[0], np.cumsum(~(np.diff(captured[order]) <= _SECONDS))])
+        others = np.where(np.isfinite(alike), len(runs) + alike, -1 - np.arange(len(runs)))
+        groups = np.unique(np.where(np.isfinite(captured), runs, others), return_inverse=True)[1]
+        columns[BURST] = _number_groups(groups)
+    known = {k: v for k, v in columns.items() if k in collection.feature_names or np.isfinite(v).any()}
+    if not known:
+        return collection
+    return replace(collection, features=np.column_stack(list(known.values())), feature_names=tuple(known))
 
 
-def _bursts(captured: Floats, alike: Floats) -> Floats:
-    """Numbers of bursts from 1 by moments in seconds and groups of what is alike: shape (n,), NaN for one alone."""
-    order = np.argsort(captured, kind="stable")  # what has no time comes last
-    steps = np.diff(captured[order])
-    runs = np.empty(len(order))
-    runs[order] = np.concatenate([[0], np.cumsum(~(steps <= _BURST))])
-    known = np.isfinite(captured)
-    runs = np.where(known, runs, np.where(np.isfinite(alike), len(runs) + alike, -1 - np.arange(len(runs))))
-    _, label, counts = np.unique(runs, return_inverse=True, return_counts=True)
-    numbers = np.cumsum(counts > 1)
-    return np.where(counts[label] > 1, numbers[label].astype(np.float64), np.nan)
+def _number_groups(label: NDArray[np.integer]) -> Floats:
+    """Groups numbered from 1, shape (n,), NaN for what is alone in its own; ``label`` are whole numbers from 0."""
+    counts = np.bincount(label)
+    return np.where(counts[label] > 1, np.cumsum(counts > 1)[label].astype(np.float64), np.nan)
 
 
 def choose_pictures(collection: Collection) -> Choosing:
@@ -436,12 +377,10 @@ def choose_pictures(collection: Collection) -> Choosing:
         some = collection.only(list(rows))
         when = np.argsort(np.argsort(column(some, "captured"))) / max(len(some) - 1, 1)
         apart = np.abs(when[:, np.newaxis] - when) if np.isfinite(column(some, "captured")).all() else 0.0
-        return np.asarray(picture_steps(some, np.zeros(len(some))).table + _WHEN * apart)
+        # Two average steps lie between the first and the last moment.
+        return np.asarray(picture_steps(some, np.zeros(len(some))).table + 2.0 * apart)
 
     return Choosing(groups, np.nan_to_num(stars) + sharp, distance, "nearly the same", "{:g} stars and more")
-
-
-_WHEN = 2.0  # average steps that lie between the first and the last moment
 
 
 def near_groups(first: Floats, second: Floats, looks: Sequence[Floats] = ()) -> Floats:
@@ -463,10 +402,7 @@ def near_groups(first: Floats, second: Floats, looks: Sequence[Floats] = ()) -> 
         other.append(j)
     pairs = np.concatenate(one), np.concatenate(other)
     graph = coo_matrix((np.ones(len(pairs[0])), pairs), shape=(len(whole), len(whole)))
-    _, label = connected_components(graph, directed=False)
-    counts = np.bincount(label)
-    numbers = np.cumsum(counts > 1)
-    return np.where(counts[label] > 1, numbers[label].astype(np.float64), np.nan)
+    return _number_groups(connected_components(graph, directed=False)[1])
 
 
 # What joins a picture to those before it, in words, each of them a fact that was measured.
@@ -480,10 +416,7 @@ _BUSY = 0.24  # of edge density: what is a leap in detail
 _SQUARE = 1.08  # by which a side must be longer for a picture not to be square
 _RUN = 3  # pictures alike in a row that are worth a word
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_MOST_SAID = 2  # things said of one picture
 _BACK = 12  # pictures that are looked back at
-
-Known = Mapping[str, Floats]
 
 
 def joins(collection: Collection, breaks: Sequence[int] = ()) -> list[str]:
@@ -497,39 +430,40 @@ def joins(collection: Collection, breaks: Sequence[int] = ()) -> list[str]:
     >>> joins(series)
     ['', 'same warm light as the one before', 'much darker than the one before', 'the widest, after three uprights']
     """
-    known = {name: column(collection, name) for name in ("brightness", "warmth", "aspect", "bw", "edge_density", SAME)}
-    extremes = _extremes(known["aspect"])
+    names = ("brightness", "warmth", "aspect", "bw", "edge_density", SAME)
+    light, warmth, aspect, grey, detail, alike = (column(collection, name) for name in names)
+    seen = np.isfinite(aspect)  # which is the widest and which the tallest, where one alone is
+    rank = np.sort(aspect[seen]) if seen.sum() > 1 else np.ones(2)
+    extremes = (
+        int(np.nanargmax(aspect)) if rank[-1] > max(rank[-2], 1.0) else None,
+        int(np.nanargmin(aspect)) if rank[0] < min(rank[1], 1.0) else None,
+    )
     starts = {0, *breaks}
     begun, said = 0, []
-    for position in range(len(collection)):
-        begun = position if position in starts else max(begun, position - _BACK)
-        found = _reasons(known, begun, position, extremes) if position > begun else []
-        said.append(", ".join([words for words in found if words][:_MOST_SAID]))
+    for at in range(len(collection)):
+        begun = at if at in starts else max(begun, at - _BACK)
+        if at == begun:
+            said.append("")
+            continue
+        step = float(detail[at] - detail[at - 1])
+        found = (  # what matters most first
+            "nearly the same picture as the one before" if alike[at] == alike[at - 1] else "",
+            _format(aspect, begun, at, extremes),
+            _grey(grey, begun, at),
+            _light(light, warmth, at),
+            "busy after a calm one" if step >= _BUSY else "calm after a busy one" if step <= -_BUSY else "",
+        )
+        said.append(", ".join([words for words in found if words][:2]))
     return said
-
-
-def _reasons(known: Known, begun: int, at: int, extremes: tuple[int | None, int | None]) -> list[str]:
-    """Everything that can be said of one picture, what matters most first."""
-    same = "nearly the same picture as the one before" if known[SAME][at] == known[SAME][at - 1] else ""
-    form, grey = _format(known["aspect"], begun, at, extremes), _grey(known["bw"], begun, at)
-    return [same, form, grey, _light(known["brightness"], known["warmth"], at), _detail(known["edge_density"], at)]
-
-
-def _extremes(aspect: Floats) -> tuple[int | None, int | None]:
-    """Which is the widest and which the tallest, where one alone is."""
-    known = np.isfinite(aspect)
-    if known.sum() < 2:
-        return None, None
-    rank = np.sort(aspect[known])
-    widest = int(np.nanargmax(aspect)) if rank[-1] > max(rank[-2], 1.0) else None
-    return widest, int(np.nanargmin(aspect)) if rank[0] < min(rank[1], 1.0) else None
 
 
 def _format(aspect: Floats, begun: int, at: int, extremes: tuple[int | None, int | None]) -> str:
     """Where the format changes after several of one kind, and whether it is the widest or the tallest of all."""
     if not np.isfinite(aspect[at]):
         return ""
-    kinds = [_kind(value) for value in aspect[begun : at + 1]]
+    seen = aspect[begun : at + 1]
+    square = ~np.isfinite(seen) | ((seen > 1 / _SQUARE) & (seen < _SQUARE))
+    kinds = np.where(square, 0, np.where(seen > 1, 1, -1)).tolist()
     run = _run(kinds[:-1])
     if kinds[-1] == kinds[-2]:
         return ""
@@ -552,7 +486,7 @@ def _grey(grey: Floats, begun: int, at: int) -> str:
 
 
 def _light(light: Floats, warmth: Floats, at: int) -> str:
-    """The same light, or a leap in it."""
+    """The same light, by its name where it has one, or a leap in it."""
     step, turn = float(light[at] - light[at - 1]), float(warmth[at] - warmth[at - 1])
     if abs(step) >= _LEAP:
         return f"much {'lighter' if step > 0 else 'darker'} than the one before"
@@ -560,29 +494,13 @@ def _light(light: Floats, warmth: Floats, at: int) -> str:
         return "warm after cold" if turn > 0 else "cold after warm"
     if not (abs(step) <= _SAME_LIGHT and abs(turn) <= _WARM):
         return ""
-    return f"same {_light_words(float(light[at]), float(warmth[at]))}light as the one before"
-
-
-def _detail(detail: Floats, at: int) -> str:
-    step = float(detail[at] - detail[at - 1])
-    return "busy after a calm one" if step >= _BUSY else "calm after a busy one" if step <= -_BUSY else ""
+    bright = "bright " if light[at] >= _BRIGHT else "dim " if light[at] <= _DIM else ""
+    warm = "warm " if warmth[at] >= _HOT else "cold " if warmth[at] <= _COLD else ""
+    return f"same {bright}{warm}light as the one before"
 
 
 _KINDS = {1: "wide ones", -1: "uprights", 0: ""}
 _ONE = {1: "wide", -1: "upright", 0: ""}
-
-
-def _light_words(light: float, warmth: float) -> str:
-    """What light of this brightness and warmth is called, with a space behind it."""
-    warm = "warm" if warmth >= _HOT else "cold" if warmth <= _COLD else ""
-    bright = "bright" if light >= _BRIGHT else "dim" if light <= _DIM else ""
-    words = " ".join(word for word in (bright, warm) if word)
-    return f"{words} " if words else ""
-
-
-def _kind(aspect: float) -> int:
-    """1 for wide, -1 for upright, 0 for square."""
-    return 0 if not np.isfinite(aspect) or 1 / _SQUARE < aspect < _SQUARE else 1 if aspect > 1 else -1
 
 
 def _run(kinds: Sequence[object]) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 from io import BytesIO, StringIO
@@ -17,10 +17,11 @@ import numpy as np
 from fabula.core.collection import Collection, Item
 from fabula.core.files import whole_folder, write_whole
 from fabula.errors import FabulaError, FileError, shown
+from fabula.media.children import call
 from fabula.media.facts import side_name
-from fabula.media.images.picture_files import PDF, open_page, open_picture, page_of, pillow, source_of, write_pages
+from fabula.media.images.picture_files import PDF, arrange_pages, open_page, open_picture, page_of, pillow
 from fabula.media.images.picture_measures import WIDE
-from fabula.media.medium import Cover, Layout, column
+from fabula.media.medium import Cover, Layout, column, common_detail
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -42,10 +43,11 @@ def picture_of(item: Item, size: int) -> Image:
     return open_picture(item.path, size)
 
 
-def write_sheet(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
+def write_sheet(collection: Collection, target: Path, sides: Layout) -> Path:
     """Write a contact sheet as one PNG, with a heading for each side; refused where no viewer would show so many."""
     groups = _groups(collection, sides)
-    across = Layout.of(sides).across or _columns(max(len(group) for _, group in groups))
+    count = max(1, *(len(group) for _, group in groups))
+    across = sides.across or min(count, 4 if count <= 16 else 6 if count <= 60 else 8)
     high = sum(_heading(name) + -(-len(group) // across) * (_CELL + _CAPTION + _GAP) for name, group in groups) + _GAP
     if high > _MOST_HIGH:
         raise FileError(f"{shown(target)}: too many pictures for one PNG; write a .pdf, which has pages")
@@ -55,35 +57,28 @@ def write_sheet(collection: Collection, target: Path, sides: Sequence[int]) -> P
         if name:
             _write(sheet, (_GAP, top), name, 24, _INK)
             top += _heading(name)
-        for index, (number, item) in enumerate(group):
-            row, column = divmod(index, across)
-            at = (_GAP + column * (_CELL + _GAP), top + row * (_CELL + _CAPTION + _GAP))
-            _place(sheet, item, number, at, _CELL)
+        _place(sheet, group, (_GAP, top), _CELL, across)
         top += -(-len(group) // across) * (_CELL + _CAPTION + _GAP)
     return write_whole(target, _bytes(sheet, "PNG", optimize=False))
 
 
-def write_pdf(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
+def write_pdf(collection: Collection, target: Path, sides: Layout) -> Path:
     """Write the pages of one PDF in their new order, where the pictures are such; else a contact sheet with pages."""
-    if source_of(collection.items) is not None:
-        return write_pages(collection.items, target)
-    return write_whole(target, _pdf_bytes(list(_pages(collection, sides))))
-
-
-def _pages(collection: Collection, sides: Sequence[int]) -> Iterator[Image]:
-    across = Layout.of(sides).across or _ACROSS
+    source = common_detail(collection.items, PDF)
+    if source:
+        return write_whole(target, call(arrange_pages, source, [page_of(item) for item in collection.items]))
+    across = sides.across or _ACROSS
     cell = (_A4[0] - 2 * 70 - (across - 1) * _GAP) // across
     if cell < _SMALLEST:
         raise FileError(f"{across} in a row are too many for a page")
-    page_holds = across * max(1, (_A4[1] - 160) // (cell + _CAPTION + _GAP))
+    page_holds, pages = across * max(1, (_A4[1] - 160) // (cell + _CAPTION + _GAP)), []
     for name, group in _groups(collection, sides):
         for start in range(0, len(group), page_holds):
             page = pillow().new("RGB", _A4, _PAPER)
             _write(page, (70, 48), " ".join(filter(None, (collection.title, name))), 24, _INK)
-            for index, (number, item) in enumerate(group[start : start + page_holds]):
-                row, column = divmod(index, across)
-                _place(page, item, number, (70 + column * (cell + _GAP), 110 + row * (cell + _CAPTION + _GAP)), cell)
-            yield page
+            _place(page, group[start : start + page_holds], (70, 110), cell, across)
+            pages.append(page)
+    return write_whole(target, _pdf_bytes(pages))
 
 
 def _groups(collection: Collection, sides: Sequence[int]) -> list[tuple[str, list[tuple[str, Item]]]]:
@@ -97,25 +92,21 @@ def _groups(collection: Collection, sides: Sequence[int]) -> list[tuple[str, lis
     ]
 
 
-def _columns(count: int) -> int:
-    return min(max(1, count), 4 if count <= 16 else 6 if count <= 60 else 8)
-
-
 def _heading(name: str) -> int:
     return 52 if name else 0
 
 
-def _place(sheet: Any, item: Item, number: str, at: tuple[int, int], cell: int) -> None:
-    """A picture in the middle of its box, with its number and title under it."""
-    picture = picture_of(item, cell)
-    left, top = at
-    sheet.paste(picture, (left + (cell - picture.width) // 2, top + (cell - picture.height) // 2))
-    _write(sheet, (left, top + cell + 8), number, 18, _INK)
-    _write(sheet, (left + 14 + 11 * len(number), top + cell + 10), _cut(item.label, (cell - 60) // 8), 15, _SOFT)
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: max(1, most - 1)]}…"
+def _place(sheet: Any, group: Sequence[tuple[str, Item]], corner: tuple[int, int], cell: int, across: int) -> None:
+    """Pictures in rows, each in the middle of its box, with its number and title under it."""
+    most = (cell - 60) // 8  # letters of a title
+    for index, (number, item) in enumerate(group):
+        row, column = divmod(index, across)
+        left, top = corner[0] + column * (cell + _GAP), corner[1] + row * (cell + _CAPTION + _GAP)
+        picture = picture_of(item, cell)
+        sheet.paste(picture, (left + (cell - picture.width) // 2, top + (cell - picture.height) // 2))
+        _write(sheet, (left, top + cell + 8), number, 18, _INK)
+        label = item.label if len(item.label) <= most else f"{item.label[: max(1, most - 1)]}…"
+        _write(sheet, (left + 14 + 11 * len(number), top + cell + 10), label, 15, _SOFT)
 
 
 def _write(sheet: Any, at: tuple[int, int], text: str, size: int, ink: tuple[int, int, int]) -> None:
@@ -171,8 +162,14 @@ def spreads_of(items: Sequence[Item], wide: Sequence[bool], sides: Sequence[int]
 
 def write_flip_book(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
     """Write a flip book as one HTML file that needs nothing else: arrow keys and taps turn its pages."""
-    figures = [_figure(item, number) for number, item in enumerate(collection.items, start=1)]
-    pages = []
+    figures, pages = [], []
+    for number, item in enumerate(collection.items, start=1):
+        data = b64encode(_bytes(picture_of(item, _SIZE), "JPEG", quality=82)).decode()
+        label = escape(item.label)
+        figures.append(
+            f'<figure><img loading="lazy" alt="{label}" src="data:image/jpeg;base64,{data}">'
+            f'<figcaption dir="auto">{number} <span>{label}</span></figcaption></figure>'
+        )
     for spread in spreads_of(collection.items, _wide(collection), sides):
         cells = "".join(
             '<div class="page"></div>' if k is None else f'<div class="page">{figures[k]}</div>' for k in spread
@@ -185,33 +182,22 @@ def write_flip_book(collection: Collection, target: Path, sides: Sequence[int]) 
 
 def write_book_pdf(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
     """Write the facing pages of a book as a PDF, one spread a page."""
-    sheets = [_sheet(collection, spread) for spread in spreads_of(collection.items, _wide(collection), sides)]
+    sheets: list[Image] = []
+    for spread in spreads_of(collection.items, _wide(collection), sides):
+        sheets.append(pillow().new("RGB", _SPREAD, _PAPER))
+        width, height = _SPREAD[0] // len(spread), _SPREAD[1]
+        for side, index in enumerate(spread):
+            if index is None:
+                continue
+            picture = picture_of(collection.items[index], max(_SPREAD))
+            scale = min((width - 2 * _MARGIN) / picture.width, (height - 2 * _MARGIN) / picture.height)
+            picture = picture.resize((int(picture.width * scale), int(picture.height * scale)))  # small ones grow
+            sheets[-1].paste(picture, (side * width + (width - picture.width) // 2, (height - picture.height) // 2))
     return write_whole(target, _pdf_bytes(sheets))
 
 
 def _wide(collection: Collection) -> list[bool]:
     return [bool(aspect >= WIDE) for aspect in column(collection, "aspect")]
-
-
-def _figure(item: Item, number: int) -> str:
-    data, label = b64encode(_bytes(picture_of(item, _SIZE), "JPEG", quality=82)).decode(), escape(item.label)
-    return (
-        f'<figure><img loading="lazy" alt="{label}" src="data:image/jpeg;base64,{data}">'
-        f'<figcaption dir="auto">{number} <span>{label}</span></figcaption></figure>'
-    )
-
-
-def _sheet(collection: Collection, spread: Sequence[int | None]) -> Image:
-    sheet: Image = pillow().new("RGB", _SPREAD, _PAPER)
-    width, height = _SPREAD[0] // len(spread), _SPREAD[1]
-    for side, index in enumerate(spread):
-        if index is None:
-            continue
-        picture = picture_of(collection.items[index], max(_SPREAD))
-        scale = min((width - 2 * _MARGIN) / picture.width, (height - 2 * _MARGIN) / picture.height)
-        picture = picture.resize((int(picture.width * scale), int(picture.height * scale)))  # small ones grow
-        sheet.paste(picture, (side * width + (width - picture.width) // 2, (height - picture.height) // 2))
-    return sheet
 
 
 # Galleries: a folder that any web server shows as it is; and lists that layout programs merge.
@@ -220,9 +206,9 @@ _SMALL, _LARGE = 560, 1920  # pixels of the height of a row in a gallery, and of
 _ROW = 12  # rem that a row is high at least, where it has room
 
 
-def write_gallery(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
+def write_gallery(collection: Collection, target: Path, sides: Layout) -> Path:
     """Write a gallery: a folder with one page and the pictures in two sizes, which asks for nothing from elsewhere."""
-    across, parts = Layout.of(sides).across, []
+    across, parts = sides.across, []
     grid = ' class="grid"' if across else ""
     subjects = zip(column(collection, "subject_x"), column(collection, "subject_y"), strict=True)
     focus = dict(zip((item.id for item in collection.items), subjects, strict=True))

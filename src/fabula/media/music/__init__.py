@@ -8,19 +8,8 @@ import numpy as np
 from fabula.core.arrays import Floats
 from fabula.core.collection import Collection, Item
 from fabula.media.facts import SECONDS, Levelling, Preset, Telling
-from fabula.media.medium import Medium, Preview, Words, column, lazy, load
-from fabula.media.music import tags
-from fabula.media.music.tags import write_cue, write_timing
-from fabula.media.music.tracks import (
-    energy_axis,
-    fold_tempi,
-    levels,
-    music_doubts,
-    music_ends,
-    music_facts,
-    music_steps,
-    track_gains,
-)
+from fabula.media.medium import Medium, Preview, Words, column, common_detail, lazy, load
+from fabula.media.music import tags, tracks
 
 _COLUMNS = """
     energy loudness tempo valence danceability acousticness instrumentalness speechiness liveness
@@ -86,7 +75,7 @@ def with_keys(collection: Collection) -> Collection | None:
 
     Keys may be written as notes, by Camelot or as Open Key: ``Am``, ``8A``, ``1m``.
     """
-    said = [_written_key(item) for item in collection.items]
+    said = [tags.key_and_mode(_key_text(item)) for item in collection.items]
     if "key" in collection.feature_names or not any(said):
         return None
     kept = [k for k, name in enumerate(collection.feature_names) if name != "mode"]
@@ -96,15 +85,11 @@ def with_keys(collection: Collection) -> Collection | None:
     return replace(collection, features=features, feature_names=names)
 
 
-def _says_keys(collection: Collection) -> bool:
-    """Whether a column of words is of keys beyond doubt: all of them are, and not all are single letters."""
-    said = [text for item in collection.items if (text := _key_text(item))]
-    return all(map(tags.key_and_mode, said)) and any(len(text) > 1 for text in said)
-
-
-def _written_key(item: Item) -> tuple[int, int] | None:
-    text = _key_text(item)
-    return tags.key_and_mode(text) if text else None
+def hold_keys(collection: Collection) -> Collection | None:
+    """The same where a column of words is of keys beyond doubt: all of them are, and not all are single letters."""
+    said = list(filter(None, map(_key_text, collection.items)))
+    sure = all(map(tags.key_and_mode, said)) and any(len(text) > 1 for text in said)
+    return with_keys(collection) if sure else None
 
 
 def _key_text(item: Item) -> str:
@@ -118,7 +103,7 @@ def level_gains(collection: Collection) -> Floats:
 
     NaN where the loudness is not known.
     """
-    loudness = levels(collection)
+    loudness = tracks.levels(collection)
     known = loudness[np.isfinite(loudness)]
     target = max(_R128, float(known.min())) if len(known) else _R128
     return np.asarray(np.minimum(0.0, target - loudness))
@@ -148,18 +133,18 @@ MEDIUM = Medium(
     companions=tags.COMPANION_ENDINGS,
     read_item=tags.read_item,
     number=tags.track_number,
-    title=tags.common_title,
+    title=lambda items: common_detail(items, "album"),
     specs={
         "audio": lambda: load("fabula.media.music.audio:SPEC"),
         "fma": lambda: load("fabula.media.music.librosa_features:SPEC"),
     },
-    held=lambda collection: with_keys(collection) if _says_keys(collection) else None,
+    held=hold_keys,
     complete=complete_tracks,
-    fold=fold_tempi,
+    fold=tracks.fold_tempi,
     unit=SECONDS,
     lengths=track_lengths,
-    steps=music_steps,
-    axis=energy_axis,
+    steps=tracks.music_steps,
+    axis=tracks.energy_axis,
     axis_name="energy",
     models=("albums", "audio"),
     proposer="music",
@@ -172,10 +157,15 @@ MEDIUM = Medium(
         lazy("fabula.media.music.previews:cover_of"),
         level_gains,
     ),
-    sheets={".cue": write_cue, ".txt": write_timing, ".labels.txt": tags.write_labels, ".ddp.txt": tags.write_times},
+    sheets={
+        ".cue": tags.write_cue,
+        ".txt": tags.write_timing,
+        ".labels.txt": tags.write_labels,
+        ".ddp.txt": tags.write_times,
+    },
     write_numbers=tags.write_numbers,
-    telling=Telling(music_facts, music_ends, music_doubts),
-    levelling=Levelling(track_gains, tags.write_gain),
+    telling=Telling(tracks.music_facts, tracks.music_ends, tracks.music_doubts),
+    levelling=Levelling(tracks.track_gains, tags.write_gain),
     presets=_MIXES,
 )
 

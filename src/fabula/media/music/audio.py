@@ -24,19 +24,10 @@ from fabula.core.arrays import Floats
 from fabula.core.files import open_file, split_stretch
 from fabula.errors import FileError, InputError, shown
 from fabula.media.medium import Spec, Stop, Stopped
-from fabula.media.music.heard import (
-    HEARD,
-    Excerpts,
-    Mix,
-    ShortSpectra,
-    Width,
-    bass_share,
-    brightness,
-    hear,
-    mix_channels,
-)
+from fabula.media.music import heard, tempo_and_key
 from fabula.media.music.loudness import (
     EDGE_SECONDS,
+    HIGHEST_RATE,
     LOWEST_RATE,
     Edges,
     Meter,
@@ -45,15 +36,6 @@ from fabula.media.music.loudness import (
     chunk_frames,
     edges,
     loudness_range,
-)
-from fabula.media.music.tempo_and_key import (
-    Pitches,
-    chroma,
-    find_key,
-    find_mix,
-    find_tempo,
-    onset_density,
-    tuning,
 )
 
 if TYPE_CHECKING:
@@ -100,29 +82,25 @@ def play(path: str | os.PathLike[str], listen: Callable[[Sound], T], *, stop: St
     """
     whole = os.fspath(path)
     name, begins, ends = (whole, None, None) if os.path.lexists(whole) else split_stretch(whole)
+    stretch = begins or 0.0, ends
     with _open_file(name) as file:
         try:
-            with _open_sound(name, file, stop, begins=begins or 0.0, ends=ends) as sound:
+            with _open_sound(name, file, stop, stretch) as sound:
                 return listen(sound)
         except BrokenOpusError as error:
             if shutil.which("ffmpeg") is None:
                 more = "ffmpeg, which decodes some that are whole and odd, is not installed"
                 raise FileError(f"{error} ({more})") from error
-            with _open_sound(name, file, stop, promised=error.seconds, begins=begins or 0.0, ends=ends) as sound:
+            with _open_sound(name, file, stop, stretch, error.seconds) as sound:
                 return listen(sound)
 
 
 @contextlib.contextmanager
 def _open_sound(
-    name: str,
-    file: BinaryIO,
-    stop: Stop,
-    promised: float | None = None,
-    *,
-    begins: float = 0.0,
-    ends: float | None = None,
+    name: str, file: BinaryIO, stop: Stop, stretch: tuple[float, float | None], promised: float | None = None
 ) -> Iterator[Sound]:
     """An open file, or a stretch of it, as a sound; by ffmpeg alone where soundfile gives less than was promised."""
+    begins, ends = stretch
     with contextlib.ExitStack() as stack:
         by_ffmpeg = promised is not None or Path(name).suffix.lower() in FFMPEG_ENDINGS
         by_ffmpeg = by_ffmpeg or (_is_chained(file) and shutil.which("ffmpeg") is not None)
@@ -135,14 +113,13 @@ def _open_sound(
             chunks = _soundfile_chunks(name, known, skipped, whole=ends is None)
             sound = Sound(known.samplerate, known.channels, chunks, vorbis=known.format == "OGG")
         else:
-            sound = _open_ffmpeg(name, file, stop, stack)
-            if promised is not None:
-                sound = replace(sound, chunks=_all_chunks(name, sound, promised))
-        if sound.rate < LOWEST_RATE:
-            raise FileError(f"{shown(name)}: the sample rate must be at least {LOWEST_RATE} Hz; it is {sound.rate}")
+            sound = stack.enter_context(_decode(name, file, stop))
+        if not LOWEST_RATE <= sound.rate <= HIGHEST_RATE:
+            rule = f"at least {LOWEST_RATE} Hz" if sound.rate < LOWEST_RATE else f"at most {HIGHEST_RATE:,} Hz"
+            raise FileError(f"{shown(name)}: the sample rate must be {rule}; it is {sound.rate}")
         if not 1 <= sound.channels <= MOST_CHANNELS:
             raise FileError(f"{shown(name)}: must have 1 to {MOST_CHANNELS} channels; it has {sound.channels}")
-        limited = replace(sound, chunks=_limit_chunks(name, sound, stop))
+        limited = replace(sound, chunks=_limit_chunks(name, sound, stop, promised or 0.0))
         part = begins > 1e-6 or ends is not None
         yield replace(limited, chunks=_cut_chunks(limited, begins, ends)) if part else limited
 
@@ -168,16 +145,6 @@ def _cut_chunks(sound: Sound, begins: float, ends: float | None) -> Iterator[Sam
         yield room[:, :filled].T
 
 
-def _all_chunks(name: str, sound: Sound, promised: float) -> Iterator[Samples]:
-    """The chunks, refused in the end where they are fewer seconds than promised: ffmpeg passes over what is broken."""
-    frames = 0
-    for chunk in sound.chunks:
-        frames += len(chunk)
-        yield chunk
-    if frames / sound.rate < promised - 0.01:
-        raise _breakage(name)
-
-
 def _open_file(name: str) -> BinaryIO:
     """The file, open for reading; refused where it is no file with something in it."""
     try:
@@ -196,8 +163,8 @@ def _open_file(name: str) -> BinaryIO:
     raise FileError(f"{shown(name)}: {'is empty' if stat.S_ISREG(status.st_mode) else 'is not a regular file'}")
 
 
-def _limit_chunks(name: str, sound: Sound, stop: Stop) -> Iterator[Samples]:
-    """The chunks, as long as they are wanted and not too many."""
+def _limit_chunks(name: str, sound: Sound, stop: Stop, promised: float) -> Iterator[Samples]:
+    """The chunks, as long as they are wanted and not too many; refused in the end if fewer seconds than promised."""
     frames = 0
     room = np.empty((sound.channels, chunk_frames(sound.rate)), np.float32)
     for chunk in sound.chunks:
@@ -208,6 +175,8 @@ def _limit_chunks(name: str, sound: Sound, stop: Stop) -> Iterator[Samples]:
             raise FileError(f"{shown(name)}: is longer than {MOST_HOURS} hours")
         room[:, : len(chunk)] = chunk.T
         yield room[:, : len(chunk)].T
+    if frames / sound.rate < promised - 0.01:  # ffmpeg passes over what is broken
+        raise _breakage(name)
 
 
 _BEGIN = b"OggS\0\x02"  # a page that begins a stream
@@ -269,19 +238,6 @@ def _breakage(name: str, seconds: float | None = None) -> FileError:
     return FileError(reason) if seconds is None else BrokenOpusError(reason, seconds)
 
 
-def _open_ffmpeg(name: str, file: BinaryIO, stop: Stop, stack: contextlib.ExitStack) -> Sound:
-    """The file as ffmpeg decodes it."""
-    ending = Path(name).suffix
-    if shutil.which("ffmpeg") is None:
-        known = ending.lower() in FFMPEG_ENDINGS
-        other = "is not audio that can be read (ffmpeg, which reads more, is not installed)"
-        raise FileError(f"{shown(name)}: {f'{ending} files need ffmpeg, which is not installed' if known else other}")
-    demuxer = demuxer_of(file)
-    if demuxer is None:
-        raise FileError(f"{shown(name)}: is not audio that can be read")
-    return stack.enter_context(_decode(file, name, demuxer, stop))
-
-
 # What an audio file is, by its first bytes: never by its name, and never by asking a decoder to guess.
 
 _HEAD = 64  # bytes that tell
@@ -306,25 +262,19 @@ def demuxer_of(file: BinaryIO) -> str | None:
     >>> demuxer_of(io.BytesIO(b"fLaC....")), demuxer_of(io.BytesIO(b"#EXTM3U\\nfile:///etc/passwd\\n"))
     ('flac', None)
     """
-    start = _behind_tags(file)
-    file.seek(start)
-    head = file.read(_HEAD)
-    file.seek(0)
-    found = next((name for magic, name in _MAGIC if head.startswith(magic)), None)
-    return found or _by_structure(head)
-
-
-def _behind_tags(file: BinaryIO) -> int:
-    """Where the ID3 tags at the beginning end."""
     start = 0
-    for _ in range(8):  # some writers leave several
+    for _ in range(8):  # ID3 tags, of which some writers leave several
         file.seek(start)
         head = file.read(_TAG)
         if len(head) < _TAG or head[:3] != b"ID3" or max(head[6:10]) > 0x7F:
             break
         size = sum(byte << shift for byte, shift in zip(head[6:10], (21, 14, 7, 0), strict=True))
         start += _TAG + size + (_TAG if head[5] & 0x10 else 0)  # a footer, where there is one
-    return start
+    file.seek(start)
+    head = file.read(_HEAD)
+    file.seek(0)
+    found = next((name for magic, name in _MAGIC if head.startswith(magic)), None)
+    return found or _by_structure(head)
 
 
 def _by_structure(head: bytes) -> str | None:
@@ -346,15 +296,23 @@ def _by_structure(head: bytes) -> str | None:
 
 # Decoding by ffmpeg, held on a short lead: a named demuxer, one open file, a time limit, and an end with ours.
 
-PATIENCE = 60.0  # seconds without a sample, after which it is given up
+PATIENCE, COMPUTED = 60.0, 10.0  # seconds without a sample, and of computing, after which it is given up
 
 _OPTIONS = ["-nostdin", "-hide_banner", "-loglevel", "error", "-protocol_whitelist", "file,pipe"]
 _running: set[subprocess.Popen[bytes]] = set()
 
 
 @contextlib.contextmanager
-def _decode(file: BinaryIO, name: str, demuxer: str, stop: Stop) -> Iterator[Sound]:
-    """Decode an open file by a demuxer of ffmpeg; ``stop`` is asked ten times a second, also while nothing comes."""
+def _decode(name: str, file: BinaryIO, stop: Stop) -> Iterator[Sound]:
+    """Decode an open file by ffmpeg; ``stop`` is asked ten times a second, also while nothing comes."""
+    ending = Path(name).suffix
+    if shutil.which("ffmpeg") is None:
+        known = ending.lower() in FFMPEG_ENDINGS
+        other = "is not audio that can be read (ffmpeg, which reads more, is not installed)"
+        raise FileError(f"{shown(name)}: {f'{ending} files need ffmpeg, which is not installed' if known else other}")
+    demuxer = demuxer_of(file)
+    if demuxer is None:
+        raise FileError(f"{shown(name)}: is not audio that can be read")
     # Linux opens the very file anew, so that ffmpeg can seek in it; "file:" keeps a name from being an option.
     source = "file:/proc/self/fd/0" if sys.platform == "linux" else f"file:{name}"
     wanted = ["-map", "0:a:0", "-vn", "-sn", "-dn", "-c:a", "pcm_f32be", "-f", "au", "pipe:1"]
@@ -366,23 +324,6 @@ def _decode(file: BinaryIO, name: str, demuxer: str, stop: Stop) -> Iterator[Sou
     )  # fmt: skip
     _running.add(process)
     watch = _Watch(process, name, stop)
-    try:
-        yield _stream(process, name, watch)
-    finally:
-        watch.end()
-        process.kill()
-        process.wait()
-        cast(IO[bytes], process.stdout).close()
-        _running.discard(process)
-
-
-def _stream(process: subprocess.Popen[bytes], name: str, watch: _Watch) -> Sound:
-    """An AU stream of big-endian floats, whose header is six words."""
-    header = watch.read(24)
-    if len(header) < 24 or header[:4] != b".snd":
-        raise FileError(f"{shown(name)}: is not audio that can be read")
-    offset, _, _, rate, channels = struct.unpack(">5I", header[4:])
-    watch.read(offset - 24)
 
     def chunks() -> Iterator[Samples]:
         while data := watch.read(chunk_frames(rate) * channels * 4):
@@ -391,7 +332,19 @@ def _stream(process: subprocess.Popen[bytes], name: str, watch: _Watch) -> Sound
         if process.wait() != 0:
             raise _breakage(name)
 
-    return Sound(rate, channels, chunks())
+    try:
+        header = watch.read(24)  # of an AU stream of big-endian floats: six words
+        if len(header) < 24 or header[:4] != b".snd":
+            raise FileError(f"{shown(name)}: is not audio that can be read")
+        offset, _, _, rate, channels = struct.unpack(">5I", header[4:])
+        watch.read(offset - 24)
+        yield Sound(rate, channels, chunks())
+    finally:
+        watch.ended.set()
+        process.kill()
+        process.wait()
+        cast(IO[bytes], process.stdout).close()
+        _running.discard(process)
 
 
 class _Watch:
@@ -399,35 +352,43 @@ class _Watch:
 
     def __init__(self, process: subprocess.Popen[bytes], name: str, stop: Stop) -> None:
         self._process, self._name, self._stop = process, name, stop
-        self._since: float | None = None  # when somebody began to wait for it
-        self._ended = threading.Event()
+        # When somebody began to wait for it, and how much it had computed.
+        self._since: tuple[float, float] | None = None
+        self.ended = threading.Event()
         self._why: Exception | None = None
         threading.Thread(target=self._run, daemon=True, name="fabula-watch").start()
 
     def read(self, size: int) -> bytes:
         """So many bytes of what it writes, or what is left."""
-        self._since = time.monotonic()
+        self._since = time.monotonic(), _computed_seconds(self._process.pid)
         data = cast(IO[bytes], self._process.stdout).read(size)
         self._since = None
         if self._why is not None:
             raise self._why
         return data
 
-    def end(self) -> None:
-        """Watch no more."""
-        self._ended.set()
-
     def _run(self) -> None:
-        while not self._ended.wait(0.1):
+        while not self.ended.wait(0.1):
             since = self._since
             if self._stop():
                 self._why = Stopped()
-            elif since is not None and time.monotonic() - since > PATIENCE:
-                reason = f"takes too long to decode: nothing came for {PATIENCE:.0f} s"
-                self._why = FileError(f"{shown(self._name)}: {reason}")
+            elif since is not None:
+                waited, computed = time.monotonic() - since[0], _computed_seconds(self._process.pid) - since[1]
+                if waited > PATIENCE or computed > COMPUTED:
+                    reason = f"nothing came for {waited:.0f} s, {computed:.0f} s of them computing"
+                    self._why = FileError(f"{shown(self._name)}: takes too long to decode: {reason}")
             if self._why is not None:
                 self._process.kill()
                 return
+
+
+def _computed_seconds(process: int) -> float:
+    """How long a process has computed; 0 where the system does not say."""
+    try:
+        numbers = Path(f"/proc/{process}/stat").read_bytes().rpartition(b")")[2].split()
+        return (int(numbers[11]) + int(numbers[12])) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError):
+        return 0.0
 
 
 @atexit.register
@@ -511,7 +472,7 @@ def measure(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> Audi
     name = os.fspath(path)
 
     def listen(sound: Sound) -> AudioFeatures:
-        meter, ears = Meter(sound.rate, vorbis=sound.vorbis), Ears(sound.rate)
+        meter, ears = Meter(sound.rate, sound.channels, vorbis=sound.vorbis), Ears(sound.rate, sound.channels)
         chunk = None
         try:
             for chunk in sound.chunks:
@@ -529,16 +490,16 @@ def measure(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> Audi
 class Ears:
     """Listens to a stream in one pass: chunks go in, numbers come out."""
 
-    def __init__(self, rate: int) -> None:
-        self.mix, self.width, self.peak = Mix(rate), Width(), Peak(rate)
-        self.spectra, self.pitches = ShortSpectra(self.mix.rate), Pitches(self.mix.rate)
-        self.excerpts = Excerpts(rate)
+    def __init__(self, rate: int, channels: int) -> None:
+        self.mix, self.width, self.peak = heard.Mix(rate), heard.Width(), Peak(rate, channels)
+        self.spectra, self.pitches = heard.ShortSpectra(self.mix.rate), tempo_and_key.Pitches(self.mix.rate)
+        self.excerpts = heard.Excerpts(rate)
 
     def push(self, chunk: Samples) -> None:
         """Take a chunk (frames, channels) into account; it may be overwritten afterwards."""
         self.peak.push(chunk)
         self.width.push(chunk)
-        mono = mix_channels(chunk)
+        mono = heard.mix_channels(chunk)
         self.excerpts.push(mono)
         mixed = self.mix.push(mono)
         self.spectra.push(mixed)
@@ -551,26 +512,27 @@ class Ears:
         start_span, end_span = _ends(spans, self.spectra.span_seconds, sounding, EDGE_SECONDS)
         strength = self.spectra.strengths / max(1, len(onsets))
         beats = (onsets, *_ends(onsets, 1 / rate, sounding, _SECONDS))
-        tempi = [find_tempo(part, rate, strength) for part in beats]
+        tempi = [tempo_and_key.find_tempo(part, rate, strength) for part in beats]
         texture, _ = _ends(spans[:, 3:], self.spectra.span_seconds, sounding, seconds)
-        mix_in, mix_out = find_mix(texture, self.spectra.span_seconds, tempi[0].beats)
-        cents, tuned = tuning(self.pitches.blocks)
-        classes = chroma(self.pitches.blocks, cents)
+        mix_in, mix_out = tempo_and_key.find_mix(texture, self.spectra.span_seconds, tempi[0][0])
+        cents, tuned = tempo_and_key.tuning(self.pitches.blocks)
+        classes = tempo_and_key.chroma(self.pitches.blocks, cents)
         pitches = (classes, *_ends(classes, self.pitches.block_seconds, sounding, _SECONDS))
-        parts: dict[str, float] = dict(zip(HEARD, hear(self.excerpts.samples(), powers).tolist(), strict=True))
+        shares = heard.hear(self.excerpts.samples(), powers)
+        parts: dict[str, float] = dict(zip(heard.HEARD, shares.tolist(), strict=True))
         for part, tempo, notes in zip(("heard_", "start_", "end_"), tempi, pitches, strict=True):
-            key, own = find_key(notes, tuned), part.removeprefix("heard_")
-            parts |= {f"{part}tempo": tempo.beats, f"{own}tempo_confidence": tempo.confidence}
-            parts |= {f"{part}key": key.tonic, f"{part}mode": key.mode, f"{own}key_confidence": key.confidence}
+            key, own = tempo_and_key.find_key(notes, tuned), part.removeprefix("heard_")
+            parts |= {f"{part}tempo": tempo[0], f"{own}tempo_confidence": tempo[1]}
+            parts |= {f"{part}key": key[0], f"{part}mode": key[1], f"{own}key_confidence": key[2]}
         return AudioFeatures(
             duration_ms=1000.0 * seconds,
             loudness=loudness,
             loudness_range=loudness_range(powers),
             true_peak=self.peak.finish(),
             tuning=cents,
-            onset_density=onset_density(onsets, rate),
-            brightness=brightness(spans),
-            bass_share=bass_share(spans),
+            onset_density=tempo_and_key.onset_density(onsets, rate),
+            brightness=heard.brightness(spans),
+            bass_share=heard.bass_share(spans),
             stereo_width=self.width.share(),
             silence_start=sounding.start if sounding.end else seconds,
             silence_end=max(0.0, seconds - sounding.end),
@@ -580,8 +542,8 @@ class Ears:
             mix_out=mix_out,
             start_loudness=sounding.start_loudness,
             end_loudness=sounding.end_loudness,
-            start_brightness=brightness(start_span),
-            end_brightness=brightness(end_span),
+            start_brightness=heard.brightness(start_span),
+            end_brightness=heard.brightness(end_span),
             **parts,
         )
 

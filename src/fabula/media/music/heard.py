@@ -8,7 +8,6 @@ and a ridge on them for each, fitted to what a streaming service says of
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
 from math import gcd
@@ -21,7 +20,7 @@ from scipy.signal import detrend, find_peaks, firwin, resample_poly
 from scipy.signal.windows import hann
 
 from fabula.core.arrays import Floats
-from fabula.media.music.loudness import FLOOR, Samples, level, power
+from fabula.media.music.loudness import Samples, gate, mean_powers
 from fabula.media.music.tracks import bound_share
 
 # The mono mix of a stream at about 11 kHz, on which beats and keys are heard; and how wide the stereo is.
@@ -158,10 +157,10 @@ class ShortSpectra:
     def __init__(self, rate: float) -> None:
         hop = round(rate / _FRAMES_A_SECOND)
         self.rate = rate / hop  # onset strengths per second
+        self.span_seconds = SPAN / self.rate
         self._frames = Frames(WINDOW, hop)
-        bands, self._groups = _bands(rate)
+        self._weights, self._groups = _weights(rate)
         self._last: Samples = np.full((1, _BANDS), _LEAST**_COMPRESSION)
-        self._weights = np.concatenate([_colours(rate), bands], axis=1)  # (bins, 3 + bands)
         self.strengths = 0.0  # the sum over all moments of what sounds at each, in the unit of the onsets
         self._onsets: list[Samples] = []
         self._spans: list[Floats] = []
@@ -197,11 +196,6 @@ class ShortSpectra:
         rest = [self._open.sum(axis=0, keepdims=True).astype(np.float64)] if len(self._open) else []
         return np.concatenate([*self._spans, *rest, np.empty((0, self._open.shape[1]))])
 
-    @property
-    def span_seconds(self) -> float:
-        """How long a span is."""
-        return SPAN / self.rate
-
 
 def brightness(spans: Floats) -> float:
     """The middle of the power spectrum in Hz, 30 to 5300 Hz counted; 0 for silence."""
@@ -215,21 +209,17 @@ def bass_share(spans: Floats) -> float:
     return float(low / power) if power > 1e-12 else 0.0
 
 
-def _bands(rate: float) -> tuple[Samples, Samples]:
-    """Triangles even in mel, (bins, bands); and which group each belongs to, (bands, groups)."""
+def _weights(rate: float) -> tuple[Samples, Samples]:
+    """What each bin counts for power, Hz, bass and bands even in mel, (bins, 3 + bands); groups (bands, groups)."""
     bins = np.fft.rfftfreq(WINDOW, 1 / rate)
+    counted = (bins >= _LOWEST) & (bins <= _HIGHEST)
     shape, mid = _triangles(bins, _LOWEST, min(_HIGHEST, 0.48 * rate), _BANDS)
     nearest = np.abs(bins[:, None] - mid).argmin(axis=0)
     shape[nearest, np.arange(_BANDS)] = np.maximum(shape[nearest, np.arange(_BANDS)], 0.5)  # none stays empty
     member = np.digitize(mid, _EDGES)
     groups = np.eye(GROUPS)[member] / np.maximum(1, np.bincount(member, minlength=GROUPS))
-    return shape.astype(np.float32), groups.astype(np.float32)
-
-
-def _colours(rate: float) -> Samples:
-    bins = np.fft.rfftfreq(WINDOW, 1 / rate)
-    counted = (bins >= _LOWEST) & (bins <= _HIGHEST)
-    return np.stack([counted, counted * bins, counted * (bins < _BASS)], axis=1).astype(np.float32)
+    columns = np.column_stack([counted, counted * bins, counted * (bins < _BASS), shape])
+    return columns.astype(np.float32), groups.astype(np.float32)
 
 
 def _triangles(bins: NDArray[np.floating[Any]], lowest: float, highest: float, count: int) -> tuple[Floats, Floats]:
@@ -276,17 +266,12 @@ class Excerpts:
         chosen = list(range(len(self._kept)))
         if self._count > PIECES:
             chosen = [i * len(self._kept) // (PIECES + 1) for i in range(1, PIECES + 1)]
-        return resample([self._kept[i][1] for i in chosen], self._rate)
-
-
-def resample(mono: Sequence[Samples], rate: int) -> Samples:
-    """Pieces of mono samples, one after the other, at :data:`RATE`."""
-    if rate % RATE == 0:
-        mix = Mix(rate, RATE, cut=0.97)
-        return np.concatenate([*map(mix.push, mono), np.empty(0, np.float32)])
-    shared = gcd(rate, RATE)
-    whole = np.concatenate([*mono, np.empty(0, np.float32)])
-    return np.asarray(resample_poly(whole, RATE // shared, rate // shared), dtype=np.float32)
+        mono, shared = (self._kept[i][1] for i in chosen), gcd(self._rate, RATE)
+        if shared == RATE:
+            mix = Mix(self._rate, RATE, cut=0.97)
+            return np.concatenate([*map(mix.push, mono), np.empty(0, np.float32)])
+        whole = np.concatenate([*mono, np.empty(0, np.float32)])
+        return np.asarray(resample_poly(whole, RATE // shared, self._rate // shared), dtype=np.float32)
 
 
 def hear(mono: Samples, powers: Floats) -> Floats:
@@ -302,25 +287,16 @@ def hear(mono: Samples, powers: Floats) -> Floats:
     return said.shares(np.array([found[name] for name in said.descriptors]) @ said.weights + said.intercepts)
 
 
-def errors() -> dict[str, float]:
-    """The error of each estimate on artists that it was not fitted to: of the share, or of its logarithm.
-
-    >>> sorted(errors())[:2]
-    ['heard_acousticness', 'heard_danceability']
-    """
-    return dict(zip(HEARD, _ridges().errors, strict=True))
-
-
 class _Ridges:
     """The fitted ridge."""
 
-    def __init__(self, said: dict[str, Any]) -> None:
+    def __init__(self) -> None:
+        said = json.loads(files("fabula.media.music").joinpath("heard.json").read_text(encoding="utf-8"))
         heads = [said["heads"][name.removeprefix("heard_")] for name in HEARD]
         self.descriptors: list[str] = said["descriptors"]
         self.weights = np.array([head["weights"] for head in heads]).T  # (20, 6)
         self.intercepts = np.array([head["intercept"] for head in heads])
         self.means = np.array([head["mean"] for head in heads])
-        self.errors: list[float] = [head["error"] for head in heads]
         self._logged = np.array([name.removeprefix("heard_") in said["logged"] for name in HEARD])
         self._offset = said["logged_offset"]
 
@@ -330,9 +306,7 @@ class _Ridges:
         return np.where(self._logged, logged, bound_share(estimates))
 
 
-@lru_cache(maxsize=1)
-def _ridges() -> _Ridges:
-    return _Ridges(json.loads(files("fabula.media.music").joinpath("heard.json").read_text(encoding="utf-8")))
+_ridges = lru_cache(maxsize=1)(_Ridges)
 
 
 def describe(mono: Samples, powers: Floats) -> dict[str, float] | None:
@@ -347,14 +321,24 @@ def describe(mono: Samples, powers: Floats) -> dict[str, float] | None:
     sounding = strength > strength.max() * 1e-3
     sounding = sounding if sounding.sum() >= _FEWEST else np.ones_like(sounding)
     heard = frames if sounding.all() else _Frames(*(rows[sounding] for rows in frames))
+    second, cepstra = int(_FRAMES), scipy.fft.dct(heard.mel, axis=1, norm="ortho")[:, :13]
+    timbre = np.abs(cepstra[second:, 1:] - cepstra[:-second, 1:]).mean() if len(cepstra) > 60 else 0.0
+    pitches = heard.chroma / (heard.chroma.sum(axis=1, keepdims=True) + 1e-9)
+    moves = np.abs(pitches[20:] - pitches[:-20]).sum(axis=1).mean() if len(pitches) > 40 else 0.0
+    # What lasts against what strikes, in dB: medians along time and along frequency.
+    sizes = frames.sizes[: 24 * RATE // _HOP]
+    lasts, strikes, energy = running_median(sizes, 17) ** 2, running_median(sizes.T, 9).T ** 2, sizes**2
+    share = lasts / (lasts + strikes + 1e-9)
     return {
         **_loudness(powers),
         **_colour(heard),
-        **_timbre(heard.mel),
+        "mfcc0": float(cepstra[:, 0].mean()),
+        "timbre_slow": float(timbre),  # how far the next twelve move within a second
         **_pulse(np.maximum(0, np.diff(frames.mel, axis=0))),
         **_syllables(frames.voice),
-        **_pitches(heard.chroma),
-        "harm_perc": _harmonic(frames.sizes[: int(24 * _FRAMES)]),
+        "chroma_peak": float(pitches.max(axis=1).mean()),  # how much one pitch class stands out
+        "chroma_change": float(moves),  # how far they move within half a second
+        "harm_perc": float(10 * np.log10(((energy * share).sum() + 1e-9) / ((energy * (1 - share)).sum() + 1e-9))),
     }
 
 
@@ -403,25 +387,18 @@ class _Bins:
         self.chroma = (pitch[:, np.newaxis] == np.arange(12)).astype(np.float32)
 
 
-@lru_cache(maxsize=1)
-def _bins() -> _Bins:
-    return _Bins()
+_bins = lru_cache(maxsize=1)(_Bins)
 
 
 def _loudness(powers: Floats) -> dict[str, float]:
     """Gated loudness and the range between its 10th and 95th percentile."""
-    short = len(powers) <= 10 * _SHORT
-    if short and len(powers) >= 4:
-        sums = np.concatenate([[0.0], np.cumsum(powers)])
-        blocks = (sums[4:] - sums[:-4]) / 4
+    if 4 <= len(powers) <= 10 * _SHORT:
+        blocks = mean_powers(powers, 4)
     else:
         blocks = powers[: len(powers) // 2 * 2].reshape(-1, 2).mean(axis=1)
-    blocks = blocks[blocks > power(FLOOR)]
-    if not len(blocks):
-        return {"lufs": FLOOR, "lra": 0.0}
-    gated = blocks[blocks > power(max(FLOOR, level(blocks.mean()) - 10))]
-    low, high = np.percentile(10 * np.log10(blocks), [10, 95])
-    return {"lufs": level(gated.mean()), "lra": float(high - low)}
+    blocks, lufs = gate(blocks)
+    low, high = np.percentile(10 * np.log10(blocks), [10, 95]) if len(blocks) else (0.0, 0.0)
+    return {"lufs": lufs, "lra": float(high - low)}
 
 
 def _colour(heard: _Frames) -> dict[str, float]:
@@ -443,14 +420,6 @@ def _quantile(rising: Samples, share: float) -> Samples:
     first = int(place)
     part = np.float32(place - first)
     return np.asarray(rising[:, first] * (1 - part) + rising[:, first + 1] * part)
-
-
-def _timbre(mel: Samples) -> dict[str, float]:
-    """The mean of the first cepstral coefficient, and how far the next twelve move within a second."""
-    cepstra = scipy.fft.dct(mel, axis=1, norm="ortho")[:, :13]
-    second = int(_FRAMES)
-    moves = np.abs(cepstra[second:, 1:] - cepstra[:-second, 1:]).mean() if len(cepstra) > 60 else 0.0
-    return {"mfcc0": float(cepstra[:, 0].mean()), "timbre_slow": float(moves)}
 
 
 def _pulse(rises: Samples) -> dict[str, float]:
@@ -497,21 +466,6 @@ def _syllables(voice: Samples) -> dict[str, float]:
         name: float(np.log(density[(frequency >= low) & (frequency < high)].sum() + 1e-3))
         for name, low, high in (("mod4", 2.5, 6), ("mod8", 6, 10))
     }
-
-
-def _pitches(chroma: Samples) -> dict[str, float]:
-    """How much one pitch class stands out, and how far pitch classes move within half a second."""
-    chroma = chroma / (chroma.sum(axis=1, keepdims=True) + 1e-9)
-    moves = np.abs(chroma[20:] - chroma[:-20]).sum(axis=1).mean() if len(chroma) > 40 else 0.0
-    return {"chroma_peak": float(chroma.max(axis=1).mean()), "chroma_change": float(moves)}
-
-
-def _harmonic(sizes: Samples) -> float:
-    """What lasts against what strikes, in dB: medians along time and along frequency."""
-    lasts, strikes = running_median(sizes, 17) ** 2, running_median(sizes.T, 9).T ** 2
-    share = lasts / (lasts + strikes + 1e-9)
-    energy = sizes**2
-    return float(10 * np.log10(((energy * share).sum() + 1e-9) / ((energy * (1 - share)).sum() + 1e-9)))
 
 
 def running_median(values: Samples, size: int) -> Samples:

@@ -38,7 +38,10 @@ def fma_features(path: str | os.PathLike[str], stop: Stop = lambda: False) -> Fl
     """
     librosa = _librosa()
     name = os.fspath(path)
-    mono, rate = _mono(name, stop)
+    parts, rate = play(name, lambda sound: ([c.mean(axis=1) for c in sound.chunks], sound.rate), stop=stop)
+    if not parts:
+        raise FileError(f"{shown(name)}: has no samples in it")
+    mono = np.concatenate(parts)
     if len(mono) < _SHORTEST * rate:
         raise FileError(f"{shown(name)}: must be at least {_SHORTEST:g} s long; it is {len(mono) / rate:.2f} s")
     if not np.isfinite(mono).all():
@@ -62,14 +65,6 @@ def statistics(curves: NDArray[np.floating]) -> Floats:
     kurtosis = np.where(varies, np.einsum("ij,ij->i", squares, squares) / values.shape[1], 0.0) / scale**2 - 3
     order = [np.median(values, axis=1), values.min(axis=1), values.max(axis=1)]
     return np.stack([mean, np.sqrt(variance), skew, kurtosis, *order], axis=1)
-
-
-def _mono(name: str, stop: Stop) -> tuple[Samples, int]:
-    """All samples, averaged over the channels, and their rate."""
-    parts, rate = play(name, lambda sound: ([c.mean(axis=1) for c in sound.chunks], sound.rate), stop=stop)
-    if not parts:
-        raise FileError(f"{shown(name)}: has no samples in it")
-    return np.concatenate(parts), rate
 
 
 def _curves(librosa: ModuleType, mono: Samples, rate: int, stop: Stop) -> dict[str, NDArray[np.floating]]:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.signal import firwin
 
 from fabula.core.arrays import Floats, Ints
@@ -21,30 +21,12 @@ STATES = 4  # of the filter's two second-order sections
 
 FLOOR = -70.0  # LUFS: the absolute gate, and what silence is said to have
 LOWEST_RATE = 4000  # Hz: below it the high shelf of the K-weighting does not exist
+HIGHEST_RATE = 3_072_000  # Hz: none is higher; what a filter takes grows with it
 
 _OFFSET = -0.691  # dB, so that a 997 Hz sine reads as its level
 _RELATIVE_GATE = 10.0  # dB under the loudness of what passes the absolute gate
 _SURROUND = 1.41
 _STEPS = 2 * ROW  # of 100 ms in a chunk, so that rows fill it
-
-
-def loudness(samples: ArrayLike, rate: int) -> float:
-    """Integrated loudness in LUFS of samples (frames,) or (frames, channels), full scale 1, at a rate of 4000 or more.
-
-    Channels are L, R, C, LFE, Ls, Rs, ... as in WAV files. -70 (the absolute gate) for silence and anything softer.
-    Sound shorter than one block of 400 ms is measured over what there is, without gates.
-
-    >>> t = np.arange(48000) / 48000
-    >>> round(loudness(0.1 * np.sin(2 * np.pi * 997 * t), 48000), 1)
-    -23.0
-    """
-    array = np.asarray(samples, dtype=np.float32)
-    if array.ndim not in (1, 2) or array.size == 0:
-        raise InputError(f"samples must have shape (frames,) or (frames, channels), not empty; got {array.shape}")
-    array, size, meter = array.reshape(len(array), -1), chunk_frames(rate), Meter(rate)
-    for start in range(0, len(array), size):
-        meter.push(array[start : start + size])
-    return meter.loudness()
 
 
 def chunk_frames(rate: int) -> int:
@@ -57,23 +39,21 @@ def chunk_frames(rate: int) -> int:
 class Meter:
     """Measures the integrated loudness of a stream of chunks (frames, channels) of ``chunk_frames(rate)`` but the last.
 
-    A chunk may be overwritten once it was pushed. ``vorbis``: see `channel_weights`.
+    A chunk may be overwritten once it was pushed. ``vorbis``: see `channel_weights`. What is shorter than one block of
+    400 ms is measured over what there is, without gates.
     """
 
-    def __init__(self, rate: int, *, vorbis: bool = False) -> None:
+    def __init__(self, rate: int, channels: int, *, vorbis: bool = False) -> None:
         self.frames = 0
-        self._size, self._step, self._vorbis = chunk_frames(rate), round(rate / 10), vorbis
-        self._rate, self._gains = rate, np.empty(0)
-        self._filter: KFilter | None = None
+        self._size, self._step = chunk_frames(rate), round(rate / 10)
+        self._gains = channel_weights(channels, vorbis=vorbis)
+        self._filter = KFilter(rate, channels, self._size // ROW)
         self._powers: list[Floats] = []
         self._rest = 0.0
 
     def push(self, chunk: Samples) -> None:
         """Take the next chunk of `chunk_frames` frames, of which the last may be shorter; refuses what is no number."""
         frames, channels = chunk.shape
-        if self._filter is None:
-            self._filter = KFilter(self._rate, channels, self._size // ROW)
-            self._gains = channel_weights(channels, vorbis=self._vorbis)
         if frames < self._size:
             chunk = np.concatenate([chunk, np.zeros((self._size - frames, channels), np.float32)])
         step, whole, rest = self._step, frames // self._step, np.zeros(channels)
@@ -96,7 +76,12 @@ class Meter:
 
     def loudness(self) -> float:
         """The loudness in LUFS of all that was pushed."""
-        return _gate(self.powers, self._rest, self.frames, self._step)
+        if self.frames == 0:
+            raise InputError("there are no samples to measure")
+        powers = self.powers
+        if len(powers) < 4:  # shorter than one block: no gates
+            return max(FLOOR, level((powers.sum() * self._step + self._rest) / self.frames))
+        return gate(mean_powers(powers, 4))[1]
 
 
 def channel_weights(channels: int, *, vorbis: bool = False) -> Floats:
@@ -117,19 +102,18 @@ def channel_weights(channels: int, *, vorbis: bool = False) -> Floats:
     return np.array(fronts + surrounds + effects if vorbis else fronts + effects + surrounds)
 
 
-def _gate(powers: Floats, rest: float, frames: int, step: int) -> float:
-    """Loudness from the powers of all steps of 100 ms; `rest` is the energy after the last whole step."""
-    if frames == 0:
-        raise InputError("there are no samples to measure")
-    if len(powers) < 4:  # shorter than one block: no gates
-        return max(FLOOR, level((powers.sum() * step + rest) / frames))
+def mean_powers(powers: Floats, steps: int) -> Floats:
+    """Mean powers of every so many steps that follow each other."""
     sums = np.concatenate([[0.0], np.cumsum(powers)])
-    blocks = (sums[4:] - sums[:-4]) / 4
+    return np.asarray((sums[steps:] - sums[:-steps]) / steps)
+
+
+def gate(blocks: Floats) -> tuple[Floats, float]:
+    """The powers of blocks that pass the absolute gate, and the loudness of what passes both; -70 where none does."""
     blocks = blocks[blocks > power(FLOOR)]
     if not len(blocks):
-        return FLOOR
-    blocks = blocks[blocks > power(level(blocks.mean()) - _RELATIVE_GATE)]
-    return level(blocks.mean())
+        return blocks, FLOOR
+    return blocks, level(blocks[blocks > power(level(blocks.mean()) - _RELATIVE_GATE)].mean())
 
 
 def level(power: float) -> float:
@@ -178,8 +162,7 @@ def loudness_range(powers: Floats) -> float:
     """LU between the 10th and the 95th percentile of the loudness of 3 s, gated: EBU Tech 3342."""
     if len(powers) < _WINDOW:
         return 0.0
-    sums = np.concatenate([[0.0], np.cumsum(powers)])
-    short = np.maximum(0.0, sums[_WINDOW:] - sums[:-_WINDOW]) / _WINDOW
+    short = mean_powers(powers, _WINDOW)
     short = short[short >= power(FLOOR)]
     if not len(short):
         return 0.0
@@ -234,17 +217,15 @@ class Peak:
     samples: of the other blocks no row is looked at.
     """
 
-    def __init__(self, rate: int) -> None:
+    def __init__(self, rate: int, channels: int) -> None:
         self._times = 4 if rate < 80000 else 2 if rate < 160000 else 1
         self._product = _product(self._times)
-        self._before: Samples | None = None
+        self._before: Samples = np.zeros((channels, _TAPS), np.float32)
         self.highest = 0.0
 
     def push(self, chunk: Samples) -> None:
         """Take a chunk (frames, channels) into account."""
         samples = np.ascontiguousarray(chunk.T)
-        if self._before is None:
-            self._before = np.zeros((len(samples), _TAPS), np.float32)
         whole = (samples.shape[1] - _TAPS) // _BLOCK * _BLOCK
         seam = np.concatenate([self._before, samples[:, : _TAPS + _ROW] if whole > 0 else samples], axis=1)
         done = self._look(seam, _ROW)
@@ -254,9 +235,8 @@ class Peak:
 
     def finish(self) -> float:
         """The peak in dBTP, once all chunks were pushed."""
-        if self._before is not None:  # the last samples have their followers now: silence
-            silence = np.zeros((len(self._before), _TAPS + _ROW), np.float32)
-            self._look(np.concatenate([self._before, silence], axis=1), _ROW)
+        silence = np.zeros((len(self._before), _TAPS + _ROW), np.float32)  # follows the last samples
+        self._look(np.concatenate([self._before, silence], axis=1), _ROW)
         return max(LOWEST, 20 * float(np.log10(self.highest))) if self.highest > 0 else LOWEST
 
     def _look(self, samples: Samples, size: int) -> int:
@@ -334,7 +314,9 @@ class KFilter:
         self._weighting = _k_weighting(rate, rows)
         self._state = np.zeros((channels, STATES))
         block = rows // 4 if rows % 4 == 0 else rows // 2  # 16 or 32 steps
-        batch = _divisor(block, _PRODUCT // (ROW * (ROW + STATES)))
+        most = _PRODUCT // (ROW * (ROW + STATES))
+        divisor = max(d for d in range(1, most + 1) if block % d == 0)
+        batch = divisor if divisor >= 16 else block  # not a tiny one
         self._known = np.empty((block // batch, batch, ROW + STATES), np.float32)  # each row, and the state before it
         self._weighted = np.empty((block // batch, batch, ROW), np.float32)
 
@@ -381,7 +363,12 @@ def _recurrence(weighting: _Weighting, level: int, inputs: AnyFloats, first: Flo
 @lru_cache(maxsize=8)
 def _k_weighting(rate: int, rows: int) -> _Weighting:
     """The filter's matrices for chunks of so many rows, from ``s' = A s + b x`` and ``y = c s + d x``."""
-    A, b, c, d = _state_space(rate)
+    # The high shelf followed by the high pass as one system of four states.
+    (b1, a1), (b2, a2) = sections(rate)
+    A1, A2 = np.array([[-a1[0], 1.0], [-a1[1], 0.0]]), np.array([[-a2[0], 1.0], [-a2[1], 0.0]])
+    in1, in2, first = b1[1:] - a1 * b1[0], b2[1:] - a2 * b2[0], np.array([1.0, 0.0])
+    A = np.block([[A1, np.zeros((2, 2))], [np.outer(in2, first), A2]])
+    b, c, d = np.concatenate([in1, in2 * b1[0]]), np.concatenate([first * b2[0], first]), float(b1[0] * b2[0])
     powers = [np.linalg.matrix_power(A, k) for k in range(ROW + 1)]
     response = np.array([d, *(c @ powers[k] @ b for k in range(ROW - 1))])
     lag = np.arange(ROW)[None, :] - np.arange(ROW)[:, None]  # of output j behind input i
@@ -410,16 +397,6 @@ def _group(advance: Floats, dtype: type[np.floating[Any]]) -> _Group:
     return _Group(*(matrix.astype(dtype) for matrix in matrices))
 
 
-def _state_space(rate: int) -> tuple[Floats, Floats, Floats, float]:
-    """The high shelf followed by the high pass as one system of four states."""
-    (b1, a1), (b2, a2) = sections(rate)
-    A1, A2 = np.array([[-a1[0], 1.0], [-a1[1], 0.0]]), np.array([[-a2[0], 1.0], [-a2[1], 0.0]])
-    in1, in2 = b1[1:] - a1 * b1[0], b2[1:] - a2 * b2[0]
-    first = np.array([1.0, 0.0])
-    A = np.block([[A1, np.zeros((2, 2))], [np.outer(in2, first), A2]])
-    return A, np.concatenate([in1, in2 * b1[0]]), np.concatenate([first * b2[0], first]), float(b1[0] * b2[0])
-
-
 def sections(rate: int) -> list[tuple[Floats, Floats]]:
     """Numerators (3,) and denominators (2,), without the leading 1, of BS.1770's two filters at any rate.
 
@@ -432,10 +409,3 @@ def sections(rate: int) -> list[tuple[Floats, Floats]]:
     k, q = np.tan(np.pi * 38.13547087602444 / rate), 0.5003270373238773
     scale = 1 + k / q + k * k
     return [(shelf, shelf_poles), (np.array([1.0, -2.0, 1.0]), np.array([2 * (k * k - 1), 1 - k / q + k * k]) / scale)]
-
-
-@lru_cache(maxsize=64)
-def _divisor(number: int, limit: int) -> int:
-    """The largest divisor within the limit; the number itself where that would be a tiny one."""
-    best = max(d for d in range(1, limit + 1) if number % d == 0)
-    return best if best >= 16 else number

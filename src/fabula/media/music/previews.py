@@ -5,15 +5,13 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import stat
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.core.arrays import Floats
-from fabula.core.files import open_file
+from fabula.core.files import open_file, read_bytes, split_stretch
 from fabula.errors import FileError, shown
 from fabula.media.children import shield
 from fabula.media.extraction import extract_one
@@ -37,43 +35,32 @@ def wave_of(path: str, stop: Stop = lambda: False) -> Wave:
 
 def _row(path: str, stop: Stop) -> NDArray[np.float64]:
     """Lows, highs, and begin, end and length in seconds: shape (2 PARTS + 3,)."""
-    return play(path, lambda sound: _draw(path, sound), stop=stop)
+
+    def draw(sound: Sound) -> NDArray[np.float64]:
+        lows, highs, frames, first, last = list[Samples](), list[Samples](), 0, -1, -1
+        for chunk in sound.chunks:
+            starts = np.arange(0, len(chunk), _STEP)
+            lows.append(np.minimum.reduceat(chunk.min(axis=1), starts))
+            highs.append(np.maximum.reduceat(chunk.max(axis=1), starts))
+            loud = np.flatnonzero(np.abs(chunk).max(axis=1) > SILENCE)
+            if len(loud):
+                first, last = frames + int(loud[0]) if first < 0 else first, frames + int(loud[-1])
+            frames += len(chunk)
+        if not frames:
+            raise FileError(f"{shown(path)}: has no samples in it")
+        parts = _reduce(np.concatenate(lows), np.minimum), _reduce(np.concatenate(highs), np.maximum)
+        edges = np.array([max(0, first), last + 1, frames]) / sound.rate
+        return np.concatenate([*(np.clip(part, -1, 1).astype(np.float64) for part in parts), edges])
+
+    return play(path, draw, stop=stop)
 
 
-def _draw(path: str, sound: Sound) -> NDArray[np.float64]:
-    lows: list[Floats] = []
-    highs: list[Floats] = []
-    frames, first, last = 0, -1, -1
-    for chunk in sound.chunks:
-        low, high = _extremes(chunk)
-        lows.append(low)
-        highs.append(high)
-        loud = np.flatnonzero(np.abs(chunk).max(axis=1) > SILENCE)
-        if len(loud):
-            first, last = frames + int(loud[0]) if first < 0 else first, frames + int(loud[-1])
-        frames += len(chunk)
-    if not frames:
-        raise FileError(f"{shown(path)}: has no samples in it")
-    parts = _reduce(np.concatenate(lows), np.minimum), _reduce(np.concatenate(highs), np.maximum)
-    edges = np.array([max(0, first), last + 1, frames]) / sound.rate
-    return np.concatenate([*parts, edges])
-
-
-def _extremes(chunk: Samples) -> tuple[Floats, Floats]:
-    """Smallest and largest value over the channels in steps of frames: two arrays of ceil(frames / _STEP)."""
-    starts = np.arange(0, len(chunk), _STEP)
-    low, high = chunk.min(axis=1), chunk.max(axis=1)
-    least, most = np.minimum.reduceat(low, starts), np.maximum.reduceat(high, starts)
-    return np.clip(least, -1, 1).astype(np.float64), np.clip(most, -1, 1).astype(np.float64)
-
-
-def _reduce(values: Floats, ufunc: np.ufunc) -> Floats:
+def _reduce(values: Samples, ufunc: np.ufunc) -> Samples:
     """Values in `PARTS` parts of equal length, each as its extreme; few values are spread."""
     edges = np.linspace(0, len(values), PARTS, endpoint=False).astype(np.intp)
     if len(values) < PARTS:
         return values[edges]
-    parts: Floats = ufunc.reduceat(values, edges)
-    return parts
+    return np.asarray(ufunc.reduceat(values, edges))
 
 
 _NAMES = tuple(f"{name}{k}" for name in ("low", "high") for k in range(PARTS))
@@ -94,12 +81,28 @@ def cover_of(path: str, size: int = 0) -> Cover | None:
     What says it is a picture is believed by its first bytes alone: JPEG, PNG, GIF or WebP. Links beside the file are
     not followed.
     """
-    found: Cover | None = shield(_find_cover, path)
+    found: Cover | None = shield(_find_cover, split_stretch(path)[0])
     return found
 
 
 def _find_cover(path: str) -> Cover | None:
-    return _from_tags(path) or _beside(Path(path))
+    """The picture in the tags, else that in the folder which is called as covers are."""
+    import tinytag
+
+    with contextlib.suppress(Exception), open_file(path) as opened:  # of a broken file there is none
+        bounded: Any = Bounded(opened)
+        found: Any = tinytag.TinyTag.get(file_obj=bounded, filename=path, duration=False, image=True).images.any
+        cover = None if found is None else _check_cover(bytes(found.data or b""))
+        if cover is not None:
+            return cover
+    folder = Path(path).parent
+    with contextlib.suppress(OSError, FileError):
+        names = {name.lower(): name for name in os.listdir(folder)}  # noqa: PTH208 - names, nothing else
+        wanted = (f"{stem}{ending}" for stem in _BESIDE for ending in _ENDINGS)
+        file = next((folder / names[name] for name in wanted if name in names), None)
+        if file is not None and not file.is_symlink():
+            return _check_cover(read_bytes(file, most=MOST_BYTES))
+    return None
 
 
 def picture_type(data: bytes) -> str | None:
@@ -111,39 +114,6 @@ def picture_type(data: bytes) -> str | None:
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "image/webp"
     return next((kind for magic, kind in _MAGIC if data.startswith(magic)), None)
-
-
-def _from_tags(path: str) -> Cover | None:
-    import tinytag
-
-    try:
-        with open_file(path) as file:
-            bounded: Any = Bounded(file)
-            tag = tinytag.TinyTag.get(file_obj=bounded, filename=path, duration=False, image=True)
-        found: Any = tag.images.any
-    except Exception:  # whatever a broken file does to the reader of tags, it only means that there is no picture
-        return None
-    return None if found is None else _check_cover(bytes(found.data or b""))
-
-
-def _beside(path: Path) -> Cover | None:
-    """The picture in the folder that is called as covers are."""
-    with contextlib.suppress(OSError):
-        names = {name.lower(): name for name in os.listdir(path.parent)}  # noqa: PTH208 - names, nothing else
-        for wanted in (f"{stem}{ending}" for stem in _BESIDE for ending in _ENDINGS):
-            if wanted in names:
-                return _check_cover(_read(path.parent / names[wanted]))
-    return None
-
-
-def _read(path: Path) -> bytes:
-    """A file that is no link and not too large; nothing where it is."""
-    if path.is_symlink():
-        return b""
-    with open_file(path) as opened:
-        status = os.fstat(opened.fileno())
-        regular = stat.S_ISREG(status.st_mode) and status.st_size <= MOST_BYTES
-        return opened.read(MOST_BYTES + 1) if regular else b""
 
 
 def _check_cover(data: bytes) -> Cover | None:

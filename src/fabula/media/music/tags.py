@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -65,12 +66,6 @@ def track_number(item: Item) -> tuple[float, float] | None:
     return (float(item.details.get("disc") or 1), float(track)) if track else None
 
 
-def common_title(items: Sequence[Item]) -> str:
-    """The album that all items come from, or ""."""
-    albums = {str(item.details.get("album", "")) for item in items}
-    return albums.pop() if len(albums) == 1 else ""
-
-
 def key_and_mode(text: str) -> tuple[int, int] | None:
     """Key (0 for C to 11 for B) and mode (1 major, 0 minor) of a key tag; None when it names no key.
 
@@ -81,20 +76,15 @@ def key_and_mode(text: str) -> tuple[int, int] | None:
     """
     for part in re.split(r"[/|,;()]|\s-\s", text):
         wheel, note = _WHEEL.fullmatch(part.strip()), _NOTE.fullmatch(part.strip())
-        if wheel:
-            return _on_wheel(int(wheel[1]), wheel[2].upper())
+        if wheel:  # Camelot's A and B, Open Key's m and d: each hour is a fifth above the one before
+            side = wheel[2].upper()
+            hour = int(wheel[1]) - (8 if side in "AB" else 1)  # from where C major and A minor stand
+            return ((0 if side in "BD" else 9) + 7 * hour) % 12, int(side in "BD")
         if note:
             minor = note[3] == "m" or (note[3] or "").lower() in ("min", "minor", "moll")
             accidental = _ACCIDENTALS[(note[2] or "")[:1].lower()]
             return (_STEPS[note[1].upper()] + accidental) % 12, 0 if minor else 1
     return None
-
-
-def _on_wheel(hour: int, side: str) -> tuple[int, int]:
-    """Camelot's A and B, Open Key's m and d: each hour is a fifth above the one before."""
-    major = side in "BD"
-    first = 8 if side in "AB" else 1  # where C major and A minor stand
-    return ((0 if major else 9) + 7 * (hour - first)) % 12, int(major)
 
 
 def _tags(file: str) -> dict[str, Any]:
@@ -106,13 +96,25 @@ def _tags(file: str) -> dict[str, Any]:
     except Exception:  # whatever a broken file does to the reader of tags, it only means that there are none
         return {}
     duration = 1000 * tag.duration if tag.duration else None
-    known = {"album": tag.album, "track": tag.track, "disc": tag.disc, "duration_ms": duration}
-    known |= {"isrc": _other(tag, "isrc"), "composer": tag.composer}
-    texts = {"title": tag.title, "artist": tag.artist or tag.albumartist}
-    found = {name: _clean(value) for name, value in {**texts, **known}.items() if value}
-    found |= _tempo(_other(tag, "bpm")) | _key(_other(tag, "initial_key"))
-    found |= _r128_gain(_other(tag, "r128_track_gain")) | _gain(_other(tag, *_GAIN))
-    return found | _recording(_other(tag, *_RECORDING))
+    said: dict[str, Any] = {"title": tag.title, "artist": tag.artist or tag.albumartist, "album": tag.album}
+    said |= {"track": tag.track, "disc": tag.disc, "duration_ms": duration, "isrc": _other(tag, "isrc")}
+    said["composer"] = tag.composer
+    found: dict[str, Any] = {}
+    for name, value in said.items():  # some writers leave zeros and line ends in texts
+        if value:
+            found[name] = shown(" ".join(value.replace("\0", " ").split())) if isinstance(value, str) else value
+    with suppress(ValueError):
+        beats = float(_other(tag, "bpm").replace(",", "."))
+        found |= {"tempo": beats} if _SLOWEST <= beats <= _FASTEST else {}
+    key = key_and_mode(_other(tag, "initial_key"))
+    found |= {"key": key[0], "mode": key[1]} if key else {}
+    opus = _other(tag, "r128_track_gain")  # 1/256 dB to -23 LUFS
+    for text in (f"{int(opus) / 256 + 5:.2f}" if re.fullmatch(r"[-+]?\d+", opus) else "", _other(tag, *_GAIN)):
+        gain = re.fullmatch(r"([-+]?\d+(?:[.,]\d+)?)\s*(?:dB)?", text, re.IGNORECASE)
+        decibels = float(gain[1].replace(",", ".")) if gain else math.nan
+        found |= {"replaygain": decibels} if abs(decibels) <= _MOST_GAIN else {}
+    recording = _other(tag, *_RECORDING)
+    return found | ({"musicbrainz": recording.lower()} if _UUID.fullmatch(recording) else {})
 
 
 def _other(tag: Any, *names: str) -> str:
@@ -120,40 +122,6 @@ def _other(tag: Any, *names: str) -> str:
     fields = getattr(tag, "other", None) or {}
     values = next((fields[name] for name in names if fields.get(name)), [""])
     return str(values[0]).replace("\0", " ").strip()
-
-
-def _tempo(text: str) -> dict[str, float]:
-    try:
-        beats = float(text.replace(",", "."))
-    except ValueError:
-        return {}
-    return {"tempo": beats} if math.isfinite(beats) and _SLOWEST <= beats <= _FASTEST else {}
-
-
-def _key(text: str) -> dict[str, int]:
-    found = key_and_mode(text)
-    return {"key": found[0], "mode": found[1]} if found else {}
-
-
-def _gain(text: str) -> dict[str, float]:
-    found = re.fullmatch(r"([-+]?\d+(?:[.,]\d+)?)\s*(?:dB)?", text, re.IGNORECASE)
-    gain = float(found[1].replace(",", ".")) if found else math.nan
-    return {"replaygain": gain} if abs(gain) <= _MOST_GAIN else {}
-
-
-def _r128_gain(text: str) -> dict[str, float]:
-    """What Opus files have: 1/256 dB to -23 LUFS."""
-    whole = re.fullmatch(r"[-+]?\d+", text)
-    return _gain(f"{int(text) / 256 + 5:.2f}") if whole else {}
-
-
-def _recording(text: str) -> dict[str, str]:
-    return {"musicbrainz": text.lower()} if _UUID.fullmatch(text) else {}
-
-
-def _clean(value: Any) -> Any:
-    """Text from tags without the zeros and line ends some writers leave in it."""
-    return shown(" ".join(value.replace("\0", " ").split())) if isinstance(value, str) else value
 
 
 # Writing track and disc numbers and ReplayGain into files, with mutagen (extra ``tags``).
@@ -167,30 +135,22 @@ def write_numbers(path: Path, track: tuple[int, int], disc: tuple[int, int] | No
     Nothing else changes. A FileError where the file has no tags that can be written.
     """
     numbers = {"tracknumber": track} | ({} if disc is None else {"discnumber": disc})
-
-    def write(file: Any) -> None:
+    with _open_tags(path, easy=True) as file:
         for name, (number, of) in numbers.items():
             _set(file, name, number, of)
-
-    _change_tags(path, write, easy=True)
 
 
 def write_gain(path: Path, index: int, collection: Collection) -> None:
     """Write the ReplayGain 2.0 of a track into a file: gain to -18 LUFS and peak; nothing else changes."""
     peak = 10 ** (float(column(collection, "true_peak")[index]) / 20)
-    fields = {
-        "REPLAYGAIN_TRACK_GAIN": f"{track_gains(collection)[0][index]:.2f} dB",
-        "REPLAYGAIN_TRACK_PEAK": f"{peak:.6f}",
-    }
-
-    def write(file: Any) -> None:
-        for name, text in fields.items():
-            _set_own(file, name, text)
-
-    _change_tags(path, write, easy=False)
+    with _open_tags(path, easy=False) as file:
+        _set_own(file, "REPLAYGAIN_TRACK_GAIN", f"{track_gains(collection)[0][index]:.2f} dB")
+        _set_own(file, "REPLAYGAIN_TRACK_PEAK", f"{peak:.6f}")
 
 
-def _change_tags(path: Path, write: Callable[[Any], None], *, easy: bool) -> None:
+@contextmanager
+def _open_tags(path: Path, *, easy: bool) -> Iterator[Any]:
+    """The tags of a file, which are saved in the end."""
     mutagen = import_extra("mutagen", extra="tags", purpose="writing tags into files")
     try:
         file = mutagen.File(path, easy=easy)
@@ -198,7 +158,7 @@ def _change_tags(path: Path, write: Callable[[Any], None], *, easy: bool) -> Non
             raise FileError(f"{shown(path)}: has no tags that can be written")
         if file.tags is None:
             file.add_tags()
-        write(file)
+        yield file
         file.save()
     except (mutagen.MutagenError, OSError) as error:
         raise FileError(f"{shown(path)}: its tags cannot be written ({shown(str(error))})") from error
@@ -245,12 +205,13 @@ _ISRC = re.compile(r"[A-Z]{2}-?[A-Z0-9]{3}-?\d\d-?\d{5}")
 
 @dataclass(frozen=True)
 class Cue:
-    """One track of a sheet: its side and its number there, both from 0, and when it begins on that side, in seconds."""
+    """One track of a sheet: its side and number there, both from 0, when it begins on that side, and its seconds."""
 
     side: int
     number: int
     item: Item
     begins: float
+    length: float
 
 
 def cues(collection: Collection, sides: Sequence[int], gap: float) -> list[Cue]:
@@ -267,8 +228,9 @@ def cues(collection: Collection, sides: Sequence[int], gap: float) -> list[Cue]:
     start = 0
     for side, size in enumerate(sides or (len(collection),)):
         items = collection.items[start : start + size]
-        begins = begin_times([item.length or 0.0 for item in items], gap)
-        found += [Cue(side, k, item, when) for k, (item, when) in enumerate(zip(items, begins, strict=True))]
+        lengths = [item.length or 0.0 for item in items]
+        rows = zip(items, begin_times(lengths, gap), lengths, strict=True)
+        found += [Cue(side, number, *row) for number, row in enumerate(rows)]
         start += size
     return found
 
@@ -318,7 +280,7 @@ def write_labels(collection: Collection, target: Path, sides: Sequence[int], gap
     found = cues(collection, sides, gap)
     for cue, after in zip(found, [*found[1:], None], strict=True):
         begins = start + cue.begins
-        ends = begins + (cue.item.length or 0.0)
+        ends = begins + cue.length
         lines.append(f"{begins:.6f}\t{ends:.6f}\t{_one_line(cue.item.label)}\n")
         start = ends if after is not None and after.side != cue.side else start
     return write_whole(target, "".join(lines))
@@ -331,14 +293,10 @@ def write_times(collection: Collection, target: Path, sides: Sequence[int], gap:
     """
     lines = ["SIDE\tTRK\tINDEX 1\tLENGTH\tISRC\tTITLE\tPERFORMER\n"]
     for cue in cues(collection, sides, gap):
-        said = (
-            side_name(cue.side),
-            f"{cue.number + 1:02d}",
-            clock_frames(cue.begins),
-            clock_frames(cue.item.length or 0.0),
-        )
-        isrc = _cd_texts(cue.item).get("isrc", "")
-        lines.append("\t".join(map(_one_line, (*said, isrc, cue.item.label, cue.item.artist))) + "\n")
+        times = map(clock_frames, (cue.begins, cue.length))
+        said = (_cd_texts(cue.item).get("isrc", ""), cue.item.label, cue.item.artist)
+        row = (side_name(cue.side), f"{cue.number + 1:02d}", *times, *map(_one_line, said))
+        lines.append("\t".join(row) + "\n")
     return write_whole(target, "".join(lines))
 
 
@@ -349,17 +307,15 @@ def write_timing(collection: Collection, target: Path, sides: Sequence[int], gap
     lines = [collection.title or "Timing", between, ""]
     for side in range(len(sides) or 1):
         here = [cue for cue in found if cue.side == side]
-        whole = max(cue.begins + (cue.item.length or 0.0) for cue in here)
+        whole = max(cue.begins + cue.length for cue in here)
         lines.append(f"Side {side_name(side)}, {as_clock(whole, digits=1)}" if sides else f"in all {as_clock(whole)}")
-        lines += [_time_line(cue, sided=bool(sides)) for cue in here] + [""]
+        for cue in here:
+            label = f"{side_name(side) if sides else ''}{cue.number + 1}"
+            begins, length = as_clock(cue.begins, digits=1), as_clock(cue.length, digits=1)
+            made = f"{cue.item.artist} - " if cue.item.artist else ""
+            lines.append(f"{label:>4}  {begins:>9}  {length:>8}  {_one_line(made + cue.item.label)}")
+        lines.append("")
     return write_whole(target, "\n".join(lines))
-
-
-def _time_line(cue: Cue, *, sided: bool) -> str:
-    label = f"{side_name(cue.side) if sided else ''}{cue.number + 1}"
-    made = f"{cue.item.artist} - " if cue.item.artist else ""
-    length = as_clock(cue.item.length or 0.0, digits=1)
-    return f"{label:>4}  {as_clock(cue.begins, digits=1):>9}  {length:>8}  {_one_line(made + cue.item.label)}"
 
 
 def clock_frames(seconds: float) -> str:

@@ -5,7 +5,6 @@ of it, and how they answer each other there, as kick, snare and hats do, by a sm
 whose tempo is written down.
 """
 
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
@@ -13,6 +12,7 @@ import numpy as np
 import scipy.fft
 from safetensors.numpy import load
 from scipy.ndimage import uniform_filter1d
+from scipy.special import softmax
 
 from fabula.core.arrays import Floats, Ints
 from fabula.media.music.heard import Frames, square_sizes
@@ -21,19 +21,14 @@ from fabula.media.music.loudness import Samples
 # What was learned from rendered pieces: ``benchmarks/learn_ears.py`` writes the file.
 
 
-def weights_of(name: str) -> Floats:
-    """An array by name."""
-    return _arrays()[name]
-
-
 @lru_cache(maxsize=1)
-def _arrays() -> dict[str, Floats]:
+def weights() -> dict[str, Floats]:
+    """The arrays by name."""
     data = files(__package__).joinpath("ears.safetensors").read_bytes()
     return {name: np.asarray(array, dtype=np.float64) for name, array in load(data).items()}
 
 
 TEMPI = 36.0 * 1.01 ** np.arange(196)  # beats per minute that are judged, 36 to 250
-NO_TEMPO = 0.0
 
 _SEGMENT = 12.0  # s over which repetition is measured
 _OVERLAP = 4  # segments begin every fourth of one
@@ -51,30 +46,24 @@ _FEWEST = 2.0  # s of onsets below which there is nothing to repeat
 _ENOUGH = 8.0  # s below which a tempo is less sure
 
 
-@dataclass(frozen=True)
-class Tempo:
-    """Beats per minute, 0 where none are heard, and how likely that is right, 0 to 1."""
+def find_tempo(onsets: Floats, rate: float, strength: float) -> tuple[float, float]:
+    """Beats per minute, 0 where none are heard, and how likely that is right, 0 to 1.
 
-    beats: float
-    confidence: float
-
-
-def find_tempo(onsets: Floats, rate: float, strength: float) -> Tempo:
-    """The tempo of onsets (moments, 3), as `ShortSpectra` gives them, at a rate of moments per second.
-
-    ``strength``: what sounds at a moment, on average; onsets far below it are no beats.
+    Of onsets (moments, 3), as `ShortSpectra` gives them, at a rate of moments per second. ``strength``: what sounds at
+    a moment, on average; onsets far below it are no beats.
     """
     if len(onsets) < _FEWEST * rate or not onsets.max() > _FAINTEST:
-        return Tempo(NO_TEMPO, 0.0)
+        return 0.0, 0.0
     repeats, frequencies = repetition(onsets, rate)
-    shares = _shares(_tempo_scores(repeats, frequencies, rate, onsets))
+    features, learned = tempo_features(repeats, frequencies, rate, onsets), weights()
+    shares = softmax(np.maximum(0, features @ learned["tempo.inner"] + learned["tempo.bias"]) @ learned["tempo.outer"])
     merged = np.convolve(shares, np.ones(7), mode="same")  # candidates within 3 % speak for each other
     best = TEMPI[int(merged.argmax())]
     near = np.abs(np.log(TEMPI / best)) < np.log(_CLOSE)
-    clear = min(1.0, _clarity(repeats[0], rate, best) / weights_of("tempo.clear").item())
+    clear = min(1.0, clarity(repeats[0], rate, best) / learned["tempo.clear"].item())
     lively = min(1.0, float(np.quantile(onsets.sum(axis=1), 0.99)) / (_LIVELY * max(strength, _FAINTEST)))
     enough = min(1.0, len(onsets) / (_ENOUGH * rate))
-    return Tempo(_refine(repeats[0], rate, best), float(shares[near].sum()) * clear * lively * enough)
+    return _refine(repeats[0], rate, best), float(shares[near].sum()) * clear * lively * enough
 
 
 def onset_density(onsets: Floats, rate: float) -> float:
@@ -96,7 +85,9 @@ def repetition(onsets: Floats, rate: float) -> tuple[Floats, Floats]:
     rate, shape (4, frequencies), 1 on average. Measured in segments of 12 s that overlap by three quarters. Each counts
     by the root of its energy, so that no loud part speaks for the whole, and where the first begins matters little.
     """
-    lively = _lively(np.concatenate([onsets.sum(axis=1)[np.newaxis], onsets.T]), rate)
+    smooth = np.stack([_smooth(row) for row in (onsets.sum(axis=1), *onsets.T)])
+    wide = min(smooth.shape[1], int(rate) | 1)
+    lively = np.asarray(smooth - uniform_filter1d(smooth, wide, axis=1, mode="nearest"), dtype=np.float32)
     size = min(lively.shape[1], round(_SEGMENT * rate))
     segments = np.lib.stride_tricks.sliding_window_view(lively, size, axis=1)[:, :: max(1, size // _OVERLAP)]
     lags, longest = min(round(_LONGEST * rate) + 2, size), round(_LONGEST * rate) + 2
@@ -107,8 +98,8 @@ def repetition(onsets: Floats, rate: float) -> tuple[Floats, Floats]:
         likeness[:, :lags] += more[0]
         strength += more[1]
     likeness[:, :lags] /= np.maximum(0.25, 1 - np.arange(lags) / size)
-    own = np.maximum(likeness[:4, :1], 1e-12)
-    likeness /= np.concatenate([own, _between(own)])
+    own = np.maximum(likeness[:4, :1], 1e-12)  # and the geometric mean of what the two of a pair have
+    likeness /= np.concatenate([own, np.sqrt(np.stack([own[a] * own[b] for a, b in _PAIRS]))])
     return likeness, strength / np.maximum(strength.mean(axis=1, keepdims=True), 1e-12)
 
 
@@ -126,17 +117,8 @@ def _repeats(segments: Samples, length: int, lags: int) -> tuple[Floats, Floats]
     return likeness, (strength / mean).sum(axis=1, dtype=np.float64)
 
 
-def _between(own: Floats) -> Floats:
-    """The geometric mean of what two parts have, for each pair."""
-    return np.asarray(np.sqrt(np.stack([own[a] * own[b] for a, b in _PAIRS])))
-
-
-def tempo_scores(onsets: Floats, rate: float) -> Floats:
-    """What every tempo is judged by: shape (tempi, features)."""
-    return _tempo_scores(*repetition(onsets, rate), rate, onsets)
-
-
-def _tempo_scores(likeness: Floats, strength: Floats, rate: float, onsets: Floats) -> Floats:
+def tempo_features(likeness: Floats, strength: Floats, rate: float, onsets: Floats) -> Floats:
+    """What every tempo is judged by, shape (tempi, features), from the `repetition` of onsets."""
     beat = 60 / TEMPI
     per_beat = np.log2(np.maximum(0.05, onset_density(onsets, rate)) * beat)
     mean = np.maximum(onsets.mean(axis=0), 1e-12)  # how much of it is in each part, and how sharply
@@ -166,26 +148,11 @@ def _read(rows: Floats, rate: float, at: Floats) -> Floats:
     return np.where(part <= 1, read, 0.0).reshape(-1, at.shape[1])
 
 
-def _shares(features: Floats) -> Floats:
-    """How likely each tempo is."""
-    inner = np.maximum(0, features @ weights_of("tempo.inner") + weights_of("tempo.bias"))
-    scores = inner @ weights_of("tempo.outer")
-    weights = np.exp(scores - scores.max())
-    return np.asarray(weights / weights.sum())
-
-
-def _lively(both: Floats, rate: float) -> Samples:
-    """Onsets with their slow changes taken out: shape (4, moments)."""
-    smooth = np.stack([_smooth(row) for row in both])
-    wide = min(both.shape[1], int(rate) | 1)
-    return np.asarray(smooth - uniform_filter1d(smooth, wide, axis=1, mode="nearest"), dtype=np.float32)
-
-
 def _smooth(values: Floats) -> Floats:
     return np.convolve(values, (0.25, 0.5, 0.25), mode="same") if len(values) > 2 else values
 
 
-def _clarity(likeness: Floats, rate: float, tempo: float) -> float:
+def clarity(likeness: Floats, rate: float, tempo: float) -> float:
     """The clearest repetition at one to four beats."""
     lags = np.arange(len(likeness)) / rate
     return float(max(np.interp(60 / tempo * m, lags, likeness, right=0.0) for m in (1, 2, 3, 4)))
@@ -246,38 +213,24 @@ _TUNED = 0.12  # pitches that keep less to a scale say less of a key
 _CLASSES = 3.0  # pitch classes besides the first that a key needs
 
 
-@dataclass(frozen=True)
-class Key:
-    """A key, 0 for C to 11 for B; its mode, 1 for major and 0 for minor; and how likely that is right, 0 to 1."""
+def find_key(classes: Floats, tuned: float) -> tuple[int, int, float]:
+    """The key, 0 for C to 11 for B; its mode, 1 for major and 0 for minor; and how likely that is right, 0 to 1.
 
-    tonic: int
-    mode: int
-    confidence: float
-
-
-def find_key(classes: Floats, tuned: float) -> Key:
-    """The key of pitch classes (blocks, 2, 12), as `chroma` gives them.
-
-    ``tuned``: how much the pitches keep to twelve classes, 0 to 1, as `tuning` gives it; noise does not.
+    Of pitch classes (blocks, 2, 12), as `chroma` gives them. ``tuned``: how much the pitches keep to twelve classes, 0
+    to 1, as `tuning` gives it; noise does not.
     """
     if not classes.any():
-        return Key(0, 1, 0.0)
-    shares = _key_shares(key_scores(classes))
-    best = int(shares.argmax())
-    tonal = (
-        min(1.0, tuned / _TUNED) * min(1.0, (_count(classes) - 1) / _CLASSES) * min(1.0, len(classes) / _FEWEST_BLOCKS)
-    )
-    return Key(best % 12, 1 - best // 12, float(shares[best]) * tonal)
+        return 0, 1, 0.0
+    learned, used = weights(), _share(classes.sum(axis=(0, 1)))
+    shares = softmax((key_features(classes) @ learned["key.profiles"] + learned["key.bias"]).T.reshape(-1))
+    best = int(shares.argmax())  # of twelve major ones, then twelve minor ones
+    used = used[used > 0]
+    count = float(np.exp(-(used * np.log(used)).sum()))  # of pitch classes, each as far as it is used
+    tonal = min(1.0, tuned / _TUNED) * min(1.0, (count - 1) / _CLASSES) * min(1.0, len(classes) / _FEWEST_BLOCKS)
+    return best % 12, 1 - best // 12, float(shares[best]) * tonal
 
 
-def _count(classes: Floats) -> float:
-    """How many pitch classes there are, each counted as far as it is used: 1 for a single tone."""
-    shares = _share(classes.sum(axis=(0, 1)))
-    used = shares[shares > 0]
-    return float(np.exp(-(used * np.log(used)).sum()))
-
-
-def key_scores(classes: Floats) -> Floats:
+def key_features(classes: Floats) -> Floats:
     """What keys are told by, seen from each of the twelve tonics: shape (12, features).
 
     The pitch classes above middle C, below and of both; every block counts alike, wherever it stands.
@@ -286,13 +239,6 @@ def key_scores(classes: Floats) -> Floats:
     high, low = (classes / np.maximum(sums, 1e-12)).mean(axis=0)
     rows = np.sqrt(np.stack([_share(high), _share(low), _share(high + low)]))
     return np.stack([np.roll(rows, -tonic, axis=1).reshape(-1) for tonic in range(12)])
-
-
-def _key_shares(features: Floats) -> Floats:
-    """How likely each key is: twelve major ones, then twelve minor ones."""
-    scores = (features @ weights_of("key.profiles") + weights_of("key.bias")).T.reshape(-1)
-    weights = np.exp(scores - scores.max())
-    return np.asarray(weights / weights.sum())
 
 
 def _share(values: Floats) -> Floats:

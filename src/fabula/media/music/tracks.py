@@ -3,7 +3,7 @@
 What tags and tables say counts where they say it, what was heard where they do not.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -47,7 +47,7 @@ def levels(collection: Collection) -> Floats:
     >>> levels(c)
     array([ -9., -14.])
     """
-    said = [item.details.get("replaygain") for item in collection.items]
+    said = collection.texts("replaygain")
     tagged = np.array([REFERENCE - gain if isinstance(gain, float) else np.nan for gain in said])
     return np.where(np.isfinite(tagged), tagged, column(collection, "loudness"))
 
@@ -108,20 +108,13 @@ def keys(collection: Collection, where: str = "heard") -> tuple[TrackValues, Flo
     said, mode_said = column(collection, "key"), column(collection, "mode")
     there = np.isfinite(said) & np.isfinite(mode_said)
     _check_keys(said[there], mode_said[there])
-    heard, mode, sure = _key_by_ear(collection, where)
-    known = _join(np.where(there, said, np.nan), heard, sure)
-    return known, np.where(there, mode_said, mode)
-
-
-def _key_by_ear(collection: Collection, where: str) -> tuple[Floats, Floats, Floats]:
-    """The key heard at an edge, or that of the whole."""
-    names = ("heard_key", "heard_mode", "key_confidence")
-    whole = [column(collection, name) for name in names]
+    whole = [column(collection, name) for name in ("heard_key", "heard_mode", "key_confidence")]
     if where != "heard":
         edge = [column(collection, f"{where}_{name}") for name in ("key", "mode", "key_confidence")]
         whole = [np.where(_clear(edge[2], whole[2]), at, all_of) for at, all_of in zip(edge, whole, strict=True)]
     heard, mode, sure = whole
-    return np.where(sure > 0, heard, np.nan), mode, sure
+    known = _join(np.where(there, said, np.nan), np.where(sure > 0, heard, np.nan), sure)
+    return known, np.where(there, mode_said, mode)
 
 
 def _check_keys(key: Floats, mode: Floats) -> None:
@@ -136,9 +129,8 @@ def _clear(edge: Floats, whole: Floats) -> NDArray[np.bool_]:
 
 def _join(said: Floats, heard: Floats, sure: Floats) -> TrackValues:
     there = np.isfinite(said)
-    values = np.where(there, said, heard)
     certain = np.where(there, 1.0, np.where(np.isfinite(heard), np.nan_to_num(sure), 0.0))
-    return TrackValues(values, certain)
+    return TrackValues(np.where(there, said, heard), certain)
 
 
 # How far it is from the end of one track to the start of the next, as far as it is known.
@@ -152,38 +144,38 @@ def music_steps(collection: Collection, essence: Floats) -> Steps:
     key goes by the Camelot wheel. What tags or a table say wins over what was heard; what is not sure counts as an
     average step in part. Silence, and how many bars two tracks can be mixed over, count only where they are asked for.
     """
-    parts = tuple(_parts(collection))
-    return Steps(parts) if parts else essence_steps(collection, essence)
-
-
-def _parts(collection: Collection) -> Iterator[Step]:
-    """The steps of which something is known."""
-    end, start = _edges(collection, "loudness")
+    parts: list[Step] = []
+    # A measure at the end and at the start; that of the whole where an edge was not measured.
+    whole = column(collection, "loudness")
+    edges = (column(collection, f"{edge}_loudness") for edge in ("end", "start"))
+    end, start = (np.where(np.isfinite(edge), edge, whole) for edge in edges)
     if np.isfinite(end).any():
-        yield _plain("loudness", "dB", end, start)
+        parts.append(_plain("loudness", "dB", end, start))
     energy = column(collection, "energy")
     if np.isfinite(energy).any():
-        yield _plain("energy", "of 1", energy, energy)
+        parts.append(_plain("energy", "of 1", energy, energy))
     last, first = tempi(collection, "end"), tempi(collection, "start")
     if last.any:
         percent = 100 * (2 ** tempo_octaves(_fill(last.values)[:, np.newaxis], _fill(first.values)) - 1)
-        yield Step("tempo", "%", percent, certainty=_both(last, first))
+        parts.append(Step("tempo", "%", percent, certainty=_both(last, first)))
     (last, last_mode), (first, first_mode) = keys(collection, "end"), keys(collection, "start")
     if last.any:
         key, mode = _usual(last, last_mode)
         wheel = camelot_distance(key[:, np.newaxis], mode[:, np.newaxis], *_usual(first, first_mode))
-        yield Step("key", "Camelot steps", wheel, certainty=_both(last, first))
+        parts.append(Step("key", "Camelot steps", wheel, certainty=_both(last, first)))
     end, start = (np.log2(np.maximum(30.0, column(collection, f"{edge}_brightness"))) for edge in ("end", "start"))
     if np.isfinite(end).any():
-        yield _plain("brightness", "octaves", end, start)
+        parts.append(_plain("brightness", "octaves", end, start))
     before, after = mix_bars(collection)
     if np.nansum(before) + np.nansum(after) > 0:  # the longest mix in which never both are full
         short = np.maximum(0.0, LONGEST_MIX - np.nan_to_num(after)[:, np.newaxis] - np.nan_to_num(before))
         known = (np.isfinite(after)[:, np.newaxis] & np.isfinite(before)).astype(np.float64)
-        yield Step("mix", f"bars short of {LONGEST_MIX}", short, weight=0.0, certainty=known)
+        parts.append(Step("mix", f"bars short of {LONGEST_MIX}", short, weight=0.0, certainty=known))
     after, before = column(collection, "silence_end"), column(collection, "silence_start")
     if np.isfinite(after).any():
-        yield Step("silence", "s", np.nan_to_num(after)[:, np.newaxis] + np.nan_to_num(before), weight=0.0)
+        silence = np.nan_to_num(after)[:, np.newaxis] + np.nan_to_num(before)
+        parts.append(Step("silence", "s", silence, weight=0.0))
+    return Steps(tuple(parts)) if parts else essence_steps(collection, essence)
 
 
 def mix_bars(collection: Collection) -> tuple[Floats, Floats]:
@@ -204,14 +196,6 @@ def camelot_hour(key: Floats, mode: Floats) -> Floats:
     """Fifths above C, 0 to 11; a minor key stands with its relative major. An InputError where it is no key."""
     _check_keys(key, mode)
     return np.asarray(np.where(mode == 1, key * 7 % 12, (key + 3) * 7 % 12))
-
-
-def _edges(collection: Collection, name: str) -> tuple[Floats, Floats]:
-    """A measure at the end and at the start; that of the whole where an edge was not measured."""
-    whole = column(collection, name)
-    edges = (column(collection, f"{edge}_{name}") for edge in ("end", "start"))
-    end, start = (np.where(np.isfinite(edge), edge, whole) for edge in edges)
-    return end, start
 
 
 def _plain(name: str, unit: str, end: Floats, start: Floats) -> Step:
@@ -300,20 +284,14 @@ def music_facts(collection: Collection) -> tuple[Fact, ...]:
     tempo, (key, mode) = tempi(collection), keys(collection)
     found = []
     if tempo.any:
-        found.append(
-            Fact(
-                "tempo",
-                _texts(tempo, [f"{one:.1f}".removesuffix(".0") for one in tempo.values], _tempo_doubts(collection)),
-                unit="BPM",
-            )
-        )
+        beats = [f"{one:.1f}".removesuffix(".0") for one in tempo.values]
+        found.append(Fact("tempo", _texts(tempo, beats, _tempo_doubts(collection)), unit="BPM"))
     if key.any:
         there = np.isfinite(key.values) & np.isfinite(mode)
         names = [key_name(key.values[i], mode[i]) if there[i] else "" for i in range(len(there))]
         wheel = [camelot(key.values[i], mode[i]) if there[i] else "" for i in range(len(there))]
-        shown = _texts(
-            key, [f"{name} {hour}" for name, hour in zip(names, wheel, strict=True)], _key_doubts(collection)
-        )
+        both = [f"{name} {hour}" for name, hour in zip(names, wheel, strict=True)]
+        shown = _texts(key, both, _key_doubts(collection))
         found.append(Fact("key", shown, {"key_name": names, "camelot": wheel}))
     mixes = [f"in {a:.0f}, out {b:.0f}" if a + b >= 0 else "" for a, b in zip(*mix_bars(collection), strict=True)]
     found += [Fact("mix", tuple(mixes))] if any(mixes) else []
@@ -354,12 +332,13 @@ def music_doubts(collection: Collection) -> tuple[str, ...]:
         ("key", "its tag says {}, heard is {}", _key_doubts(collection)),
         ("gain", "its ReplayGain tag says {} LUFS, measured are {}", _level_doubts(collection)),
     )
-    labels = [item.label for item in collection.items]
-    return tuple(
-        line
-        for what, words, doubts in kinds
-        for line in _shorten([f"{labels[i]!r}: {words.format(*both)}" for i, both in doubts.items()], what)
-    )
+    found: list[str] = []
+    for what, words, doubts in kinds:
+        notes = [f"{collection.items[i].label!r}: {words.format(*both)}" for i, both in doubts.items()]
+        more = len(notes) - _MOST_TOLD
+        found += notes[:_MOST_TOLD]
+        found += [f"{more} more whose tag says another {what} than was heard"] if more > 0 else []
+    return tuple(found)
 
 
 _Doubts = dict[int, tuple[str, str]]  # index of a track -> what its tag says, what was heard
@@ -388,11 +367,6 @@ def _level_doubts(collection: Collection) -> _Doubts:
     said, measured = levels(collection), column(collection, "loudness")
     apart = np.flatnonzero(np.abs(said - measured) > _SAME_LEVEL)
     return {int(i): (f"{said[i]:.1f}", f"{measured[i]:.1f}") for i in apart}
-
-
-def _shorten(notes: list[str], what: str) -> list[str]:
-    more = len(notes) - _MOST_TOLD
-    return notes[:_MOST_TOLD] + ([f"{more} more whose tag says another {what} than was heard"] if more > 0 else [])
 
 
 def _texts(known: TrackValues, texts: Sequence[str], doubts: _Doubts) -> tuple[str, ...]:

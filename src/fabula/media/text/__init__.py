@@ -2,25 +2,10 @@
 
 from __future__ import annotations
 
-from fabula.core.arrays import Floats
-from fabula.core.collection import Collection
 from fabula.errors import InputError
 from fabula.media.facts import Telling, Unit, as_number
 from fabula.media.medium import Medium, Preview, Words, column, lazy, load
-from fabula.media.text.passages import (
-    COMPANION_ENDINGS,
-    MANUSCRIPT,
-    TEXT_ENDINGS,
-    add_viewpoints,
-    ends_of,
-    is_packed,
-    matter_of,
-    read_item,
-    strip_number,
-    text_doubts,
-    text_facts,
-    text_of,
-)
+from fabula.media.text import passages
 
 _TRAITS = {  # feature: (much, little)
     "words": ("long", "short"),
@@ -85,11 +70,6 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def text_lengths(collection: Collection) -> Floats:
-    """Words of each text, shape (n,), NaN where they are not known."""
-    return column(collection, "words")
-
-
 def as_words(*lengths: float) -> list[str]:
     """Numbers of words as text.
 
@@ -121,22 +101,22 @@ MEDIUM = Medium(
         "fabula order novel.scriv --by valence --template man-in-a-hole -o other-order.scriv",
         "fabula order poems.parquet --all -o orders.csv",
     ),
-    endings=TEXT_ENDINGS,
+    endings=passages.TEXT_ENDINGS,
     bundles=frozenset((".scriv",)),
-    companions=COMPANION_ENDINGS,
-    read_item=read_item,
-    called=strip_number,
-    parsed=is_packed,
-    telling=Telling(text_facts, doubts=text_doubts),
-    complete=add_viewpoints,
+    companions=passages.COMPANION_ENDINGS,
+    read_item=passages.read_item,
+    called=passages.strip_number,
+    parsed=passages.is_packed,
+    telling=Telling(passages.text_facts, doubts=passages.text_doubts),
+    complete=passages.add_viewpoints,
     parts=lazy("fabula.media.text.text_measures:cut_file"),
     held=lazy("fabula.media.text.text_measures:measure_texts"),
     inner=lazy("fabula.media.text.text_measures:pieces_of"),
     tone="valence",
-    content=text_of,
+    content=passages.text_of,
     specs={"text": lambda: load("fabula.media.text.text_measures:SPEC")},
     unit=Unit("words", as_words, words_read, "80000"),
-    lengths=text_lengths,
+    lengths=lambda collection: column(collection, "words"),
     unknown=_UNKNOWN,
     steps=lazy("fabula.media.text.pairs:text_steps"),
     threads=lazy("fabula.media.text.pairs:names_along"),
@@ -145,13 +125,13 @@ MEDIUM = Medium(
     special=lazy("fabula.media.text.text_measures:choose_model"),
     varied=("variety", "like apart from like, long and short in turn"),
     columns=_COLUMNS,
-    matter=matter_of,
-    preview=Preview("text", dict.fromkeys(_SHOWN, "text/plain"), ends=ends_of),
+    matter=passages.matter_of,
+    preview=Preview("text", dict.fromkeys(_SHOWN, "text/plain"), ends=passages.ends_of),
     outputs=dict.fromkeys(_WRITTEN, lazy("fabula.media.text.manuscripts:write_text")),
     write_numbers=lazy("fabula.media.text.manuscripts:write_position"),
     relink=lazy("fabula.media.text.manuscripts:relink"),
     losses=lazy("fabula.media.text.manuscripts:tell_losses"),
-    places=frozenset((MANUSCRIPT,)),
+    places=frozenset((passages.MANUSCRIPT,)),
 )
 
-__all__ = ["MEDIUM", "text_lengths"]
+__all__ = ["MEDIUM"]

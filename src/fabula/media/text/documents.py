@@ -17,6 +17,7 @@ from fabula.media.text.heads import CHAPTER, without_heads
 # From the bytes of a file to the text of a document: by what it says of itself, or by what it looks like.
 
 MOST = 20_000_000  # bytes of one text: six times War and Peace
+MOST_LINES = 1_000_000  # which are fewer than twenty bytes each only where nobody wrote them
 
 _DECLARED = re.compile(rb"<[^>]{0,200}?(?:charset|encoding)\s*=\s*[\"']?([A-Za-z0-9_.:-]+)", re.IGNORECASE)
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
@@ -34,61 +35,44 @@ def read_bytes(path: str) -> bytes:
         raise FileError(f"{shown(path)}: cannot be read ({getattr(error, 'strerror', None) or error})") from error
     if len(data) > MOST:
         raise FileError(f"{shown(path)}: is longer than {MOST // 10**6} MB, too long for one text; cut it into parts")
+    if data.count(b"\n") > MOST_LINES:
+        raise FileError(f"{shown(path)}: has more than {MOST_LINES:,} lines, too many for one text; cut it into parts")
     return data
 
 
-def decode(data: bytes, where: str, *, declared: bool = False) -> str:
+def decode(data: bytes, where: str, *, declared: bool = False) -> tuple[str, str]:
     """Bytes as text: by a byte order mark, by what a page declares, as UTF-8, by its letters, else by lines as cp1252.
 
-    ``where`` is the file's name, for the FileError when it is no text; ``declared`` says whether the text may name its
-    own encoding, as HTML and XML do.
+    And the encoding where that was guessed by the letters, else "". ``where`` is the file's name, for the FileError
+    when it is no text; ``declared`` says whether the text may name its own encoding, as HTML and XML do.
 
     >>> decode("Müller\\n".encode("cp1252") + "Müller".encode(), "x.txt")
-    'Müller\\nMüller'
+    ('Müller\\nMüller', '')
     """
-    return decode_and_name(data, where, declared=declared)[0]
-
-
-def decode_and_name(data: bytes, where: str, *, declared: bool = False) -> tuple[str, str]:
-    """What :func:`decode` gives, and the encoding where that was guessed by the letters, else ""."""
-    text, encoding = _guess(data, declared=declared)
+    mark, known = find_mark(data)
+    text, encoding = data[len(mark) :].decode(known, "replace") if known else None, ""
+    start = data[:_LOOKED_AT]
+    if text is None and declared and (found := _DECLARED.search(data[:2048])):
+        text = try_decode(data, found[1].decode("ascii"))
+    if text is None and b"\0" in start:  # UTF-16 without a mark: every other byte of most texts is zero
+        halves = (("utf-16-le", start[1::2]), ("utf-16-be", start[::2]))
+        other = next((name for name, zeros in halves if 2 * zeros.count(0) > len(zeros)), "")
+        text = try_decode(data, other) if other else None
+    if text is None:
+        text = try_decode(data, "utf-8")
+    if text is None and (guessed := guess_encoding(data)) != "cp1252":
+        text, encoding = data.decode(guessed, "replace"), guessed
+    if text is None:
+        lines = data.splitlines(keepends=True)
+        text = "".join(try_decode(line, "utf-8") or line.decode("cp1252", "replace") for line in lines)
     if len(data.translate(None, _CONTROL_BYTES)) < len(data):  # else it holds none in any encoding
-        start = text[:_LOOKED_AT]
-        if 100 * len(_CONTROLS.findall(start)) > len(start):
+        head = text[:_LOOKED_AT]
+        if 100 * len(_CONTROLS.findall(head)) > len(head):
             raise FileError(f"{shown(where)}: is no text (its bytes are those of another kind of file)")
         text = _CONTROLS.sub("", text)
     for end in _LINE_ENDS:
         text = text.replace(end, "\n")
     return text, encoding
-
-
-def _guess(data: bytes, *, declared: bool) -> tuple[str, str]:
-    """The text in the first encoding that can be its own, which is named where it is not a usual one."""
-    mark, encoding = find_mark(data)
-    if encoding:
-        return data[len(mark) :].decode(encoding, "replace"), ""
-    text = None
-    if declared and (found := _DECLARED.search(data[:2048])):
-        text = try_decode(data, found[1].decode("ascii"))
-    if text is None and b"\0" in data[:_LOOKED_AT]:
-        text = _decode_unmarked(data)
-    if text is None:
-        text = try_decode(data, "utf-8")
-    if text is None:
-        lines, other = data.splitlines(keepends=True), guess_encoding(data)
-        if other != "cp1252":
-            return data.decode(other, "replace"), other
-        text = "".join(try_decode(line, "utf-8") or line.decode(other, "replace") for line in lines)
-    return text, ""
-
-
-def _decode_unmarked(data: bytes) -> str | None:
-    """UTF-16 without a mark: every other byte of most texts is zero."""
-    start = data[:_LOOKED_AT]
-    for encoding, zeros in (("utf-16-le", start[1::2]), ("utf-16-be", start[::2])):
-        if 2 * zeros.count(0) > len(zeros):
-            return try_decode(data, encoding)
-    return None
 
 
 PARAGRAPH, SEPARATOR = 0, -1  # levels of blocks that are no headings; headings have 1 to 6
@@ -211,7 +195,11 @@ def markdown_document(text: str) -> Document:
     ('Rain', [1, 0, -1, 0], 'It rained.\\n\\nStill.')
     """
     fields, body, first = _front(text)
-    return _about(tuple(_markdown_blocks(_without_comments(body), first)), fields)
+    parts, at = [], 0  # without what stands in <!-- -->; a zero stands for each of its lines
+    while (start := body.find("<!--", at)) >= 0 and (end := body.find("-->", start + 4)) >= 0:
+        parts.append(body[at:start] + "\0" * body.count("\n", start, end))
+        at = end + 3
+    return _about(tuple(_markdown_blocks("".join([*parts, body[at:]]), first)), fields)
 
 
 def plain_document(text: str) -> Document:
@@ -230,7 +218,9 @@ def plain_document(text: str) -> Document:
             line, at = line + body.count("\n", at, start), start
             if parted and number == 0:
                 blocks.append(TextBlock(SEPARATOR, "", at=line - 1))
-            blocks.append(_plain_block(part, line, first=not blocks))
+            said = part.strip()
+            rule, head = _RULE.fullmatch(said), is_heading(said, first=not blocks)
+            blocks.append(TextBlock(SEPARATOR if rule else int(head), "" if rule else said, at=line))
     if len(blocks) == 1:  # a file of one paragraph has no title
         blocks = [replace(blocks[0], level=PARAGRAPH)]
     return _about(tuple(blocks), fields)
@@ -249,22 +239,6 @@ def _front(text: str) -> tuple[dict[str, str], str, int]:
         return {}, text, 0
     fields = {name.lower(): value.strip("\"'") for name, value in _FIELD.findall(front[2])}
     return fields, text[front.end() :], front[0].count("\n")
-
-
-def _without_comments(text: str) -> str:
-    """Markdown without what stands in <!-- -->; a zero stands for each of its lines."""
-    parts, at = [], 0
-    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
-        parts.append(text[at:start] + "\0" * text.count("\n", start, end))
-        at = end + 3
-    return "".join([*parts, text[at:]])
-
-
-def _plain_block(part: str, at: int, *, first: bool) -> TextBlock:
-    line = part.strip()
-    if _RULE.fullmatch(line):
-        return TextBlock(SEPARATOR, "", at=at)
-    return TextBlock(1 if is_heading(line, first=first) else PARAGRAPH, line, at=at)
 
 
 def is_heading(part: str, *, first: bool) -> bool:

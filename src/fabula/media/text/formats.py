@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from xml.etree.ElementTree import Element
@@ -18,12 +18,12 @@ from fabula.media.text.documents import (
     Document,
     TextBlock,
     bare,
-    decode_and_name,
+    decode,
     is_heading,
     read_bytes,
 )
-from fabula.media.text.manuscripts import Body, cut_archive, cut_elements
-from fabula.media.text.packed import Archive, find_inside, heading_level, local_name, read_packed, untitle
+from fabula.media.text.manuscripts import Body, cut_elements
+from fabula.media.text.packed import Archive, find_inside, heading_level, local_name, open_packed, read_packed, untitle
 
 
 def read_other(path: str) -> Document:
@@ -31,7 +31,7 @@ def read_other(path: str) -> Document:
     ending = Path(path).suffix.lower()
     if ending in _WHOLE:
         return _WHOLE[ending][0](path)
-    text, encoding = decode_and_name(read_bytes(path), path)
+    text, encoding = decode(read_bytes(path), path)
     return replace(_LINES[ending](text, path), encoding=encoding)
 
 
@@ -56,22 +56,18 @@ def _read_slides(archive: Archive) -> Document | None:
     for at, entry in enumerate(find_inside(deck, "sldIdLst"), start=1):
         target = targets.get(next((value for name, value in entry.attrib.items() if name.endswith("}id")), None), "")
         slide = archive.xml(posixpath.normpath(posixpath.join("/ppt", target)).lstrip("/"))
-        blocks += [replace(block, at=at) for block in _slide_blocks(slide, at)]
+        said: dict[str, list[str]] = {}
+        for kinds, lines in () if slide is None else _shapes(find_inside(slide, "cSld", "spTree")):
+            texts = filter(None, ("".join(line).strip() for line in lines))
+            said.setdefault(kinds[0] if kinds else "", []).extend(texts)
+        first = said.pop("ctrTitle", [])
+        title = " ".join(first or said.pop("title", []))
+        rest = [text for texts in said.values() for text in texts]
+        # Of a title slide, and of one that says nothing, there are headings alone.
+        bare = first or not (title or rest)
+        blocks.append(TextBlock(1, title or (f"Slide {at}" if bare else rest[0]), at=at))
+        blocks += [TextBlock(2 if bare else PARAGRAPH, text, at=at) for text in rest or ([] if bare else [title])]
     return Document(tuple(blocks), paged=True)
-
-
-def _slide_blocks(slide: Element | None, at: int) -> list[TextBlock]:
-    """What a slide says; of a title slide, and of one that says nothing, headings alone."""
-    said: dict[str, list[str]] = {}
-    for kinds, lines in () if slide is None else _shapes(find_inside(slide, "cSld", "spTree")):
-        texts = filter(None, ("".join(line).strip() for line in lines))
-        said.setdefault(kinds[0] if kinds else "", []).extend(texts)
-    first = said.pop("ctrTitle", [])
-    title = " ".join(first or said.pop("title", []))
-    rest = [text for texts in said.values() for text in texts]
-    if first or not (title or rest):
-        return [TextBlock(1, title or f"Slide {at}"), *(TextBlock(2, text) for text in rest)]
-    return [TextBlock(1, title or rest[0]), *(TextBlock(PARAGRAPH, text) for text in rest or [title])]
 
 
 def _shapes(tree: Element) -> list[tuple[list[str], list[list[str]]]]:
@@ -94,15 +90,14 @@ def _shapes(tree: Element) -> list[tuple[list[str], list[list[str]]]]:
     return found[1:]
 
 
-def _cut_slides(archive: Archive) -> Body:
-    pieces = cut_elements(archive.read(_DECK), "sldIdLst")
-    return Body(pieces, idle=frozenset((len(pieces) - 1,)), member=_DECK, mend=_fill_sections)
+def _cut_slides(path: str) -> Body:
+    def fill(deck: bytes) -> dict[str, bytes]:  # sections hold as many slides as before, in their new order
+        ids = iter(_SLIDE.findall(deck))
+        return {_DECK: _SECTION_SLIDE.sub(lambda found: found[1] + next(ids, b"0"), deck)}
 
-
-def _fill_sections(deck: bytes) -> dict[str, bytes]:
-    """A deck whose sections hold as many slides as before, in their new order."""
-    ids = iter(_SLIDE.findall(deck))
-    return {_DECK: _SECTION_SLIDE.sub(lambda found: found[1] + next(ids, b"0"), deck)}
+    with open_packed(path) as archive:
+        pieces = cut_elements(archive.read(_DECK), "sldIdLst")
+    return Body(pieces, idle=frozenset((len(pieces) - 1,)), member=_DECK, mend=fill)
 
 
 # RTF: paragraphs end with \par; what is set before one holds on until it is set anew.
@@ -143,20 +138,24 @@ class _Rtf:
     ended: bool = False
     level: int | None = None
     codec: str = "cp1252"
-
-    def __post_init__(self) -> None:
-        styles = self.text.find("{\\stylesheet")
-        known = _STYLE.findall(self.text[styles : styles + 200_000]) if styles >= 0 else []
-        self.levels = {f"s{number}": heading_level(name.strip()) for number, name in known}
-        self.units: list[str] = []  # of the paragraph
-        self.state: dict[str, dict[str, str]] = {"letters": {}, "paragraphs": {}}
+    levels: dict[str, int] = field(default_factory=dict)  # of styles
+    units: list[str] = field(default_factory=list)  # of the paragraph
+    state: dict[str, dict[str, str]] = field(default_factory=lambda: {"letters": {}, "paragraphs": {}})
 
     def read(self) -> None:
         """All of it, in one pass."""
+        styles = self.text.find("{\\stylesheet")
+        known = _STYLE.findall(self.text[styles : styles + 200_000]) if styles >= 0 else []
+        self.levels = {f"s{number}": heading_level(name.strip()) for number, name in known}
         for token in _TOKEN.finditer(self.text):
             word, number, code, sign, brace, plain = token.groups()
             if brace:
-                self._brace(brace, token.start())
+                self.depth += 1 if brace == "{" else -1
+                self.group = token.start() if brace == "{" and self.depth == 2 else self.group
+                self.hidden = 0 if self.hidden > self.depth else self.hidden
+                if self.depth == 0:
+                    self._end(None)
+                    self._cut(token.start())
             elif self.hidden:
                 continue
             elif word is not None:
@@ -174,16 +173,6 @@ class _Rtf:
             if self.ended and self.depth == 1:
                 self._cut(token.end())
         self._end(None)
-
-    def _brace(self, brace: str, at: int) -> None:
-        self.depth += 1 if brace == "{" else -1
-        self.group = at if brace == "{" and self.depth == 2 else self.group
-        if self.hidden > self.depth:
-            self.hidden = 0
-        if self.depth == 0:
-            self._end(None)
-            self.ended = False
-            self._cut(at)
 
     def _word(self, word: str, number: str | None, token: re.Match[str]) -> None:
         if _UNSEEN.fullmatch(word):
@@ -447,10 +436,11 @@ def _included_blocks(lines: list[str], start: int, path: str) -> list[TextBlock]
         left -= len(data)
         if left < 0:
             raise FileError(f"{shown(path)}: includes more than {MOST // 10**6} MB, too long for one text")
-        part = tex_document(decode_and_name(data, str(file))[0])
-        headed = part.blocks[:1] and part.blocks[0].level > 0
-        own = part.blocks if headed else (TextBlock(1, file.stem), *part.blocks)
-        blocks += [replace(block, at=at) for block in own]
+        part = tex_document(decode(data, str(file))[0])
+        own = [replace(block, at=at) for block in part.blocks if block.level != SEPARATOR]
+        if not own or own[0].level == PARAGRAPH:
+            own.insert(0, TextBlock(1, file.stem, at=at))
+        blocks += [TextBlock(SEPARATOR, "", at=at - 1), *own, TextBlock(SEPARATOR, "", at=at + 1)]  # this line alone
     return blocks
 
 
@@ -481,26 +471,19 @@ def _read_scrivener(path: str) -> Document:
         blocks.append(TextBlock(1, item.findtext("Title") or f"Part {at}", at=at))
         for one in item.iter("BinderItem") if item.findtext("MetaData/IncludeInCompile") != "No" else ():
             called = (one.get("UUID"), one.get("ID"))
-            said = [] if called in seen else _scrivener_text(path, one)  # a text has one place
+            said: Sequence[TextBlock] = ()
+            if called not in seen:  # a text has one place, in either of those where versions keep it
+                places = (f"Data/{one.get('UUID')}/content", f"Docs/{one.get('ID')}")
+                names = [name for name in places if re.fullmatch(r"[\w/-]+", name)]
+                files = (Path(path, "Files", f"{name}{ending}") for name in names for ending in (".rtf", ".txt"))
+                file = next(filter(Path.is_file, files), None)
+                said = read_other(str(file)).blocks if file else ()
             seen.add(called)
             left -= sum(len(block.text) for block in said)
             if left < 0:
                 raise FileError(f"{shown(path)}: holds more than {MOST // 10**6} MB, too long for one text")
             blocks += [replace(block, level=min(block.level, PARAGRAPH), at=at) for block in said]
     return Document(tuple(blocks), name=Path(path).stem, paged=True)
-
-
-def _scrivener_text(path: str, item: Element) -> list[TextBlock]:
-    """What one text of a project says, in either of the places where versions keep it."""
-    names = (f"Data/{item.get('UUID')}/content", f"Docs/{item.get('ID')}")
-    for name in names:
-        if not re.fullmatch(r"[\w/-]+", name):
-            continue
-        for read, ending in ((_read_rtf, ".rtf"), (lambda file: read_other(file), ".txt")):
-            file = Path(path, "Files", f"{name}{ending}")
-            if file.is_file():
-                return list(read(str(file)).blocks)
-    return []
 
 
 def _cut_scrivener(path: str) -> Body:
@@ -522,7 +505,7 @@ _LINES: Mapping[str, Callable[[str, str], Document]] = {
     ".txt": lambda text, path: Document((TextBlock(PARAGRAPH, text.strip()),)),
 }
 _WHOLE: Mapping[str, tuple[Callable[[str], Document], Callable[[str], Body]]] = {
-    ".pptx": (lambda path: read_packed(path, _read_slides), cut_archive(_cut_slides)),
+    ".pptx": (lambda path: read_packed(path, _read_slides), _cut_slides),
     ".rtf": (_read_rtf, _cut_rtf),
     ".scriv": (_read_scrivener, _cut_scrivener),
 }

@@ -1,11 +1,15 @@
 """Heads: lines that name or number a part, which tell where it stands and nothing else, found and cut."""
 
+import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import date
+from importlib.resources import files
 from itertools import takewhile
+
+from fabula.core.collection import fold
 
 _KINDS = (
     "chapter|chapitre|kapitel|capítulo|capitulo|capitolo|hoofdstuk|kapitola|глава|book|livre|buch|libro|part|partie|teil|"
@@ -23,23 +27,10 @@ CHAPTER = re.compile(
     rf"|(?:\d{{1,3}}[.:)]|{_ROMAN}[.:)]?)(?:(?<=[.:)])\s+\S.{{0,60}})?",
     re.IGNORECASE,
 )
-_NUMERALS = """
-    one first un une premier première uno primero primera eins erstes / two second deux deuxième dos segundo segunda
-    zwei zweites / three third trois troisième tres tercero tercera drei drittes / four fourth quatre cuatro cuarto
-    vier viertes / five fifth cinq cinco quinto fünf fünftes / six sixth seis sexto sechs sechstes / seven seventh sept
-    siete séptimo sieben siebtes / eight eighth huit ocho octavo acht achtes / nine ninth neuf nueve noveno neun neuntes
-    / ten tenth dix diez décimo zehn zehntes / eleven eleventh onze once elf elftes / twelve twelfth douze doce zwölf
-    zwölftes / thirteen thirteenth treize trece / fourteen fourteenth quatorze catorce / fifteen fifteenth quinze quince
-    / sixteen sixteenth seize dieciséis / seventeen seventeenth diecisiete / eighteen eighteenth dieciocho / nineteen
-    nineteenth diecinueve / twenty twentieth vingt veinte / veintiuno / veintidós / veintitrés / veinticuatro /
-    veinticinco / veintiséis / veintisiete / veintiocho / veintinueve / thirty thirtieth trente treinta
-"""
-_TENS = "forty fortieth quarante cuarenta / fifty fiftieth cinquante cincuenta / sixty soixante sesenta / seventy"
-_TENS += " / eighty / ninety"
-_VALUES = dict.fromkeys("and et y the le la el last dernier último".split(), 0)  # noqa: SIM905 - word: value
-for _start, _step, _rows in ((1, 1, _NUMERALS), (40, 10, _TENS), (100, 0, "hundred cent")):
-    for _at, _row in enumerate(_rows.split("/")):
-        _VALUES.update(dict.fromkeys(_row.split(), _start + _step * _at))
+_NUMBERS = json.loads(files("fabula.media.text").joinpath("numbers.json").read_text(encoding="utf-8"))
+_VALUES: dict[str, int] = {}
+for _value, _words in _NUMBERS["numerals"].items():
+    _VALUES.update(dict.fromkeys(_words.split(), int(_value)))
 _NUMERAL = "|".join(_VALUES)
 _SPELLED = re.compile(rf"(?:{_KINDS})(?:[\s-]+(?:{_NUMERAL})){{1,5}}[.:]?", re.IGNORECASE)  # Chapter Twenty-One
 _NUMBER = r"(?:\d{1,4}|[ivxlcdm]{1,9})"
@@ -72,13 +63,16 @@ def without_heads(paragraphs: Sequence[str]) -> list[str]:
     >>> without_heads(["Chapter 7", "VII.\\nIt rained.", "- 12 -", "It stopped.", "The End"])
     ['It rained.', 'It stopped.']
     """
-    shapes = [re.sub(r"\d+", "#", part) if _may_run(part) else "" for part in paragraphs]
-    often = Counter(filter(None, shapes))
-    kept = [
-        part
-        for shape, part in zip(shapes, paragraphs, strict=True)
-        if often[shape] < _RUNNING and not _is_number(part) and not _is_spelled_part(part)
-    ]
+    shapes = []  # of what may be running heads: short lines in capitals or with a number; "" of all else
+    for part in paragraphs:
+        may_run = len(part) <= _SHORT and "\n" not in part and (part.isupper() or any(map(str.isdigit, part)))
+        shapes.append(re.sub(r"\d+", "#", part) if may_run else "")
+    often, kept = Counter(filter(None, shapes)), []
+    for shape, part in zip(shapes, paragraphs, strict=True):
+        number = len(part) <= 2 * _SHORT and _NUMBERED.fullmatch(part)  # of a page or a part, and nothing else
+        short = len(part) <= _SHORT and "\n" not in part and part[:1].isupper()
+        if often[shape] < _RUNNING and not number and not (short and _SPELLED.fullmatch(part)):
+            kept.append(part)
     while len(kept) > 1 and names_part(kept[0]):
         kept = kept[1:]
     if kept:
@@ -90,8 +84,14 @@ def without_heads(paragraphs: Sequence[str]) -> list[str]:
 
 def without_common_heads(texts: Sequence[str]) -> list[str]:
     """Texts without the short lines that several have alike but for the number in them: heads in any language."""
+
+    def shape_of(line: str) -> str:  # without its numbers; nothing where it has none, or is a sentence
+        line = line.strip()
+        short = 0 < len(line) <= _SHORT and _COUNTED.search(line) and len(line.split()) <= 8
+        return _COUNTED.sub("#", line) if short else ""
+
     found: defaultdict[str, set[str]] = defaultdict(set)
-    lines = [[(line, _shape(line)) for line in text.split("\n")] for text in texts]
+    lines = [[(line, shape_of(line)) for line in text.split("\n")] for text in texts]
     for own in lines:
         for line, shape in own:
             if shape:
@@ -100,32 +100,8 @@ def without_common_heads(texts: Sequence[str]) -> list[str]:
     if not running:
         return list(texts)
     bare = ["\n".join(line for line, shape in own if shape not in running) for own in lines]
-    return [
-        _GAPS.sub("\n\n", cut).strip() or text if cut != text else text for cut, text in zip(bare, texts, strict=True)
-    ]
-
-
-def _shape(line: str) -> str:
-    """A short line with its numbers taken out; empty where it has none, or is a sentence."""
-    line = line.strip()
-    if not line or len(line) > _SHORT or not _COUNTED.search(line) or len(line.split()) > 8:
-        return ""
-    return _COUNTED.sub("#", line)
-
-
-def _may_run(part: str) -> bool:
-    """Whether a paragraph may be a running head: one short line, in capitals or with a number."""
-    return len(part) <= _SHORT and "\n" not in part and (part.isupper() or any(map(str.isdigit, part)))
-
-
-def _is_number(part: str) -> bool:
-    """Whether a paragraph is the number of a page or a part, and nothing else."""
-    return len(part) <= 2 * _SHORT and bool(_NUMBERED.fullmatch(part))
-
-
-def _is_spelled_part(part: str) -> bool:
-    """Whether a paragraph is a line that names a part by its kind and number."""
-    return len(part) <= _SHORT and "\n" not in part and part[:1].isupper() and bool(_SPELLED.fullmatch(part))
+    pairs = zip(bare, texts, strict=True)
+    return [_GAPS.sub("\n\n", cut).strip() or text if cut != text else text for cut, text in pairs]
 
 
 def _without_first_line(part: str) -> str:
@@ -135,15 +111,9 @@ def _without_first_line(part: str) -> str:
 
 # What headings and names say of their parts: numbers, dates and whose point of view it is.
 
-_MONTHS = """
-    january jan januar janvier enero gennaio / february feb februar fevrier febrero febbraio / march mar marz maerz mars
-    marzo / april apr avril abril aprile / may mai mayo maggio / june jun juni juin junio giugno / july jul juli juillet
-    julio luglio / august aug aout agosto / september sept sep septembre septiembre settembre / october oct oktober okt
-    octobre octubre ottobre / november nov novembre noviembre / december dec dezember dez decembre diciembre dicembre
-"""
 _MONTH: dict[str, int] = {}
-for _at, _row in enumerate(_MONTHS.split("/"), start=1):
-    _MONTH.update(dict.fromkeys(_row.split(), _at))
+for _value, _words in _NUMBERS["months"].items():
+    _MONTH.update(dict.fromkeys(_words.split(), int(_value)))
 _DATES = (
     re.compile(r"(?<!\d)(?P<year>[12]\d{3})([-._]?)(?P<month>\d\d)\2(?P<day>\d\d)(?!\d)"),
     re.compile(r"(?<!\d)(?P<day>\d{1,2})(?:st|nd|rd|th|er|\.)?\s+(?:of\s+|de\s+)?(?P<name>[^\W\d_]{3,10})\.?,?\s+(?:de\s+)?"
@@ -162,8 +132,6 @@ def date_of(text: str) -> str:
     >>> date_of("20240517 rain"), date_of("Friday, May 17th, 2024"), date_of("17 mai 2024"), date_of("99 red 2024")
     ('2024-05-17', '2024-05-17', '2024-05-17', '')
     """
-    from fabula.core.collection import fold
-
     for pattern in _DATES:
         for found in pattern.finditer(fold(text)):
             said = found.groupdict()

@@ -27,9 +27,10 @@ from fabula.core.display import name_some
 from fabula.core.files import find_mark, guess_encoding, open_file, parse_xml, try_decode, write_whole
 from fabula.errors import FileError, InputError, shown
 from fabula.media.children import Limits, call, load
+from fabula.media.medium import common_detail
 from fabula.media.text.books import ANEW, Joined, write_markdown
 from fabula.media.text.documents import PARAGRAPH, SEPARATOR, Document, TextBlock, part_bounds, read_bytes, title_part
-from fabula.media.text.packed import BROKEN, Archive, find_book, find_inside, spine_of
+from fabula.media.text.packed import find_book, find_inside, local_name, open_packed, spine_of
 from fabula.media.text.passages import MANUSCRIPT, TEXT, WHOLE_ENDINGS, document_of, parse, read_document
 
 _CONTENTS = re.compile(  # what a list of the parts is called
@@ -76,20 +77,17 @@ def find_parts(document: Document) -> TextParts:
         part = found.part(number)
         words = len(part.text.split())
         above = number == 0 and not headed[0] and any(headed) and words <= _SHORT
-        if any(map(str.isalnum, part.text)) and not above and not _lists_parts(part):
+        # A table of contents is called so, and of short lines alone.
+        listing = _CONTENTS.fullmatch(part.heading.strip(" .:")) and max(map(len, part.text.split("\n"))) <= _LISTED
+        if any(map(str.isalnum, part.text)) and not above and not listing:
             items.append(number)
     return replace(found, items=tuple(items))
 
 
-def _lists_parts(part: Document) -> bool:
-    """Whether a part is the table of contents: called so, and of short lines alone."""
-    lines = part.text.split("\n")
-    return bool(_CONTENTS.fullmatch(part.heading.strip(" .:"))) and max(map(len, lines)) <= _LISTED
-
-
 def tell_held(parts: TextParts) -> list[str]:
     """A line on the parts that are not ordered."""
-    held = [repr(shown(title_part(parts.part(k)))) for k in range(len(parts.bounds)) if k not in parts.items]
+    others = sorted(set(range(len(parts.bounds))).difference(parts.items))
+    held = [repr(shown(title_part(parts.part(k)))) for k in others]
     why = "a title page, a list of parts as it was, or a heading with nothing to read"
     return [f"not ordered, and kept where it stands: {name_some(held, 6)} ({why})"] if held else []
 
@@ -124,7 +122,13 @@ def rejoin(path: str, order: Sequence[int], sums: Sequence[int], sides: Sequence
     content = b"".join(_move(body, spans, order, marks))
     if not body.member:
         return content
-    return _repack(path, {body.member: content, **body.mend(content)})
+    changed, out = {body.member: content, **body.mend(content)}, io.BytesIO()
+    with open_file(path) as file, zipfile.ZipFile(file) as old, zipfile.ZipFile(out, "w") as new:
+        if sum(info.file_size for info in old.infolist()) > _MOST:
+            raise FileError(f"{shown(path)}: unpacks to more than {_MOST >> 20} MB, too much to be written again")
+        for info in old.infolist():
+            new.writestr(info, changed[info.filename] if info.filename in changed else old.read(info))
+    return out.getvalue()
 
 
 def _find_span(parts: TextParts, number: int, body: Body) -> tuple[int, int]:
@@ -161,17 +165,6 @@ def _move(
             yield from take(*spans[order[slot]], end - 1)
         at = end
     yield from take(at, len(body.pieces), -1)
-
-
-def _repack(path: str, changed: Mapping[str, bytes]) -> bytes:
-    """A packed file with some of the files in it changed, and all others as they were."""
-    out = io.BytesIO()
-    with open_file(path) as file, zipfile.ZipFile(file) as old, zipfile.ZipFile(out, "w") as new:
-        if sum(info.file_size for info in old.infolist()) > _MOST:
-            raise FileError(f"{shown(path)}: unpacks to more than {_MOST >> 20} MB, too much to be written again")
-        for info in old.infolist():
-            new.writestr(info, changed[info.filename] if info.filename in changed else old.read(info))
-    return out.getvalue()
 
 
 # Bodies, by the kind of file.
@@ -221,19 +214,6 @@ def cut_elements(data: bytes, name: str, which: int = 0) -> tuple[bytes, ...]:
     return tuple(data[a:b] for a, b in zip(starts, [*starts[1:], len(data)], strict=True))
 
 
-def cut_archive(read: Callable[[Archive], Body]) -> Callable[[str], Body]:
-    """What cuts a packed file, from what cuts it when it is open."""
-
-    def cut(path: str) -> Body:
-        try:
-            with open_file(path) as file, zipfile.ZipFile(file) as archive:
-                return read(Archive(archive, path))
-        except BROKEN as error:
-            raise FileError(f"{shown(path)}: is broken or locked ({shown(str(error))})") from error
-
-    return cut
-
-
 # What stands for something to see, in the XML of Word and of Open Document, beside letters.
 _SEEN = re.compile(
     "t|drawing|pict|object|tbl|footnoteReference|endnoteReference|sym|instrText|oMath|frame|image|table|note|list|"
@@ -241,34 +221,31 @@ _SEEN = re.compile(
 )
 
 
-def _cut_xml(archive: Archive, member: str, *names: str) -> Body:
+def _cut_xml(path: str, member: str, *names: str) -> Body:
     """The elements of a packed XML file within the one that names lead to."""
-    data = archive.read(member)
-    root = archive.parse(data, member)
+    with open_packed(path) as archive:
+        data = archive.read(member)
+        root = archive.parse(data, member)
     if root is None:
-        raise FileError(f"{shown(archive.where)}: its text is missing")
+        raise FileError(f"{shown(path)}: its text is missing")
     within = find_inside(root, *names)
-    same = [one for one in root.iter() if one.tag.rpartition("}")[2] == names[-1]]
-    idle = {len(within) + 1} | {
-        at
-        for at, element in enumerate(within, start=1)
-        if not any(_SEEN.fullmatch(one.tag.rpartition("}")[2]) or (one.text or "").strip() for one in element.iter())
-    }
-    return Body(cut_elements(data, names[-1], same.index(within)), idle=frozenset(idle), member=member)
+    same = [one for one in root.iter() if local_name(one) == names[-1]]
+    seen = [any(_SEEN.fullmatch(local_name(e)) or (e.text or "").strip() for e in one.iter()) for one in within]
+    idle = frozenset((len(within) + 1, *(at for at, told in enumerate(seen, start=1) if not told)))
+    return Body(cut_elements(data, names[-1], same.index(within)), idle=idle, member=member)
 
 
-def _cut_epub(archive: Archive) -> Body:
-    where = find_book(archive)
-    book = archive.xml(where)
-    if book is None:
-        raise FileError(f"{shown(archive.where)}: its spine is missing")
-    folder = posixpath.dirname(where)
-    listed = [
-        e.get("href", "") for e in book.iter() if e.get("properties") == "nav" or "dtbncx" in e.get("media-type", "")
-    ]
-    names = [posixpath.normpath(posixpath.join(folder, unquote(href))) for href in listed]
-    lists = {name: archive.read(name) for name in names if name in archive.names}
-    pieces = cut_elements(archive.read(where), "spine")
+def _cut_epub(path: str) -> Body:
+    with open_packed(path) as archive:
+        where = find_book(archive)
+        book = archive.xml(where)
+        if book is None:
+            raise FileError(f"{shown(path)}: its spine is missing")
+        folder = posixpath.dirname(where)
+        listed = (e for e in book.iter() if e.get("properties") == "nav" or "dtbncx" in e.get("media-type", ""))
+        names = [posixpath.normpath(posixpath.join(folder, unquote(e.get("href", "")))) for e in listed]
+        lists = {name: archive.read(name) for name in names if name in archive.names}
+        pieces = cut_elements(archive.read(where), "spine")
     idle = frozenset((len(pieces) - 1,))
     return Body(pieces, idle=idle, member=where, mend=partial(_sort_lists, lists, folder))
 
@@ -292,9 +269,9 @@ def _sort_lists(lists: Mapping[str, bytes], folder: str, book: bytes) -> dict[st
 
 
 _BODIES: dict[str, Callable[[str], Body]] = {
-    ".docx": cut_archive(lambda archive: _cut_xml(archive, "word/document.xml", "body")),
-    ".odt": cut_archive(lambda archive: _cut_xml(archive, "content.xml", "body", "text")),
-    ".epub": cut_archive(_cut_epub),
+    ".docx": lambda path: _cut_xml(path, "word/document.xml", "body"),
+    ".odt": lambda path: _cut_xml(path, "content.xml", "body", "text"),
+    ".epub": _cut_epub,
 }
 _SIDES = {
     **dict.fromkeys((".md", ".markdown", ".fountain"), "# Part {}\n\n"),
@@ -314,14 +291,22 @@ def write_text(collection: Collection, target: Path, sides: Sequence[int]) -> Pa
     Where they are parts of a file of that kind it is this file with its parts moved and all else as it was; else a
     Markdown, .docx or .epub file is made anew.
     """
-    path, ending = _source_of(collection), target.suffix.lower()
+    path, ending = common_detail(collection.items, MANUSCRIPT), target.suffix.lower()
     anew = ANEW.get(ending)
     if Path(path).suffix.lower() == ending:
         order = [int(item.id) - 1 for item in collection.items]
         sums = [_sum(str(item.details[TEXT])) for item in collection.items]
         try:
             content = call(rejoin, path, order, sums, list(sides), limits=_LIMITS)
-            return _place(path, content, target)
+            apart = target.resolve().parent != Path(path).resolve().parent
+            if ending == ".tex" and apart and b"\\in" in content:
+                raise InputError(f"{target}: what {shown(path)} includes is named from its own folder; write it there")
+            if ending != ".scriv":
+                return write_whole(target, content)
+            with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as folder:
+                copy = Path(shutil.copytree(path, Path(folder) / target.name, symlinks=True))  # with another binder
+                (copy / load("fabula.media.text.formats:find_binder")(path)).write_bytes(content)
+                return copy.rename(target)
         except FileError as error:
             if anew is not write_markdown or _SHARED not in str(error):
                 raise
@@ -338,7 +323,7 @@ def tell_losses(collection: Collection, target: Path) -> str:
 
     Files are read again for it, but for those that are plain text.
     """
-    path, ending = _source_of(collection), target.suffix.lower()
+    path, ending = common_detail(collection.items, MANUSCRIPT), target.suffix.lower()
     if ending not in ANEW or Path(path).suffix.lower() == ending:
         return ""
     lost: set[str] = set()
@@ -351,25 +336,6 @@ def tell_losses(collection: Collection, target: Path) -> str:
     return f"{target.name} is made anew, without the {name_some(sorted(lost))} of the sources" if lost else ""
 
 
-def _place(path: str, content: bytes, target: Path) -> Path:
-    """Write what was moved: a file, or a copy of a project with another binder."""
-    apart = target.resolve().parent != Path(path).resolve().parent
-    if target.suffix.lower() == ".tex" and apart and b"\\in" in content:
-        raise InputError(f"{target}: what {shown(path)} includes is named from its own folder; write it there")
-    if target.suffix.lower() != ".scriv":
-        return write_whole(target, content)
-    with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as folder:
-        copy = Path(shutil.copytree(path, Path(folder) / target.name, symlinks=True))
-        (copy / load("fabula.media.text.formats:find_binder")(path)).write_bytes(content)
-        return copy.rename(target)
-
-
-def _source_of(collection: Collection) -> str:
-    """The manuscript whose parts all items of a collection are; "" where there is none."""
-    found = {str(item.details.get(MANUSCRIPT, "")) for item in collection.items}
-    return found.pop() if len(found) == 1 else ""
-
-
 def _sum(text: str) -> int:
     return zlib.crc32(text.encode("utf-8", "replace"))
 
@@ -380,7 +346,14 @@ def join(collection: Collection, sides: Sequence[int]) -> Joined:
     What stands around them in the file they were cut from, such as its title page, stays where it stands.
     """
     starts = {start: number for number, start in enumerate(accumulate(sides[:-1], initial=0), start=1)} if sides else {}
-    held = _held_around(_source_of(collection))
+    source = common_detail(collection.items, MANUSCRIPT)
+    held = list[Document]()  # what stands before each item, and behind the last
+    with contextlib.suppress(FileError):  # where it can be read again
+        found = find_parts(read_document(source)) if source else None
+        if found is not None:
+            around, bounds = found.document.blocks, [found.bounds[number] for number in found.items]
+            gaps = zip([0, *(b for _, b in bounds)], [*(a for a, _ in bounds), len(around)], strict=True)
+            held = [Document(tuple(block for block in around[a:b] if block.level != SEPARATOR)) for a, b in gaps]
     parts, bare = held[:1], not starts
     for position, item in enumerate(collection.items):
         document = document_of(item)
@@ -395,19 +368,6 @@ def join(collection: Collection, sides: Sequence[int]) -> Joined:
     authors = {item.creator for item in collection.items}
     kept = tuple(part for part in parts if part.blocks)
     return Joined(kept, bare, collection.title, authors.pop() if len(authors) == 1 else "")
-
-
-def _held_around(path: str) -> list[Document]:
-    """What stands before each item of a manuscript, and behind the last; nothing where it cannot be read again."""
-    try:
-        found = find_parts(read_document(path)) if path else None
-    except FileError:
-        found = None
-    if found is None:
-        return []
-    blocks, bounds = found.document.blocks, [found.bounds[number] for number in found.items]
-    gaps = zip([0, *(b for _, b in bounds)], [*(a for a, _ in bounds), len(blocks)], strict=True)
-    return [Document(tuple(block for block in blocks[a:b] if block.level != SEPARATOR)) for a, b in gaps]
 
 
 # Notes in Markdown: a position in their front matter, and links that lead to copies by their new names.

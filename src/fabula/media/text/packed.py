@@ -7,7 +7,8 @@ import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
@@ -28,8 +29,8 @@ from fabula.media.text.documents import (
     name_lost,
 )
 
-BROKEN = (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, RuntimeError, ValueError)
-_MOST_FILES = 20_000
+_BROKEN = (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, RuntimeError, ValueError)
+_MOST_FILES, _MOST_BLOCKS = 20_000, 100_000
 _STYLE = re.compile(r"(?:heading|titre|berschrift|titulo|título)[ _-]?(\d?)", re.IGNORECASE)
 _CREATOR, _TITLE = "{http://purl.org/dc/elements/1.1/}creator", "{http://purl.org/dc/elements/1.1/}title"
 
@@ -69,16 +70,27 @@ def read_packed(path: str, read: Callable[[Archive], Document | None] | None = N
     A FileError where it is broken, locked, unpacks to more than 20 MB, or is of another kind than its ending says.
     """
     ending = Path(path).suffix.lower()
-    try:
-        with open_file(path) as file, zipfile.ZipFile(file) as archive:
-            document = (read or _READERS[ending])(Archive(archive, path))
-    except OSError as error:
-        raise FileError(f"{shown(path)}: cannot be read ({error.strerror or error})") from error
-    except BROKEN as error:
-        raise FileError(f"{shown(path)}: is broken, locked or no {ending} file ({shown(str(error))})") from error
+    with open_packed(path) as archive:
+        document = (read or _READERS[ending])(archive)
     if document is None:
         raise FileError(f"{shown(path)}: is no {ending} file (its text is missing)")
+    if len(document.blocks) > _MOST_BLOCKS:
+        told = f"has more than {_MOST_BLOCKS:,} paragraphs, too many for one text; cut it into parts"
+        raise FileError(f"{shown(path)}: {told}")
     return document
+
+
+@contextmanager
+def open_packed(path: str) -> Iterator[Archive]:
+    """The files that are packed in one; a FileError for whatever is wrong with it, also while they are read."""
+    try:
+        with open_file(path) as file, zipfile.ZipFile(file) as archive:
+            yield Archive(archive, path)
+    except OSError as error:
+        raise FileError(f"{shown(path)}: cannot be read ({error.strerror or error})") from error
+    except _BROKEN as error:
+        ending = Path(path).suffix.lower()
+        raise FileError(f"{shown(path)}: is broken, locked or no {ending} file ({shown(str(error))})") from error
 
 
 def _docx(archive: Archive) -> Document | None:
@@ -109,19 +121,23 @@ def _odt(archive: Archive) -> Document | None:
     root = archive.xml("content.xml")
     if root is None:
         return None
-    looks = {_value(one, "name"): _open_look(one) for one in root.iter() if local_name(one) == "style"}
+    looks = {}  # of styles: italic (1), bold (2), both (3) or neither
+    for style in (one for one in root.iter() if local_name(one) == "style"):
+        italic = any(_value(one, "font-style") in ("italic", "oblique") for one in style)
+        bold = any(_value(one, "font-weight") in ("bold", "700", "800", "900") for one in style)
+        looks[_value(style, "name")] = italic + 2 * bold
     blocks = tuple(_paragraphs(find_inside(root, "body", "text"), partial(_open_piece, looks), tails=True))
     lost = name_lost(map(local_name, find_inside(root, "body").iter()))
     return _name(Document(untitle(blocks), lost=lost), archive.xml("meta.xml"))
 
 
+@dataclass(slots=True, eq=False)
 class _Paragraph:
     """A paragraph while it is read."""
 
-    __slots__ = ("at", "level", "parts")
-
-    def __init__(self, level: int = PARAGRAPH) -> None:
-        self.level, self.parts, self.at = level, list[tuple[int, str]](), 0  # parts: how they look, what they say
+    level: int = PARAGRAPH
+    parts: list[tuple[int, str]] = field(default_factory=list)  # how they look, what they say
+    at: int = 0
 
 
 _Within = tuple[_Paragraph, int]  # where one is while reading, and how what is read there looks
@@ -169,7 +185,8 @@ def _word_piece(element: Element, tag: str, within: _Paragraph, look: int) -> _W
     if tag == "p":
         return _Paragraph(), 0
     if tag == "r":
-        set_on = {local_name(one) for one in find_inside(element, "rPr") if _value(one, "val") not in _OFF}
+        off = ("0", "false", "off", "none")
+        set_on = {local_name(one) for one in find_inside(element, "rPr") if _value(one, "val") not in off}
         look = ("i" in set_on) + 2 * ("b" in set_on)
     elif tag == "pStyle":
         within.level = heading_level(next(iter(element.attrib.values()), ""))
@@ -178,17 +195,6 @@ def _word_piece(element: Element, tag: str, within: _Paragraph, look: int) -> _W
     elif tag in ("tab", "br", "cr"):
         within.parts.append((0, "\t" if tag == "tab" else "\n"))
     return within, look
-
-
-_OFF = ("0", "false", "off", "none")
-
-
-def _open_look(style: Element) -> int:
-    """How a style of an .odt file looks: italic (1), bold (2), both (3) or neither."""
-    said = [(_value(one, "font-style"), _value(one, "font-weight")) for one in style]
-    return any(a in ("italic", "oblique") for a, _ in said) + 2 * any(
-        b in ("bold", "700", "800", "900") for _, b in said
-    )
 
 
 def _open_piece(looks: Mapping[str, int], element: Element, tag: str, within: _Paragraph, look: int) -> _Within:
@@ -219,14 +225,35 @@ def _epub(archive: Archive) -> Document | None:
         return None
     blocks: list[TextBlock] = []
     lost: set[str] = set()
+    named = _read_contents(archive, book, posixpath.dirname(where))
     for at, name in enumerate(spine_of(book, posixpath.dirname(where)), start=1):
-        page = html_document(decode(archive.read(name), archive.where, declared=True)) if name else Document(())
+        page = html_document(decode(archive.read(name), archive.where, declared=True)[0]) if name else Document(())
         if page.blocks and blocks:
             blocks.append(TextBlock(SEPARATOR, "", at=at))
-        blocks.extend(replace(block, at=at) for block in page.blocks)
+        levels = [block.level for block in page.blocks]
+        if levels and set(levels) <= {PARAGRAPH, SEPARATOR} and page.blocks[0].text == named.get(name):
+            levels[0] = 1  # some programs write a heading as a paragraph like any other
+        blocks.extend(replace(block, at=at, level=level) for block, level in zip(page.blocks, levels, strict=True))
         lost.update(page.lost)
     found = _name(Document(tuple(blocks), lost=tuple(sorted(lost))), book)
     return replace(found, title=found.name)
+
+
+def _read_contents(archive: Archive, book: Element, folder: str) -> dict[str, str]:
+    """What the contents of a book (NCX) call each of its pages; nothing where they cannot be read."""
+    names: dict[str, str] = {}
+    for item in book.iter():
+        if local_name(item) == "item" and item.get("media-type") == "application/x-dtbncx+xml":
+            path, said = posixpath.normpath(posixpath.join(folder, unquote(item.get("href", "")))), ""
+            with suppress(FileError):
+                contents = archive.xml(path)
+                for one in () if contents is None else contents.iter():
+                    if local_name(one) == "text":
+                        said = " ".join((one.text or "").split())
+                    elif local_name(one) == "content":
+                        page = posixpath.join(posixpath.dirname(path), one.get("src", "").partition("#")[0])
+                        names.setdefault(posixpath.normpath(unquote(page)), said)
+    return names
 
 
 def spine_of(book: Element, folder: str) -> Iterator[str]:

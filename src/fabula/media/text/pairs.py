@@ -6,10 +6,11 @@ row and column. A table of precedence is antisymmetric: above zero where the fir
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations_with_replacement
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Evidence, Terms
 from fabula.media.medium import MANY, Look, PairTables, Step, Steps, Threads, essence_steps, look_at_nothing
 from fabula.media.text.heads import without_common_heads
-from fabula.media.text.language import LANGUAGES, language_of, names_after, names_of, without_spaces, words_of
+from fabula.media.text.language import LANGUAGES, Language, language_of, names_after, without_spaces, words_of
 from fabula.media.text.passages import text_of
 from fabula.media.text.text_measures import MEASURES, form_of, measure_text
 from fabula.models.encoders.measures import closeness, stand_out
@@ -40,10 +41,14 @@ class WordTable:
     often: NDArray[np.float32]
     seldom: sparse.csr_array
 
+    def __getitem__(self, rows: slice) -> "WordTable":
+        """Some of its rows."""
+        return WordTable(self.often[rows], self.seldom[rows])
+
     def times(self, other: "WordTable", *, root: bool = False) -> Table:
-        """The product of each row with each row of another table, or its root: shape (n, n)."""
+        """The product of each row with each row of another table, or its root: shape (n, m)."""
         n = len(self.often)
-        found = np.empty((n, len(other.often)), dtype=np.float16 if root and n > MANY else np.float32)
+        found = np.empty((n, len(other.often)), dtype=np.float32)
         for start in range(0, n, _ROWS):
             some = slice(start, start + _ROWS)
             product, rest = self.often[some] @ other.often.T, self.seldom[some] @ other.seldom.T
@@ -120,10 +125,6 @@ class Counted:
         """The text of each entry of ``counts``."""
         return np.repeat(np.arange(len(self.totals)), np.diff(self.counts.indptr))
 
-    def table(self, values: NDArray[np.floating]) -> sparse.csr_array:
-        """A sparse table with these values, one an entry of ``counts``."""
-        return sparse.csr_array((values, self.counts.indices, self.counts.indptr), shape=self.counts.shape)
-
     def total(self, fact: str) -> NDArray[np.float64]:
         """A fact of each word over all texts: shape (w,)."""
         return np.bincount(self.counts.indices, self.facts[fact], len(self.words)).astype(np.float64)
@@ -142,28 +143,19 @@ def count(texts: Sequence[str]) -> Counted:
     language = max(sorted(set(spoken)), key=spoken.count)
     known: dict[str, int] = {}
     found = []
-    for text, (words, starts, ends) in zip(texts, held or map(_tokens, texts), strict=True):
-        small = [word.casefold() for word in words]
+    for text, tokens in zip(texts, held or map(_tokens, texts), strict=True):
+        small = [word.casefold() for word in tokens[0]]
         numbers = np.array([known.setdefault(word, len(known)) for word in small], dtype=np.int64)
-        capitals = np.array([word[:1].isupper() for word in words], dtype=bool)
-        comma = np.array([text[end : end + 1] == "," for end in ends], dtype=bool)
-        joined = np.zeros(len(words), dtype=bool)  # with the word before it, by one character
-        joined[1:] = starts[1:] - ends[:-1] <= 1
-        found.append(
-            {"words": np.array([len(words)]), **_count_text(numbers, small, capitals, joined, comma, language)}
-        )
+        found.append(_count_text(text, tokens, small, numbers, LANGUAGES.get(language, Language())))
     columns = np.concatenate([one["column"] for one in found])
     indptr = np.cumsum([0, *(len(one["column"]) for one in found)])
     counts = np.concatenate([one["count"] for one in found]).astype(np.float64)
     table = sparse.csr_array((counts, columns, indptr), shape=(len(texts), len(known)))
     facts = {name: np.concatenate([one[name] for one in found]).astype(np.float32) for name in _FACTS}
     totals, forms = np.concatenate([one["words"] for one in found]), np.stack([form_of(text) for text in texts])
-    return Counted(tuple(known), table, facts, totals, language, _stems(known), forms)
-
-
-def _stems(words: Iterable[str]) -> Ints:
-    known: dict[str, int] = {}
-    return np.array([known.setdefault(word[:_STEM], len(known)) for word in words], dtype=np.intp)
+    stems: dict[str, int] = {}
+    begun = np.array([stems.setdefault(word[:_STEM], len(stems)) for word in known], dtype=np.intp)
+    return Counted(tuple(known), table, facts, totals, language, begun, forms)
 
 
 def _tokens(text: str) -> tuple[list[str], Ints, Ints]:
@@ -178,24 +170,24 @@ def _tokens(text: str) -> tuple[list[str], Ints, Ints]:
 
 
 def _count_text(
-    numbers: NDArray[np.int64],
-    small: list[str],
-    capital: NDArray[np.bool_],
-    joined: NDArray[np.bool_],
-    comma: NDArray[np.bool_],
-    language: str,
-) -> dict[str, NDArray[np.float64]]:
+    text: str, tokens: tuple[list[str], Ints, Ints], small: list[str], numbers: NDArray[np.int64], known: Language
+) -> dict[str, NDArray[Any]]:
     """The facts of one text, one value a different word."""
-    known = LANGUAGES.get(language)
-    new, old = (known.indefinite, known.determiners) if known is not None else (frozenset[str](), frozenset[str]())
-    indefinite, determined = (np.array([word in held for word in small], dtype=bool) for held in (new, new | old))
+    words, starts, ends = tokens
+    capital = np.array([word[:1].isupper() for word in words], dtype=bool)
+    comma = np.array([text[end : end + 1] == "," for end in ends], dtype=bool)
+    joined = np.zeros(len(words), dtype=bool)  # with the word before it, by one character
+    joined[1:] = starts[1:] - ends[:-1] <= 1
+    indefinite = np.array([word in known.indefinite for word in small], dtype=bool)
+    either = known.indefinite | known.determiners
+    determined = np.array([word in either for word in small], dtype=bool)
     near = _behind(indefinite, joined)
     adjective = _behind(near & ~determined, joined)  # "a tall stranger"
     pair = np.zeros(len(small), dtype=bool)
     pair[1:] = joined[1:] & capital[1:] & capital[:-1]
     full = pair | np.append(pair[1:], False)[: len(pair)]
-    words, inverse, count = np.unique(numbers, return_inverse=True, return_counts=True)
-    first, last = np.full(len(words), len(numbers)), np.zeros(len(words), dtype=np.intp)
+    column, inverse, count = np.unique(numbers, return_inverse=True, return_counts=True)
+    first, last = np.full(len(column), len(numbers)), np.zeros(len(column), dtype=np.intp)
     np.minimum.at(first, inverse, np.arange(len(numbers)))
     np.maximum.at(last, inverse, np.arange(len(numbers)))
     marks = {
@@ -207,8 +199,8 @@ def _count_text(
         "full": full & capital,
         "comma": comma,
     }
-    sums = {name: np.bincount(inverse, mark, len(words)) for name, mark in marks.items()}
-    return {"column": words, "count": count, "first": first, "last": last, **sums}
+    sums = {name: np.bincount(inverse, mark, len(column)) for name, mark in marks.items()}
+    return {"words": np.array([len(words)]), "column": column, "count": count, "first": first, "last": last, **sums}
 
 
 def _behind(mark: NDArray[np.bool_], joined: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -248,19 +240,18 @@ def pair_tables(found: Counted, manner: Floats | None = None) -> PairTables:
 
     ``manner``, shape (n, f), is how they are written, in deviations; None where that is not known.
     """
-    weights = _weights(found)
-    tables = _likeness(found, weights) | _styles(found, manner) | _joins(found, weights) | _precedence(found, weights)
-    return PairTables({name: tables[name] for name in PAIRS})
-
-
-def _weights(found: Counted) -> _Weights:
     n, width = found.counts.shape
     texts = np.bincount(found.counts.indices, minlength=width)
     inside, capitals = found.total("inside"), found.total("capital_inside")
     total = np.bincount(found.counts.indices, found.counts.data, width)
     capital = (capitals >= _NAMED * inside) & (capitals >= 2)
     cast = capital & (found.total("determined") < _KNOWN * total)
-    return _Weights(np.log(n / np.maximum(texts, 1)), texts, capital, cast, WordLayout(found.counts))
+    weights = _Weights(np.log(n / np.maximum(texts, 1)), texts, capital, cast, WordLayout(found.counts))
+    forms = stand_out(found.forms, np.zeros(found.forms.shape[1], dtype=bool))
+    tables = _likeness(found, weights) | _joins(found, weights) | _precedence(found, weights)
+    tables |= {"form": partial(_by_distance, forms)}
+    tables |= {"manner": partial(_by_distance, np.zeros((n, 1)) if manner is None else manner)}
+    return PairTables({name: tables[name] for name in PAIRS})
 
 
 def _likeness(found: Counted, weights: _Weights) -> dict[str, Maker]:
@@ -296,14 +287,6 @@ def _nearer(likeness: Table) -> Table:
     return closeness(np.negative(likeness, out=likeness), own=True)
 
 
-def _styles(found: Counted, manner: Floats | None) -> dict[str, Maker]:
-    """How alike texts are in form, and in the manner in which they are written."""
-    n = len(found.totals)
-    forms = stand_out(found.forms, np.zeros(found.forms.shape[1], dtype=bool))
-    told = np.zeros((n, 1)) if manner is None else manner
-    return {"form": partial(_by_distance, forms), "manner": partial(_by_distance, told)}
-
-
 def _joins(found: Counted, weights: _Weights) -> dict[str, Maker]:
     """Words near the end of the first text, and near the beginning of the second."""
     columns, left = found.counts.indices, found.totals[found.row] - 1 - found.facts["last"]
@@ -337,40 +320,35 @@ def _precedence(found: Counted, weights: _Weights) -> dict[str, Maker]:
         "rare_weight": (rare, np.log(counts)),
         "cast_start": (weights.cast, start),
     }
+    # Of some words: what each counts (entries,), where they stand (n, w), and the root of what some texts share with
+    # others; of very many texts that is made anew for each table, and the table of all never there.
+    bases: dict[bytes, tuple[Floats, WordTable, Callable[[slice, slice], Table]]] = {}
+    layout = weights.layout
 
-    bases: dict[bytes, _Base] = {}
+    def share(one: WordTable, other: WordTable) -> Callable[[slice, slice], Table]:
+        if n > MANY:
+            return lambda rows, columns: one[rows].times(other[columns], root=True)
+        whole = one.times(other, root=True)
+        return lambda rows, columns: whole[rows, columns]
 
     def more(kept: bytes, value: Table) -> Table:
         if kept not in bases:
             if n > MANY:
                 bases.clear()  # of very many texts one is held, and none while the next is made
-            weight = np.maximum(weights.rarity, 0.1) * np.frombuffer(kept, dtype=bool)
-            bases[kept] = _base(weights.layout, weight[found.counts.indices])
-        return _before(weights.layout, bases[kept], value)
+            weight = (np.maximum(weights.rarity, 0.1) * np.frombuffer(kept, dtype=bool))[found.counts.indices]
+            shared = layout.parts((weight > 0).astype(np.float32))
+            bases[kept] = weight, shared, share(layout.parts(weight), shared)
+        weight, shared, both = bases[kept]
+        return _before(layout.parts(value * weight).times(shared), both)
 
     return {name: partial(more, kept.tobytes(), value) for name, (kept, value) in seen.items()}
 
 
-@dataclass(frozen=True, eq=False)
-class _Base:
-    """Some words: what each counts (entries,), where they stand (n, w), and the root of what two texts share (n, n)."""
-
-    weight: Floats
-    shared: WordTable
-    both: Table
-
-
-def _base(layout: WordLayout, weight: Floats) -> _Base:
-    shared = layout.parts((weight > 0).astype(np.float32))
-    return _Base(weight, shared, layout.parts(weight).times(shared, root=True))
-
-
-def _before(layout: WordLayout, base: _Base, value: Table) -> Table:
+def _before(more: Table, both: Callable[[slice, slice], Table]) -> Table:
     """How much more of something the words that two texts share have in the first: antisymmetric, in deviations."""
-    n = len(base.both)
-    more = layout.parts(value * base.weight).times(base.shared)
+    n = len(more)
     for rows, columns in _tiles(n):  # in place: the table is large
-        less = (more[rows, columns] - more[columns, rows].T) / base.both[rows, columns]  # 0 where they share none
+        less = (more[rows, columns] - more[columns, rows].T) / both(rows, columns)  # 0 where they share none
         more[rows, columns], more[columns, rows] = less, -less.T
     spread = float(np.linalg.norm(more)) / np.sqrt(max(1, n * (n - 1)))
     if spread <= 1e-9:
@@ -387,22 +365,19 @@ def _tiles(n: int) -> Iterator[tuple[slice, slice]]:
 
 def _cosines(layout: WordLayout, found: Counted, one: Table, other: Table | None = None) -> Table:
     """Cosines of the rows of two tables of words, or of one with itself: shape (n, n)."""
-    rows = layout.parts(_of_length_one(found, one))
-    return rows.times(rows if other is None else layout.parts(_of_length_one(found, other)))
+    n = len(found.totals)
+    rows = layout.parts(_of_length_one(found.row, n, one))
+    return rows.times(rows if other is None else layout.parts(_of_length_one(found.row, n, other)))
 
 
 def _stem_cosines(found: Counted) -> Table:
     """Cosines of how often words that begin alike stand in texts: shape (n, n)."""
     n, width = len(found.totals), int(found.stems.max(initial=0)) + 1
-    place = found.row * width + found.stems[found.counts.indices]
-    entries, inverse = np.unique(place, return_inverse=True)
-    rows, columns = np.divmod(entries, width)
-    rarity = np.log(n / np.maximum(np.bincount(columns, minlength=width), 1))
-    values = (1 + np.log(np.bincount(inverse, found.counts.data))) * rarity[columns]
-    length = np.sqrt(np.bincount(rows, values * values, n))
-    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
-    table = sparse.csr_array((values / np.where(length > 0, length, 1.0)[rows], columns, starts), shape=(n, width))
-    parts = WordLayout(table).parts(table.data)
+    place = found.row, found.stems[found.counts.indices]
+    counts = sparse.csr_array((found.counts.data, place), shape=(n, width))
+    rarity = np.log(n / np.maximum(np.bincount(counts.indices, minlength=width), 1))
+    row = np.repeat(np.arange(n), np.diff(counts.indptr))
+    parts = WordLayout(counts).parts(_of_length_one(row, n, (1 + np.log(counts.data)) * rarity[counts.indices]))
     return parts.times(parts)
 
 
@@ -415,9 +390,10 @@ def _by_distance(rows: Floats) -> Table:
     return closeness(table, own=True)
 
 
-def _of_length_one(found: Counted, values: Table) -> Table:
-    length = np.sqrt(np.bincount(found.row, values * values, len(found.totals)))
-    return np.asarray(values / np.where(length > 0, length, 1.0)[found.row])
+def _of_length_one(row: Ints, n: int, values: Table) -> Table:
+    """The entries of a table of n rows, by the row of each, so that every row has the length 1."""
+    length = np.sqrt(np.bincount(row, values * values, n))
+    return np.asarray(values / np.where(length > 0, length, 1.0)[row])
 
 
 def _correlations(profile: Table) -> Table:
@@ -438,37 +414,16 @@ JOIN = 300  # words of an end, and of the beginning that follows it
 UNIT = "% apart"  # 0: the same words, as often; 100: no word in common
 
 
-@dataclass(frozen=True, eq=False)
-class Bags:
-    """How often which word stands where: four sparse tables of counts, one row a text."""
-
-    # Of whole texts, shape (n, w) and (n, m).
-    words: sparse.csr_array
-    names: sparse.csr_array
-    # Of their first and last 300 words, shape (n, w) both.
-    beginnings: sparse.csr_array
-    ends: sparse.csr_array
-
-
-def bags_of(texts: Sequence[str]) -> Bags:
-    """Count the words and names of texts."""
-    known: dict[str, int] = {}
-    count: tuple[list[Counter[int]], ...] = ([], [], [])
+def flow_steps(texts: Sequence[str]) -> Steps:
+    """The three distances between n texts, in per cent; the join is directed, from an end to a beginning."""
+    known, people, n = dict[str, int](), dict[str, int](), len(texts)
+    bags = []
     for text in texts:
         numbers = [known.setdefault(word.casefold(), len(known)) for word in words_of(text)]
-        for bags, part in zip(count, (numbers, numbers[:JOIN], numbers[-JOIN:]), strict=True):
-            bags.append(Counter(part))
-    people: dict[str, int] = {}
-    named = [Counter(people.setdefault(name, len(people)) for name in names_of(text)) for text in texts]
-    whole, beginnings, ends = (_table(bags, len(known)) for bags in count)
-    return Bags(whole, _table(named, len(people)), beginnings, ends)
-
-
-def flow_steps(bags: Bags) -> Steps:
-    """The three distances between n texts, in per cent; the join is directed, from an end to a beginning."""
-    n = bags.words.shape[0]
-    whole, names = _weigh(bags.words), _weigh(bags.names)
-    both = _weigh(sparse.csr_array(sparse.vstack([bags.ends, bags.beginnings])))
+        named = Counter(people.setdefault(name, len(people)) for _, name in names_after(text))
+        bags.append((Counter(numbers), Counter(numbers[-JOIN:]), Counter(numbers[:JOIN]), named))
+    words, ends, starts, people_met = zip(*bags, strict=True)
+    whole, names, both = _weigh(words, len(known)), _weigh(people_met, len(people)), _weigh(ends + starts, len(known))
     parts = [Step("wording", UNIT, _apart(whole, whole))]
     if len(np.unique(names.nonzero()[0])) > 1:
         parts.append(Step("names", UNIT, _apart(names, names)))
@@ -483,23 +438,16 @@ def text_steps(collection: Collection, essence: Floats) -> Steps:
     texts = [text_of(item) for item in collection.items]
     if not all(texts):
         return essence_steps(collection, essence)
-    return flow_steps(bags_of(without_common_heads(texts)))
+    return flow_steps(without_common_heads(texts))
 
 
-def _table(bags: Sequence[Counter[int]], width: int) -> sparse.csr_array:
-    """Counts as a sparse table, shape (n, width)."""
+def _weigh(bags: Sequence[Counter[int]], width: int) -> sparse.csr_array:
+    """Words as tf-idf with logarithms of both, each row of length 1; words of every text count for nothing."""
     starts = np.cumsum([0, *map(len, bags)])
     columns = np.fromiter((word for bag in bags for word in bag), dtype=np.int64, count=starts[-1])
-    values = np.fromiter((count for bag in bags for count in bag.values()), dtype=np.float64, count=starts[-1])
-    return sparse.csr_array((values, columns, starts), shape=(len(bags), width))
-
-
-def _weigh(counts: sparse.csr_array) -> sparse.csr_array:
-    """Counts as tf-idf with logarithms of both, each row of length 1; words of every text count for nothing."""
-    n = counts.shape[0]
-    table = counts.copy()
-    texts = np.bincount(table.indices[table.data > 0], minlength=counts.shape[1])
-    table.data = (1 + np.log(table.data)) * np.log(n / np.maximum(texts, 1))[table.indices]
+    counts = np.fromiter((count for bag in bags for count in bag.values()), dtype=np.float64, count=starts[-1])
+    rarity = np.log(len(bags) / np.maximum(np.bincount(columns, minlength=width), 1))
+    table = sparse.csr_array(((1 + np.log(counts)) * rarity[columns], columns, starts), shape=(len(bags), width))
     length = np.sqrt(np.asarray(table.multiply(table).sum(axis=1)).ravel())
     table.data /= np.repeat(np.where(length > 0, length, 1.0), np.diff(table.indptr))
     return table
@@ -529,21 +477,18 @@ def text_look(collection: Collection) -> Look:
     if not all(texts):
         return look_at_nothing
     bare = without_common_heads(texts)
-    found, manner = count(bare), _manner(collection) if bare == texts else None
-    if manner is None:
+    counted = count(bare)
+    if bare == texts and collection.features.ndim == 2 and set(MANNER) <= set(collection.feature_names):
+        manner = collection.columns(MANNER)
+    else:
         manner = np.stack([measure_text(text)[: len(MANNER)] for text in bare])
-    return lambda rows: _evidence(found.only(rows), manner[list(rows)])
 
+    def look(rows: Sequence[int]) -> Evidence:
+        found = counted.only(rows)
+        terms = Terms(found.language, found.words, found.counts, found.totals.astype(np.float64))
+        return Evidence(pair_tables(found, stand_out(manner[list(rows)], _LOGGED)), terms)
 
-def _manner(collection: Collection) -> Floats | None:
-    """How texts are written, by measures that every language has, shape (n, 17), where these are known."""
-    there = collection.features.ndim == 2 and set(MANNER) <= set(collection.feature_names)
-    return collection.columns(list(MANNER)) if there else None
-
-
-def _evidence(found: Counted, manner: Floats) -> Evidence:
-    tables = pair_tables(found, stand_out(manner, _LOGGED))
-    return Evidence(tables, Terms(found.language, found.words, found.counts, found.totals.astype(np.float64)))
+    return look
 
 
 # The names that run through a collection of texts: people and places, as far as capitals tell them.
@@ -555,23 +500,6 @@ _TITLES_WORDS = """
     Señora Señorita Signor Signora God Gott Dieu Dios
 """
 _TITLES = frozenset(_TITLES_WORDS.split())
-# German gives every noun a capital: names of people are those that are called, or speak, and that seldom stand after an
-# article.
-_BEFORE_NOUNS_WORDS = """
-    der die das den dem des ein eine einen einem einer eines kein keine keinen im am zum zur vom ins beim mein
-    meine meinen meiner sein seine seinen seiner seinem ihr ihre ihren ihrer ihrem unser unsere dieser diese
-    dieses diesem diesen jeder jede jedes alle aller viele viel mehr
-"""
-_BEFORE_NOUNS = frozenset(_BEFORE_NOUNS_WORDS.split())
-_BEFORE_PEOPLE_WORDS = """
-    sagte sprach rief fragte antwortete erwiderte versetzte entgegnete meinte bat flüsterte lachte lächelte nickte
-    herr herrn frau fräulein doktor graf gräfin baron onkel tante vetter namens hieß heißt nannte genannt
-"""
-_BEFORE_PEOPLE = frozenset(_BEFORE_PEOPLE_WORDS.split())
-_NOBODY_WORDS = """
-    Alles Niemand Jemand Etwas Nichts Du Dich Dir Dein Deine Deiner Euch Euer Ihr Ihnen Ihre Sie Er Es Seitens
-"""
-_NOBODY = frozenset(_NOBODY_WORDS.split())
 
 
 def names_along(collection: Collection) -> Threads | None:
@@ -603,10 +531,12 @@ def names_along(collection: Collection) -> Threads | None:
 
 
 def _nouns(texts: Sequence[str], met: Sequence[tuple[str, str]], total: Mapping[str, int]) -> set[str]:
-    """Capitalised words that are no names of people, where all nouns have capitals; none elsewhere."""
+    """Capitalised words that are no names of people, where all nouns have capitals, as in German; none elsewhere."""
+    # Names of people are those that are called, or speak, and that seldom stand after an article.
     start = " ".join(text[:4000] for text in texts[:10])
-    if language_of([word.casefold() for word in start.split()]) != "de":
+    known = LANGUAGES.get(language_of([word.casefold() for word in start.split()]))
+    if known is None or not known.before_nouns:
         return set()
-    after_article = Counter(name for before, name in met if before in _BEFORE_NOUNS)
-    called = Counter(name for before, name in met if before in _BEFORE_PEOPLE)
-    return {name for name in total if name in _NOBODY or not called[name] or 4 * after_article[name] > total[name]}
+    nouns = Counter(name for before, name in met if before in known.before_nouns)
+    called = Counter(name for before, name in met if before in known.before_people)
+    return {name for name in total if name in known.nobody or not called[name] or 4 * nouns[name] > total[name]}

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from fabula.core.collection import Collection, Item
+from fabula.core.collection import Collection, Item, fold
 from fabula.core.display import name_some
 from fabula.errors import FileError, shown
 from fabula.media.children import call, load, shield
@@ -18,7 +21,7 @@ from fabula.media.facts import Fact
 from fabula.media.text.documents import (
     PARAGRAPH,
     Document,
-    decode_and_name,
+    decode,
     html_document,
     markdown_document,
     plain_document,
@@ -29,18 +32,15 @@ from fabula.media.text.packed import PACKED_ENDINGS, read_packed
 
 _MARKDOWN = frozenset((".md", ".markdown"))
 _PAGES = frozenset((".html", ".htm", ".xhtml"))
+_MOST_TAGS = 500_000  # of one page
 WHOLE_ENDINGS = frozenset((".pptx", ".rtf", ".scriv"))  # of files that are no lines
 _OTHER = frozenset((".fountain", ".rst", ".srt", ".tex", *WHOLE_ENDINGS))
 TEXT_ENDINGS = frozenset((".txt", ".text", *_MARKDOWN, *_PAGES, *PACKED_ENDINGS, *_OTHER))
-_COMPANIONS = """
-    .jpg .jpeg .png .gif .webp .svg .bmp .css .js .bib .json .yaml .yml .toml .db .ini
-"""
+_COMPANIONS = ".jpg .jpeg .png .gif .webp .svg .bmp .css .js .bib .json .yaml .yml .toml .db .ini"
 COMPANION_ENDINGS = frozenset(_COMPANIONS.split())
 
 _NUMBERED = re.compile(r"^(?:\d{1,4}\s*[-._)]+\s*|\d{2,3}\s+)(?=\S*[^\W\d_])")
-ENCODING = (
-    "encoding"  # the detail that says in which encoding a file was taken to be, where nothing but its letters did
-)
+ENCODING = "encoding"  # the detail that says which encoding a file was taken to be in, where only its letters did
 TEXT = "text"  # the detail of an item that holds its text itself
 MANUSCRIPT = "manuscript"  # the detail of an item that names the file it is a part of
 POV = "pov"  # the detail that says who tells
@@ -71,15 +71,13 @@ def parse(path: str) -> Document:
     if ending in _OTHER:
         document: Document = load("fabula.media.text.formats:read_other")(path)
         return document
-    text, encoding = decode_and_name(read_bytes(path), path, declared=ending in _PAGES)
+    data = read_bytes(path)
+    if ending in _PAGES and data.count(b"<") > _MOST_TAGS:
+        raise FileError(f"{shown(path)}: has more than {_MOST_TAGS:,} tags, too many for one text; cut it into parts")
+    text, encoding = decode(data, path, declared=ending in _PAGES)
     if ending in _PAGES:
         return replace(html_document(text), encoding=encoding)
     return replace((markdown_document if ending in _MARKDOWN else plain_document)(text), encoding=encoding)
-
-
-def read_text(path: str) -> str:
-    """What is to be read in a file: its paragraphs, without headings, running heads and page numbers."""
-    return read_document(path).text
 
 
 def read_item(path: str) -> Item:
@@ -243,55 +241,22 @@ def close(text: str, most: int = MOST) -> str:
 
 # Front and back matter: what is known by its title to stand before or behind the text, in the languages that are read.
 
-_FRONT = """
-    cover; umschlag; couverture; cubierta; portada; obalka; omslag; copertina; capa /
-    half title; schmutztitel; faux titre; anteportada /
-    title page; title; titelblatt; titelseite; page de titre; pagina de titulo; titulni strana; titelside;
-        tittelside; frontespizio /
-    copyright; copyright page; imprint; impressum; mentions legales; creditos; tiraz; kolofonside /
-    dedication; widmung; dedicace; dedicatoria; venovani; tilegnelse; dedica; opdracht /
-    epigraph; epigraphe; epigrafe; motto /
-    contents; table of contents; inhalt; inhaltsverzeichnis; table des matieres; sommaire; indice de contenidos;
-        contenido; obsah; innhold; indhold; indice generale; sumario; inhoud /
-    list of illustrations; list of figures; verzeichnis der abbildungen; abbildungsverzeichnis; table des
-        illustrations /
-    foreword; geleitwort; avant propos; vorbemerkung; predmluva; forord; prologo del autor; advertencia;
-        avertissement; preambule /
-    preface; vorwort; prefacio; prefazione; preface de l auteur; preface by the author; author s preface; to the
-        reader; an den leser; au lecteur; al lector /
-    introduction; einleitung; einfuhrung; introduccion; uvod; innledning; indledning; introduzione; introducao;
-        inleiding; introductory /
-    prologue; prolog; prologo; vorspiel; proloog
-"""
-_BACK = """
-    epilogue; epilog; epilogo; nachspiel; epiloog; doslov /
-    conclusion; schluss; schluß; conclusao; zaver; slutning; avslutning; conclusione /
-    afterword; nachwort; postface; posfacio; etterord; efterord; postfazione; nawoord /
-    postscript; nachschrift; post scriptum; postscriptum; posdata /
-    appendix; anhang; appendice; apendice; dodatek; tillegg; tillaeg /
-    notes; endnotes; anmerkungen; notas; poznamky; noter; note; noten /
-    glossary; glossar; glossaire; glosario; slovnicek; ordliste; glossario /
-    bibliography; literatur; literaturverzeichnis; bibliographie; bibliografia; bibliografie; bibliografi;
-        references; sources; quellen /
-    acknowledgements; acknowledgments; danksagung; dank; remerciements; agradecimientos; podekovani; takk;
-        ringraziamenti; agradecimentos /
-    about the author; uber den autor; uber die autorin; a propos de l auteur; sobre el autor; sobre la autora; o
-        autorovi; om forfatteren /
-    index; register; sachregister; personenregister; index des noms; indice alfabetico; rejstrik; registro;
-        stikordsregister /
-    colophon; kolophon; kolofon; colofon
-"""
-
-
-def _ranks(table: str) -> dict[str, int]:
-    return {" ".join(name.split()): rank for rank, row in enumerate(table.split("/")) for name in row.split(";")}
-
-
-_MATTER = {-1: _ranks(_FRONT), 1: _ranks(_BACK)}
 _OF_VERSE = {
-    *((-1, _MATTER[-1][name]) for name in ("half title", "title page", "copyright", "contents", "list of figures")),
-    *((1, _MATTER[1][name]) for name in ("bibliography", "about the author", "index", "colophon")),
-}
+    "half title", "title page", "copyright", "contents", "list of figures", "bibliography", "about the author", "index",
+    "colophon",
+}  # fmt: skip
+
+
+@cache
+def _ranks() -> dict[str, tuple[int, int, bool]]:
+    """Of each title its side, -1 or 1, its rank there, and whether it counts where all is verse."""
+    told = json.loads(files("fabula.media.text").joinpath("matter.json").read_text(encoding="utf-8"))
+    found = dict[str, tuple[int, int, bool]]()
+    for side, key in ((-1, "front"), (1, "back")):
+        for rank, row in enumerate(told[key]):
+            names = row.split("; ")
+            found |= dict.fromkeys(names, (side, rank, not _OF_VERSE.isdisjoint(names)))
+    return found
 
 
 def matter_of(collection: Collection) -> tuple[list[int], list[int]]:
@@ -305,28 +270,21 @@ def matter_of(collection: Collection) -> tuple[list[int], list[int]]:
     >>> matter_of(Collection("c", [Item(str(k), title) for k, title in enumerate(titles)]))
     ([3, 2], [1, 5])
     """
-    from fabula.core.collection import fold
-
-    found: dict[tuple[int, int], list[int]] = {}
+    found: dict[tuple[int, int, bool], list[int]] = {}
     for number, item in enumerate(collection.items):
         title = fold(strip_number(item.label.rpartition(".")[0] if item.label == Path(item.path).name else item.label))
         start = re.split(r"\s*(?:[.:;,–—(\[]|--|\s-\s)\s*", title, maxsplit=1)[0]
         name = " ".join(re.sub(r"[^\w\s]", " ", start).split())
-        for side, ranks in _MATTER.items():
-            if name in ranks:
-                found.setdefault((side, ranks[name]), []).append(number)
+        if name in _ranks():
+            found.setdefault(_ranks()[name], []).append(number)
     alone = sorted((kind, numbers[0]) for kind, numbers in found.items() if len(numbers) == 1)
-    if alone and _is_verse(collection):
-        alone = [(kind, number) for kind, number in alone if kind in _OF_VERSE]
-    front, back = ([number for (at, _), number in alone if at == side] for side in (-1, 1))
-    return front, back
-
-
-def _is_verse(collection: Collection) -> bool:
-    """Whether most of the items, of those that say something, are written in short lines."""
-    short = []
-    for item in collection.items[:: max(1, len(collection) // 12)]:
+    short = []  # whether items, of those that say something, are written in short lines
+    for item in collection.items[:: max(1, len(collection) // 12)] if alone else ():
         words = sorted(len(line.split()) for line in text_of(item).splitlines() if line.strip())
         if len(words) >= 4:
             short.append(words[len(words) * 9 // 10] <= 14)
-    return sum(short) * 2 > len(short)
+    verse = sum(short) * 2 > len(short)
+    front, back = (
+        [number for (at, _, counts), number in alone if at == side and (counts or not verse)] for side in (-1, 1)
+    )
+    return front, back

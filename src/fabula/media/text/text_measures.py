@@ -19,10 +19,12 @@ from fabula.core.collection import Collection, Item
 from fabula.errors import FileError, shown
 from fabula.media.children import shield
 from fabula.media.medium import Cutting, Spec, Stop, Stopped
+from fabula.media.text import passages
 from fabula.media.text.documents import PARAGRAPH, title_part
 from fabula.media.text.language import (
     LANGUAGES,
     TIMES,
+    Language,
     language_by,
     language_of,
     names_after,
@@ -32,18 +34,6 @@ from fabula.media.text.language import (
     words_of,
 )
 from fabula.media.text.manuscripts import find_parts, tell_held
-from fabula.media.text.passages import (
-    MANUSCRIPT,
-    TEXT,
-    add_viewpoints,
-    is_packed,
-    read_document,
-    read_text,
-    say_heads,
-    tell_encoding,
-    tell_heads,
-    text_of,
-)
 
 MEASURES = (
     "words", "word_length", "variety", "commas", "semicolons", "dashes", "questions", "exclamations", "dialogue",
@@ -61,16 +51,10 @@ _UNKNOWN = float("nan")
 
 
 def measure_text(text: str, *, language: str | None = None) -> NDArray[np.float64]:
-    """Measure a text: its :data:`MEASURES`, shape (22,).
+    """Measure a text: its :data:`MEASURES`, shape (22,), as ``docs/text.md`` lists them.
 
-    ``words``; ``word_length`` in letters; ``variety``, the share of different words among the first 500; ``commas``,
-    ``semicolons`` (and colons), ``dashes``, ``names`` (capitalised words inside sentences), ``digits``,
-    ``first_person``, ``second_person`` and ``indefinite`` (articles) per 1,000 words, the last three 0 where the
-    language is not known; ``questions`` and ``exclamations``, shares of the sentences; ``dialogue``, the share of the
-    text that is spoken; ``sentence_length`` and ``paragraph_length`` in words; ``reading_ease``, 100 less the index
-    LIX; ``valence`` in [-1, 1] and ``intensity``, what its charged words feel like and how charged 1,000 words are;
-    ``time_words`` and ``places`` (names after a preposition of place) per 1,000 words; ``past``, the share of common
-    verbs that are in the past. The last five are NaN where the language is not known well enough to tell.
+    Where its language is not known, persons and articles are 0, and the last five NaN. ``reading_ease`` is 100 less
+    the index LIX; ``places`` are names after a preposition of place.
 
     >>> measured = measure_text("Is it so? Yes, it is.")
     >>> float(measured[MEASURES.index("questions")])
@@ -82,84 +66,54 @@ def measure_text(text: str, *, language: str | None = None) -> NDArray[np.float6
     for word, count in spelled.items():  # a third of the words differ: fold and count letters once
         counts[word.casefold()] += count
     language = language_by(counts) if language is None else language
+    known = LANGUAGES.get(language, Language())
     sentences, paragraphs = sentences_of(text), paragraphs_of(text)
     per_sentence = n / max(1, len(sentences))
     endings = Counter(sentence.rstrip("\"'”’»)]」』 \n")[-1:] for sentence in sentences)
-    names, places = _names_in(text, language)
+    commas, halves, dashes = (sum(map(text.count, marks)) for marks in (",،、，", ";:；：؛", "—–"))
+    marks = (commas, halves, dashes + text.count(" - ") + text.count("--"))
+    # What is spoken stands in quotation marks, or in paragraphs that a dash opens.
+    quoted = sum(map(len, _QUOTED.findall(text)))
+    dashed = sum(len(part) for part in paragraphs if _SPOKEN.match(part))
+    names = names_after(text)
+    places = sum(before in known.places and name not in TIMES for before, name in names) if known.places else _UNKNOWN
+    past, present = _sum(counts, known.past), _sum(counts, known.present)
     values = [
         len(words),
         sum(len(word) * count for word, count in spelled.items()) / n,
         len({word.casefold() for word in words[:_FIRST]}) / max(1, min(len(words), _FIRST)),
-        *(1000 / n * value for value in _marks(text)),
+        *(1000 / n * value for value in marks),
         _sum(endings, "?？؟") / max(1, len(sentences)),
         _sum(endings, "!！") / max(1, len(sentences)),
-        _dialogue(text, paragraphs),
+        min(1.0, max(quoted, dashed) / max(1, len(text))),
         per_sentence,
         n / max(1, len(paragraphs)),
-        1000 / n * names,
+        1000 / n * len(names),
         1000 / n * sum(map(text.count, "0123456789")),
-        *(1000 / n * value for value in _people(counts, language)),
+        *(1000 / n * _sum(counts, told) for told in (known.first, known.second, known.indefinite)),
         100 - per_sentence - 100 / n * sum(count for word, count in spelled.items() if len(word) > _LONG),
         *feeling(counts, language),
-        *_narration(counts, language, n),
+        1000 / n * _sum(counts, known.times) if known.past else _UNKNOWN,
+        (past / (past + present) if past + present else 0.5) if known.past else _UNKNOWN,
         1000 / n * places,
     ]
     return np.array(values, dtype=np.float64)
-
-
-def _marks(text: str) -> tuple[int, int, int]:
-    """How many commas, semicolons with colons, and dashes."""
-    commas, halves, dashes = (sum(map(text.count, marks)) for marks in (",،、，", ";:；：؛", "—–"))
-    return commas, halves, dashes + text.count(" - ") + text.count("--")
 
 
 def _sum(counts: Mapping[str, int], keys: Iterable[str]) -> int:
     return sum(counts.get(key, 0) for key in keys)
 
 
-def _people(counts: Counter[str], language: str) -> tuple[int, int, int]:
-    """Words of the first person, of the second, and indefinite articles."""
-    known = LANGUAGES.get(language)
-    if known is None:
-        return 0, 0, 0
-    return _sum(counts, known.first), _sum(counts, known.second), _sum(counts, known.indefinite)
-
-
-def _narration(counts: Counter[str], language: str, n: int) -> tuple[float, float]:
-    """Words of time per 1,000, and the share of common verbs that are in the past."""
-    known = LANGUAGES.get(language)
-    if known is None or not known.past:
-        return _UNKNOWN, _UNKNOWN
-    past, present = _sum(counts, known.past), _sum(counts, known.present)
-    return 1000 / n * _sum(counts, known.times), past / (past + present) if past + present else 0.5
-
-
-def _names_in(text: str, language: str) -> tuple[int, float]:
-    """How many names, and how many of them stand after a preposition of place."""
-    found = names_after(text)
-    prepositions = LANGUAGES[language].places if language in LANGUAGES else frozenset()
-    if not prepositions:
-        return len(found), _UNKNOWN
-    return len(found), sum(before in prepositions and name not in TIMES for before, name in found)
-
-
-def _dialogue(text: str, paragraphs: list[str]) -> float:
-    """The share of a text that stands in quotation marks, or in paragraphs that a dash opens."""
-    quoted = sum(map(len, _QUOTED.findall(text)))
-    dashed = sum(len(part) for part in paragraphs if _SPOKEN.match(part))
-    return min(1.0, max(quoted, dashed) / max(1, len(text)))
-
-
 def _row(path: str, stop: Stop) -> NDArray[np.float64]:
     if stop():
         raise Stopped
-    measured = measure_text(read_text(path))
+    measured = measure_text(passages.read_document(path).text)
     if not measured[0]:
         raise FileError(f"{shown(path)}: has no words in it")
     return measured
 
 
-SPEC = Spec("text", version=3, feature_names=MEASURES, measure=_row, shape=(len(MEASURES),), parsed=is_packed)
+SPEC = Spec("text", version=3, feature_names=MEASURES, measure=_row, shape=(len(MEASURES),), parsed=passages.is_packed)
 
 
 # The inside of a text: pieces of it in their order, measured.
@@ -172,7 +126,7 @@ def pieces_of(item: Item, count: int) -> Collection | None:
 
     Fewer where they would have less than 20 words.
     """
-    text = text_of(item)
+    text = passages.text_of(item)
     starts = starts_of(text)
     count = min(count, len(starts) // _FEWEST)
     if count < 2:
@@ -187,6 +141,7 @@ def pieces_of(item: Item, count: int) -> Collection | None:
 
 # One file cut into items, and rows of a table as texts.
 
+_MOST_PARTS = 20_000  # of one file; the Bible has 31,102 verses in 1,189 chapters
 _FEW = 6  # words below which most cells of a column are names of things, no texts
 
 
@@ -203,23 +158,25 @@ def cut_file(path: str, cutting: Cutting) -> Collection | None:
 
 def _cut_parts(path: str) -> tuple[Collection | None, list[str]]:
     """The parts, and what is to be told of them."""
-    document = read_document(path)
+    document = passages.read_document(path)
     parts = find_parts(document)
+    if len(parts.items) > _MOST_PARTS:
+        raise FileError(f"{shown(path)}: falls into {len(parts.items):,} parts, and may into {_MOST_PARTS:,}")
     found = [parts.part(number) for number in parts.items]
     if len(found) < 2:
         return None, []
     notes = tell_held(parts)
     if document.encoding:
-        notes.append(tell_encoding(document.encoding, [shown(Path(path).name)]))
+        notes.append(passages.tell_encoding(document.encoding, [shown(Path(path).name)]))
     items = []
     for number, part in enumerate(found, start=1):
         headed = title_part(part) if any(block.level > PARAGRAPH for block in part.blocks) else ""
-        details = {TEXT: part.markup, MANUSCRIPT: path, **say_heads(headed, part)}
+        details = {passages.TEXT: part.markup, passages.MANUSCRIPT: path, **passages.say_heads(headed, part)}
         items.append(Item(str(number), shown(title_part(part)), "", shown(document.author), details))
     title = shown(document.title or document.name or Path(path).stem)
     features = np.stack([measure_text(part.text) for part in found])
-    collection = add_viewpoints(Collection(title, items, features, MEASURES, title=title))
-    return collection, [*notes, *tell_heads(collection)]
+    collection = passages.add_viewpoints(Collection(title, items, features, MEASURES, title=title))
+    return collection, [*notes, *passages.tell_heads(collection)]
 
 
 def measure_texts(collection: Collection) -> Collection | None:
@@ -227,7 +184,7 @@ def measure_texts(collection: Collection) -> Collection | None:
 
     What the collection knows already wins over what is measured.
     """
-    texts = [text_of(item) if not item.path else "" for item in collection.items]
+    texts = [passages.text_of(item) if not item.path else "" for item in collection.items]
     counts = [len(words_of(text)) for text in texts]
     if min(counts) < 1 or np.median(counts) < _FEW or collection.features.ndim != 2:
         return None
@@ -255,12 +212,8 @@ def lexicon(language: str) -> Mapping[str, float] | None:
     for line in table.splitlines():
         value, *words = line.split(" ")
         told.update(dict.fromkeys(words, int(value) / 100))
-    bent = {
-        word + ending: value
-        for word, value in told.items()
-        for ending in _ENDINGS.get(language, ())
-        if len(word) >= _BENT
-    }
+    long = [(word, value) for word, value in told.items() if len(word) >= _BENT]
+    bent = {word + ending: value for word, value in long for ending in _ENDINGS.get(language, ())}
     return {**bent, **told}
 
 
@@ -275,7 +228,7 @@ def feeling(counts: Mapping[str, int], language: str) -> tuple[float, float]:
     """
     table = lexicon(language)
     if table is None:
-        return float("nan"), float("nan")
+        return _UNKNOWN, _UNKNOWN
     felt = [(table[word], count) for word, count in counts.items() if word in table]
     charged = sum(count for _, count in felt)
     valence = sum(value * count for value, count in felt) / max(1, charged)
@@ -306,21 +259,12 @@ def form_of(text: str) -> Floats:
     if not lines:
         return np.zeros(FORM)
     lengths = np.array([len(line) for line in lines], dtype=np.float64)
-    ends = [_end(line) for line in lines]
-    rhymes = [_share(ends, ends[k:]) for k in (1, 2, 3)]
+    last = [_LAST.search(line[-40:]) for line in lines]
+    ends = ["" if found is None else found[1][-_ALIKE:].casefold() for found in last]
+    alike = [[one == other and one != "" for one, other in zip(ends, ends[k:], strict=False)] for k in (1, 2, 3)]
+    rhymes = [sum(pairs) / max(1, len(pairs)) for pairs in alike]
     shape = [lengths.mean(), 1 + lengths.std(), sizes.mean(), 1 + sizes.std(), len(sizes)]
     return np.array([*np.log([1 + len(text), len(lines), *shape]), *rhymes])
-
-
-def _end(line: str) -> str:
-    found = _LAST.search(line[-40:])
-    return found[1][-_ALIKE:].casefold() if found else ""
-
-
-def _share(ones: list[str], others: list[str]) -> float:
-    """How many ends are alike."""
-    alike = [one == other and one != "" for one, other in zip(ones, others, strict=False)]
-    return sum(alike) / max(1, len(alike))
 
 
 # Verse: short lines of plain words, by which a model of its own is chosen.
@@ -351,7 +295,6 @@ def is_verse(text: str) -> bool:
 
 def choose_model(collection: Collection) -> tuple[str, str]:
     """The model for verse in place of the one for all texts, and why, in words; two times "" where they are none."""
-    verse = np.mean([is_verse(text_of(item)) for item in collection.items]) >= _MOSTLY
-    return (
-        ("poems", "this looks like verse: the model poems knows what goes beside what, no more") if verse else ("", "")
-    )
+    verse = np.mean([is_verse(passages.text_of(item)) for item in collection.items]) >= _MOSTLY
+    why = "this looks like verse: the model poems knows what goes beside what, no more"
+    return ("poems", why) if verse else ("", "")

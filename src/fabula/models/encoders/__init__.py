@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from fabula.errors import ModelError
-from fabula.models.config import EncoderKind
+from fabula.models.config import EncoderKind, find_kind
 from fabula.models.encoders.bilstm import BILSTM
 from fabula.models.encoders.identity import IDENTITY
 from fabula.models.encoders.measures import MEASURES
@@ -21,12 +20,7 @@ ENCODERS: dict[str, EncoderKind] = {
 
 def encoder_kind(kind: Any) -> EncoderKind:
     """A kind of encoder by name; an unknown one is an error that names those there are."""
-    if not isinstance(kind, str) or kind not in ENCODERS:
-        raise ModelError(
-            f"an encoder's kind must be one of {', '.join(map(repr, ENCODERS))}; got {kind!r}"
-            " (one of your own: register it first)"
-        )
-    return ENCODERS[kind]
+    return find_kind(ENCODERS, kind, "an encoder")
 
 
 def item_encoders() -> list[str]:

@@ -102,17 +102,16 @@ class MeasuresEncoder:
 
     def measure(self, collection: Collection, evidence: Evidence) -> Floats:
         """How far each item stands out, in deviations: shape (n, f + 4), 0 where something is not known."""
-        features = pick_features(collection.features, collection.feature_names, self.feature_names)
-        measured = stand_out(np.asarray(features, dtype=np.float64), np.isin(self.feature_names, self.logged))
-        return np.concatenate([measured, self.lean(evidence.terms, len(collection))], axis=1)
+        return np.concatenate([stand_out(self.read(collection)), self.lean(evidence.terms, len(collection))], axis=1)
 
     def lean(self, terms: Terms | None, n: int) -> Floats:
         """What the terms of each of n items say of its position, in deviations: shape (n, 4)."""
-        wanted, weights = self._lexicon_of("" if terms is None else terms.language)
-        if terms is None or not wanted:
-            return np.zeros((n, len(LEANINGS)))
-        plain = np.zeros(len(wanted), dtype=bool)
-        return stand_out(stand_out(terms.rates(wanted), plain) @ weights, np.zeros(len(LEANINGS), dtype=bool))
+        start = 0
+        for language, wanted in self.words.items():
+            if terms is not None and wanted and language == terms.language:
+                return stand_out(stand_out(terms.rates(wanted)) @ self.lexicon[start : start + len(wanted)])
+            start += len(wanted)
+        return np.zeros((n, len(LEANINGS)))
 
     def grounds(self, collection: Collection, evidence: Evidence | None) -> tuple[str, ...]:
         """The features and pairs that are known; none where no pair is, without which measures tell little."""
@@ -130,15 +129,6 @@ class MeasuresEncoder:
             ("pairs", ", ".join(self.pair_names)),
             ("words", ", ".join(f"{len(words):,} of {language}" for language, words in self.words.items()) or "none"),
         ]
-
-    def _lexicon_of(self, language: str) -> tuple[tuple[str, ...], Floats]:
-        """The terms of a language, w, and what they say of the position, (w, 4); none where it does not know it."""
-        start = 0
-        for name, terms in self.words.items():
-            if name == language:
-                return terms, self.lexicon[start : start + len(terms)]
-            start += len(terms)
-        return (), np.zeros((0, len(LEANINGS)))
 
     def _looks(self) -> str:
         pairs = ", ".join(self.pair_names) or "none"
@@ -158,15 +148,15 @@ def features_known(names: Sequence[str], collection: Collection) -> list[str]:
     return [name for name in there if np.isfinite(collection.column(name)).any()]
 
 
-def stand_out(features: Floats, logged: Bools) -> Floats:
+def stand_out(features: Floats, logged: Bools | None = None) -> Floats:
     """How far each item stands out in each feature (n, f), in deviations within the collection; NaN counts as average.
 
     Where ``logged`` (f,) is True the logarithm of 1 + the value is taken.
 
-    >>> stand_out(np.array([[1.0], [3.0]]), np.array([False])).tolist()
+    >>> stand_out(np.array([[1.0], [3.0]])).tolist()
     [[-1.0], [1.0]]
     """
-    values = np.where(logged, np.log1p(np.maximum(features, 0.0)), features)
+    values = features if logged is None else np.where(logged, np.log1p(np.maximum(features, 0.0)), features)
     known = np.isfinite(values)
     count = np.maximum(known.sum(axis=0), 1)
     centred = np.where(known, values - np.where(known, values, 0.0).sum(axis=0) / count, 0.0)

@@ -45,21 +45,17 @@ def _shapes(settings: Settings, item_shape: Shape, d: int) -> dict[str, Shape]:
 
 def encode_mlp(tensors: Tensors, x: Array, settings: Settings) -> Array:
     """Items (n, f) to essence (n, d)."""
-    parts = config.blocks(x, _ROWS, tensors["encoder.0.weight"])
-    return np.concatenate([_encode_block(tensors, block, settings) for block in parts])
-
-
-def _encode_block(tensors: Tensors, x: Array, settings: Settings) -> Array:
-    last = len(settings["widths"])
-    activation = _ACTIVATIONS[settings["activation"]]
-    hidden = x
-    for i in range(last):
-        hidden = config.linear(tensors, f"encoder.{i}", hidden)  # (n, width)
-        if settings.get("layernorm"):
-            hidden = config.layer_norm(tensors, f"encoder.{i}.norm", hidden)
-        hidden = activation(hidden)
-    out = config.linear(tensors, f"encoder.{last}", hidden)
-    return out + x @ tensors["encoder.skip.weight"].T if settings.get("skip") else out
+    last, activation, out = len(settings["widths"]), _ACTIVATIONS[settings["activation"]], list[Array]()
+    for block in config.blocks(x, _ROWS, tensors["encoder.0.weight"]):
+        hidden = block
+        for i in range(last):
+            hidden = config.linear(tensors, f"encoder.{i}", hidden)  # (n, width)
+            if settings.get("layernorm"):
+                hidden = config.layer_norm(tensors, f"encoder.{i}.norm", hidden)
+            hidden = activation(hidden)
+        essence = config.linear(tensors, f"encoder.{last}", hidden)
+        out.append(essence + block @ tensors["encoder.skip.weight"].T if settings.get("skip") else essence)
+    return np.concatenate(out)
 
 
 def _gelu_tanh(x: Array) -> Array:

@@ -10,10 +10,10 @@ collections, n items, f features, w the width, d the dimensions of the essence; 
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fabula.core.arrays import Alike, Floats, Ints, by_length
 from fabula.core.collection import Collection, Evidence
@@ -21,14 +21,11 @@ from fabula.core.collections import Collections
 from fabula.core.energy import FUNCTIONS, MOST_WHOLE, split_items
 from fabula.errors import InputError, ModelError
 from fabula.models import config, titles as reading
-from fabula.models.config import Encoded, EncoderKind, LoadedEncoder, Settings, Shape, linear
+from fabula.models.config import Array, Encoded, EncoderKind, LoadedEncoder, Settings, Shape, Tensors, linear
 from fabula.models.encoders.measures import features_known
 from fabula.models.scorers.arcs import ON_POSITIONS
-from fabula.models.titles import MARKS, TITLE_PAIRS, Title, TitleRelations, Vocabulary
+from fabula.models.titles import MARKS, TITLE_PAIRS, UNTITLED, Ids, Title, TitleRelations, Vocabulary
 
-Array = NDArray[np.floating[Any]]
-Ids = NDArray[np.int32]
-Tensors = Mapping[str, Array]
 Some = slice | Ints  # of the items
 
 TITLE = "title"  # what the titles of items are called among what is known of them
@@ -83,6 +80,7 @@ class SetSpec:
     def from_dict(cls, values: Mapping[str, Any]) -> "SetSpec":
         """A specification from the header of a file."""
         known = {field.name: field.type for field in fields(cls)}
+        values = {name: value for name, value in values.items() if name != "kind"}
         for name, value in values.items():
             if name not in known:
                 raise ModelError(f"the configuration names {name!r}, which this version does not know")
@@ -179,25 +177,23 @@ class SetEncoder:
         """What the network reads of collections of one length, until all have been."""
         features = many.pick(self.feature_names)
         for some in by_length(many.offsets, _TOGETHER):
-            mean, deviation = self.tensors["transform.mean"], self.tensors["transform.deviation"]
-            values, known = standardise(features[some.rows.ravel()], self.spec, mean, deviation)
             shape = (*some.rows.shape, len(self.feature_names))
+            values, known = (each.reshape(shape) for each in self._standardise(features[some.rows.ravel()]))
             titles = _read(many, some) if self.spec.titles else None
-            few = some.rows.shape[1] <= _MOST_DENSE
-            yield some, set_inputs(values.reshape(shape), known.reshape(shape), titles, self.vocabulary, whole=few)
+            yield some, set_inputs(values, known, titles, self.vocabulary, whole=shape[1] <= _MOST_DENSE)
 
     def known(self, many: Collections) -> tuple[list[int], bool]:
         """The columns of features of which any is known, and whether any title is."""
-        mean, deviation = self.tensors["transform.mean"], self.tensors["transform.deviation"]
-        known = standardise(many.pick(self.feature_names), self.spec, mean, deviation)[1]
+        known = self._standardise(many.pick(self.feature_names))[1]
         titled = self.spec.titles and any(filter(None, many.texts("title").tolist()))
         return np.flatnonzero(known.any(axis=0)).tolist(), titled
 
+    def _standardise(self, features: Array) -> tuple[Array, Array]:
+        return standardise(features, self.spec, self.tensors["transform.mean"], self.tensors["transform.deviation"])
+
     def encode_inputs(self, inputs: "SetInputs") -> Encoded:
         """Essence (B, n, d) and pairs (B, n, n, p) of inputs; of one collection of many items, pairs by rows."""
-        if not inputs.pairs.size:
-            return _Rows(self.tensors, inputs, self.spec).encode()
-        return Encoded(*encode(self.tensors, inputs, self.spec))
+        return _Network(self.tensors, inputs, self.spec).encode()
 
     def grounds(self, collection: Collection, evidence: Evidence | None) -> tuple[str, ...]:
         """The features that are known, and ``title``."""
@@ -278,50 +274,133 @@ def set_inputs(
 ) -> SetInputs:
     """Collections of one length as arrays: what :func:`standardise` gives, as (B, n, f), and titles where given."""
     count, n = values.shape[:2]
-    tokens, grams = (np.zeros((count, n, most), dtype=np.int32) for most in (reading.MOST_TOKENS, reading.MOST_GRAMS))
-    bare = np.zeros((count, n), np.float64), tokens, grams, np.zeros((count, n, len(MARKS)), np.float64)
-    parts: tuple[Array, Ids, Ids, Array] = bare if titles is None else title_arrays(titles, vocabulary)
-    if not whole:
-        nothing = np.zeros((count, n, 0, len(TITLE_PAIRS)), dtype=np.float64)
-        return SetInputs(values, known, *parts, nothing, None if titles is None else TitleRelations(titles))
-    nothing = np.zeros((count, n, n, len(TITLE_PAIRS)), dtype=np.float64)
-    pairs = nothing if titles is None else reading.title_pairs(titles)
-    return SetInputs(values, known, *parts, pairs)
-
-
-def title_arrays(titles: Sequence[Sequence[Title]], vocabulary: Vocabulary) -> tuple[Array, Ids, Ids, Array]:
-    """Of the titles of B collections: known (B, n), tokens, grams and marks (B, n, ...)."""
-    count, n = len(titles), len(titles[0])
-    flat = [title for own in titles for title in own]
+    given = titles or [[UNTITLED] * n] * count
+    flat = [title for own in given for title in own]
     titled = np.array([title.known for title in flat], dtype=np.float64)
+    marks = np.array([title.marks for title in flat], dtype=np.float64) * titled[:, np.newaxis]
     tokens, grams = vocabulary.number(flat)
-    marks: Array = np.array([title.marks for title in flat], dtype=np.float64) * titled[:, np.newaxis]
-    ids = tokens.reshape(count, n, -1), grams.reshape(count, n, -1)
-    return titled.reshape(count, n), *ids, marks.reshape(count, n, -1)
+    pairs = reading.title_pairs(given) if whole else np.zeros((count, n, 0, len(TITLE_PAIRS)), dtype=np.float32)
+    shape, relations = (count, n, -1), None if whole else TitleRelations(given)
+    ids = tokens.reshape(shape), grams.reshape(shape)
+    return SetInputs(values, known, titled.reshape(count, n), *ids, marks.reshape(shape), pairs, relations)
 
 
-def describe(t: Tensors, x: SetInputs, spec: SetSpec) -> tuple[Array, Array]:
-    """What is known of the items (B, n, inputs) and of each two (B, n, n, inputs), as the network takes it."""
-    parts: list[tuple[Array, Array]] = []
-    if spec.plain:
+class _Network:
+    """The network on B collections of n items: what is known of each two of many is described some rows at a time."""
+
+    def __init__(self, t: Tensors, x: SetInputs, spec: SetSpec) -> None:
+        self.t, self.x, self.spec, self.n = t, x, spec, x.values.shape[1]
+        self.whole = bool(x.pairs.size)
         columns = list(spec.plain)
-        parts.append(_numbers(x.values[..., columns], x.known[..., columns]))
-    if spec.circle:
-        keys = _on_circle(x, spec)
-        parts.append((keys, _key_steps(keys, slice(None), slice(None))))
-    if spec.titles:
-        parts.append(_titles(t, x))
-    size = np.full((*x.values.shape[:2], 1), np.log(x.values.shape[1]) / SIZE, dtype=np.float64)
-    items = np.concatenate([*(part[0] for part in parts), size], axis=-1)
-    return items, np.concatenate([part[1] for part in parts], axis=-1)
+        self.z, self.known = x.values[..., columns], x.known[..., columns]
+        self.within = _within(self.z, self.known)
+        self.keys = _on_circle(x, spec) if spec.circle else None
 
+    def encode(self) -> Encoded:
+        """Essence (B, n, d), and where to ask for pairs, which are kept of few items."""
+        spec, seen = self.spec, self._choose_seen()
+        kept = list(self.blocks()) if self.whole else None
+        shape = (len(self.x), spec.heads, self.n, self.n if isinstance(seen, slice) else len(seen))
+        bias = np.empty((spec.layers * spec.biased, *shape), dtype=np.float64 if self.whole else np.float32)
+        for rows, pair in (kept or self.blocks(seen)) if spec.biased else ():
+            for layer, own in enumerate(bias):
+                own[:, :, rows] = linear(self.t, f"layers.{layer}.bias", pair).transpose(0, 3, 1, 2)
+        return Encoded(self._think(bias, seen), blocks=self.blocks if kept is None else lambda: kept)
 
-def _numbers(z: Array, known: Array) -> tuple[Array, Array]:
-    """Features (B, n, f) as they are, within the collection, by rank, and whether known; and their differences."""
-    within = _within(z, known)
-    pairs, signs = _differences(z, within, known, slice(None), slice(None))
-    rank = signs.sum(axis=1) / np.maximum(known.sum(axis=1, keepdims=True) - 1, 1)
-    return np.concatenate([z * known, within, rank, known], axis=-1), pairs
+    def blocks(self, columns: Some = slice(None)) -> Iterator[tuple[slice, Array]]:
+        """Some rows, and what the net over pairs makes of their items and those of columns: (B, rows, columns, p)."""
+        width = self.n if isinstance(columns, slice) else len(columns)
+        step = self.n if self.whole else max(1, _TOGETHER // width)
+        for start in range(0, self.n, step):
+            rows = slice(start, start + step)
+            yield rows, np.maximum(linear(self.t, "pairs", self._describe_pairs(rows, columns)), 0)
+
+    def _choose_seen(self) -> Some:
+        """The items that all look at: all, or of very many some from all over, however they are listed."""
+        if self.n <= _MOST_SEEN:
+            return slice(None)
+        order = np.lexsort([*self.x.tokens[0].T, *self.x.values[0].T])
+        return np.sort(order[np.linspace(0, self.n - 1, _SEEN).round().astype(np.intp)])
+
+    def _describe_pairs(self, rows: slice, columns: Some) -> Array:
+        """What is known of some items and others that come after: (B, rows, columns, inputs)."""
+        parts = []
+        if self.spec.plain:
+            both = _product(self.known, rows, columns)
+            wide, near = (_differences(each, rows, columns) * both for each in (self.z, self.within))
+            parts += [near, np.abs(near), np.abs(wide), both]
+        if self.keys is not None:
+            parts.append(_key_steps(self.keys, rows, columns))
+        if self.spec.titles:
+            both = _product(self.x.titled[..., np.newaxis], rows, columns)
+            parts += [self._relate_titles(rows, columns) * both, both]
+        return np.concatenate(parts, axis=-1)
+
+    def _relate_titles(self, rows: slice, columns: Some) -> Array:
+        """What relates the titles of some items and others: (B, rows, columns, ...)."""
+        if self.x.relations is None:
+            return self.x.pairs[:, rows, columns]
+        every = np.arange(self.n)
+        related = np.zeros((1, len(every[rows]), len(every[columns]), len(TITLE_PAIRS)), dtype=np.float64)
+        first, second, cells = self.x.relations.cells(rows, columns)
+        related[0, first, second] = cells
+        return related
+
+    def _describe_items(self) -> Array:
+        """What is known of the items: (B, n, inputs)."""
+        parts: list[Array] = []
+        if self.spec.plain:
+            others = np.maximum(self.known.sum(axis=1, keepdims=True) - 1, 1)
+            parts += [self.z * self.known, self.within, self._rank() / others, self.known]
+        if self.keys is not None:
+            parts.append(self.keys)
+        if self.spec.titles:
+            titled, marks = self.x.titled[..., np.newaxis], self.x.marks * self.x.titled[..., np.newaxis]
+            tokens = pool(self.t["tokens.vectors"], self.x.tokens, self.t["tokens.weights"]) * titled
+            grams = pool(self.t["grams.vectors"], self.x.grams) * titled
+            mean = marks.sum(axis=1, keepdims=True) / np.maximum(titled.sum(axis=1, keepdims=True), 1)
+            parts += [tokens, grams, marks, (marks - mean) * titled, titled, *self._see_titles()]
+        size = np.full((*self.x.titled.shape, 1), np.log(self.n) / SIZE, dtype=np.float64)
+        return np.concatenate([*parts, size], axis=-1)
+
+    def _rank(self) -> Array:
+        """How many known values of each feature (B, n, f) are below each known one, less how many are above."""
+        if self.whole:
+            some = slice(None)
+            return np.asarray(np.sign(_differences(self.z, some, some) * _product(self.known, some, some)).sum(axis=1))
+        rank = np.zeros(self.z.shape)
+        for k, known in enumerate(self.known[0].T > 0):
+            values = self.z[0, known, k]
+            low, high = (np.searchsorted(np.sort(values), values, side=side) for side in ("left", "right"))
+            rank[0, known, k] = low - (len(values) - high)
+        return rank
+
+    def _see_titles(self) -> list[Array]:
+        """Of what relates each title to those before it, the most and the mean; and to those after it, the most."""
+        if self.x.relations is None:
+            pairs = self.x.pairs * _product(self.x.titled[..., np.newaxis], slice(None), slice(None))
+            return [pairs.max(axis=1), pairs.mean(axis=1), pairs.max(axis=2)]
+        most, total, after = np.zeros((3, self.n, len(TITLE_PAIRS)), dtype=np.float64)
+        for start in range(0, self.n, _MOST_DENSE):
+            rows = slice(start, start + _MOST_DENSE)
+            first, second, cells = self.x.relations.cells(rows, slice(None))
+            cells *= (self.x.titled[0, rows][first] * self.x.titled[0, second])[:, np.newaxis]
+            np.maximum.at(most, second, cells)
+            np.add.at(total, second, cells)
+            np.maximum.at(after, first + start, cells)
+        return [most[np.newaxis], total[np.newaxis] / self.n, after[np.newaxis]]
+
+    def _think(self, bias: Array, seen: Some) -> Array:
+        """The essence (B, n, d) of items, which look at all or at k of them; ``bias``: (layers, B, heads, n, k)."""
+        t, spec = self.t, self.spec
+        hidden = linear(t, "input", self._describe_items())
+        for layer in range(spec.layers):
+            at = f"layers.{layer}"
+            own = bias[layer] if spec.biased else None
+            hidden = hidden + _attention(t, at, config.layer_norm(t, f"{at}.before", hidden), own, spec.heads, seen)
+            inner = np.maximum(linear(t, f"{at}.up", config.layer_norm(t, f"{at}.between", hidden)), 0)
+            hidden = hidden + linear(t, f"{at}.down", inner)
+        return linear(t, "essence", config.layer_norm(t, "output", hidden))
 
 
 def _within(z: Array, known: Array) -> Array:
@@ -333,12 +412,14 @@ def _within(z: Array, known: Array) -> Array:
     return np.asarray(centred / np.maximum(deviation, np.float64(LEAST_DEVIATION)))
 
 
-def _differences(z: Array, within: Array, known: Array, rows: Some, columns: Some) -> tuple[Array, Array]:
-    """What differs between some items and others that come after: (B, rows, columns, 4 f), and its sign."""
-    both = known[:, rows, np.newaxis] * known[:, np.newaxis, columns]
-    wide = (z[:, np.newaxis, columns] - z[:, rows, np.newaxis]) * both  # what comes after less what comes before
-    near = (within[:, np.newaxis, columns] - within[:, rows, np.newaxis]) * both
-    return np.concatenate([near, np.abs(near), np.abs(wide), both], axis=-1), np.sign(wide)
+def _differences(values: Array, rows: Some, columns: Some) -> Array:
+    """What comes after less what comes before, of values (B, n, f): (B, rows, columns, f)."""
+    return np.asarray(values[:, np.newaxis, columns] - values[:, rows, np.newaxis])
+
+
+def _product(values: Array, rows: Some, columns: Some) -> Array:
+    """Of values (B, n, f) that are 1 where something is known, whether it is known of both: (B, rows, columns, f)."""
+    return np.asarray(values[:, rows, np.newaxis] * values[:, np.newaxis, columns])
 
 
 def _on_circle(x: SetInputs, spec: SetSpec) -> Array:
@@ -359,25 +440,6 @@ def _key_steps(items: Array, rows: Some, columns: Some) -> Array:
     return np.stack([cos * later + sin * away, cos * away - sin * later, known * both], axis=-1)
 
 
-def _titles(t: Tensors, x: SetInputs) -> tuple[Array, Array]:
-    """Vectors and marks of the titles (B, n, ...), and what relates two of them (B, n, n, ...)."""
-    titled = x.titled[..., np.newaxis]
-    both = titled[:, :, np.newaxis] * titled[:, np.newaxis]  # (B, n, n, 1)
-    pairs = x.pairs * both
-    seen = [pairs.max(axis=1), pairs.mean(axis=1), pairs.max(axis=2)]
-    return _title_items(t, x, seen), np.concatenate([pairs, both], axis=-1)
-
-
-def _title_items(t: Tensors, x: SetInputs, seen: list[Array]) -> Array:
-    """Vectors and marks of the titles, and what they have to do with others (B, n, ...)."""
-    titled = x.titled[..., np.newaxis]
-    tokens = pool(t["tokens.vectors"], x.tokens, t["tokens.weights"]) * titled
-    grams = pool(t["grams.vectors"], x.grams) * titled
-    marks = x.marks * titled
-    mean = marks.sum(axis=1, keepdims=True) / np.maximum(titled.sum(axis=1, keepdims=True), 1)
-    return np.concatenate([tokens, grams, marks, (marks - mean) * titled, titled, *seen], axis=-1)
-
-
 def pool(vectors: Array, ids: Ids, weights: Array | None = None) -> Array:
     """The mean of the vectors (v, s) of each item's ids (B, n, k), weighed where there are weights (v,)."""
     from scipy.sparse import csr_array
@@ -391,114 +453,6 @@ def pool(vectors: Array, ids: Ids, weights: Array | None = None) -> Array:
     total = table @ np.ones(len(vectors), np.float64)
     mean = (table @ vectors) / np.maximum(total, np.float64(1e-6))[:, np.newaxis]
     return np.asarray(mean.reshape(*ids.shape[:-1], -1), dtype=np.float64)
-
-
-def encode(t: Tensors, x: SetInputs, spec: SetSpec) -> tuple[Array, Array]:
-    """The essence (B, n, d), and what the net over pairs makes of each two items (B, n, n, pair width)."""
-    items, pairs = describe(t, x, spec)
-    pair = np.maximum(linear(t, "pairs", pairs), 0)
-    bias = [linear(t, f"layers.{layer}.bias", pair).transpose(0, 3, 1, 2) for layer in range(spec.layers * spec.biased)]
-    return _think(t, spec, items, bias), pair
-
-
-def _think(t: Tensors, spec: SetSpec, items: Array, bias: Sequence[Array], seen: Some = slice(None)) -> Array:
-    """The essence (B, n, d) of items, which look at all or at k of them; ``bias`` of each layer: (B, heads, n, k)."""
-    hidden = linear(t, "input", items)
-    for layer in range(spec.layers):
-        at = f"layers.{layer}"
-        own = bias[layer] if spec.biased else None
-        hidden = hidden + _attention(t, at, config.layer_norm(t, f"{at}.before", hidden), own, spec.heads, seen)
-        inner = np.maximum(linear(t, f"{at}.up", config.layer_norm(t, f"{at}.between", hidden)), 0)
-        hidden = hidden + linear(t, f"{at}.down", inner)
-    return linear(t, "essence", config.layer_norm(t, "output", hidden))
-
-
-class _Rows:
-    """One collection of many items: what is known of each two is described some rows at a time, never whole."""
-
-    def __init__(self, t: Tensors, x: SetInputs, spec: SetSpec) -> None:
-        self.t, self.x, self.spec, self.n = t, x, spec, x.values.shape[1]
-        columns = list(spec.plain)
-        self.z, self.known = x.values[..., columns], x.known[..., columns]
-        self.within = _within(self.z, self.known)
-        self.keys = _on_circle(x, spec) if spec.circle else None
-        self.relations = x.relations
-
-    def encode(self) -> Encoded:
-        """Essence (1, n, d), and where to ask for pairs."""
-        spec, seen = self.spec, self._choose_seen()
-        width = self.n if isinstance(seen, slice) else len(seen)
-        bias = np.empty((spec.layers * spec.biased, 1, spec.heads, self.n, width), dtype=np.float32)
-        if spec.biased:
-            for rows, pair in self.blocks(seen):
-                for layer, own in enumerate(bias):
-                    own[:, :, rows] = linear(self.t, f"layers.{layer}.bias", pair).transpose(0, 3, 1, 2)
-        return Encoded(_think(self.t, spec, self._describe_items(), list(bias), seen), blocks=self.blocks)
-
-    def blocks(self, columns: Some = slice(None)) -> Iterator[tuple[slice, Array]]:
-        """Some rows, and what the net over pairs makes of their items and those of columns: (1, rows, columns, p)."""
-        step = max(1, _TOGETHER // (self.n if isinstance(columns, slice) else len(columns)))
-        for start in range(0, self.n, step):
-            rows = slice(start, min(start + step, self.n))
-            yield rows, np.maximum(linear(self.t, "pairs", self._describe_pairs(rows, columns)), 0)
-
-    def _choose_seen(self) -> Some:
-        """The items that all look at: all, or of very many some from all over, however they are listed."""
-        if self.n <= _MOST_SEEN:
-            return slice(None)
-        order = np.lexsort([*self.x.tokens[0].T, *self.x.values[0].T])
-        return np.sort(order[np.linspace(0, self.n - 1, _SEEN).round().astype(np.intp)])
-
-    def _describe_pairs(self, rows: slice, columns: Some) -> Array:
-        parts = []
-        if self.spec.plain:
-            parts.append(_differences(self.z, self.within, self.known, rows, columns)[0])
-        if self.keys is not None:
-            parts.append(_key_steps(self.keys, rows, columns))
-        if self.spec.titles:
-            both = self.x.titled[:, rows, np.newaxis] * self.x.titled[:, np.newaxis, columns]
-            related = np.zeros((*both.shape, len(TITLE_PAIRS)), dtype=np.float64)
-            if self.relations is not None:
-                first, second, cells = self.relations.cells(rows, columns)
-                related[0, first, second] = cells
-            parts.append(np.concatenate([related * both[..., np.newaxis], both[..., np.newaxis]], axis=-1))
-        return np.concatenate(parts, axis=-1)
-
-    def _describe_items(self) -> Array:
-        """What :func:`describe` gives of the items, without a table of all pairs."""
-        parts: list[Array] = []
-        if self.spec.plain:
-            count = self.known.sum(axis=1, keepdims=True)
-            rank = np.stack(
-                [_rank(z, known > 0) for z, known in zip(self.z[0].T, self.known[0].T, strict=True)], axis=-1
-            )
-            rank = (rank[np.newaxis] / np.maximum(count - 1, 1)).astype(np.float64)
-            parts += [self.z * self.known, self.within, rank, self.known]
-        if self.keys is not None:
-            parts.append(self.keys)
-        if self.spec.titles:
-            parts.append(_title_items(self.t, self.x, self._see_titles()))
-        size = np.full((1, self.n, 1), np.log(self.n) / SIZE, dtype=np.float64)
-        return np.concatenate([*parts, size], axis=-1)
-
-    def _see_titles(self) -> list[Array]:
-        """Of what relates each title to those before it, the most and the mean; and to those after it, the most."""
-        most, total, after = np.zeros((3, self.n, len(TITLE_PAIRS)), dtype=np.float64)
-        for start in range(0, self.n if self.relations is not None else 0, _MOST_DENSE):
-            rows = slice(start, min(start + _MOST_DENSE, self.n))
-            first, second, cells = cast("TitleRelations", self.relations).cells(rows, slice(None))
-            cells *= (self.x.titled[0, rows][first] * self.x.titled[0, second])[:, np.newaxis]
-            np.maximum.at(most, second, cells)
-            np.add.at(total, second, cells)
-            np.maximum.at(after, first + start, cells)
-        return [most[np.newaxis], total[np.newaxis] / np.float64(self.n), after[np.newaxis]]
-
-
-def _rank(values: Array, known: NDArray[np.bool_]) -> Floats:
-    """How many known values (n,) are below each known one, less how many are above; 0 where it is not known."""
-    there = np.sort(values[known])
-    low, high = (np.searchsorted(there, values, side=side) for side in ("left", "right"))
-    return np.where(known, low - (len(there) - high), 0).astype(np.float64)
 
 
 def _attention(t: Tensors, at: str, x: Array, bias: Array | None, heads: int, seen: Some = slice(None)) -> Array:
@@ -519,14 +473,14 @@ def _attention(t: Tensors, at: str, x: Array, bias: Array | None, heads: int, se
 
 
 def _shapes(settings: Settings, item_shape: Shape, d: int) -> dict[str, Shape]:
-    spec = SetSpec.from_dict({name: value for name, value in settings.items() if name != "kind"})
+    spec = SetSpec.from_dict(settings)
     if spec.dimensions != d:
         raise ModelError(f"the dimensions of a set encoder must be {spec.dimensions}; got {d}")
     return {name: shape for name, shape in spec.shapes().items() if not name.startswith(("arcs.", "flow."))}
 
 
 def _load(settings: Settings, tensors: Mapping[str, Any], inputs: Any) -> SetEncoder:
-    spec = SetSpec.from_dict({name: value for name, value in settings.items() if name != "kind"})
+    spec = SetSpec.from_dict(settings)
     vocabulary = Vocabulary((), ()) if inputs is None else inputs
     if (len(vocabulary.tokens), len(vocabulary.grams)) != (spec.tokens, spec.grams):
         raise ModelError("the vocabulary must have as many tokens and grams as the configuration says")

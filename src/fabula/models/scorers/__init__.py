@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from fabula.errors import ModelError
-from fabula.models.config import ScorerKind
+from fabula.models.config import ScorerKind, find_kind
 from fabula.models.scorers.arcs import ARCS
 from fabula.models.scorers.bilstm import BILSTM
 from fabula.models.scorers.flow import FLOW
@@ -15,12 +14,7 @@ SCORERS: dict[str, ScorerKind] = {"arcs": ARCS, "bilstm": BILSTM, "flow": FLOW, 
 
 def scorer_kind(kind: Any) -> ScorerKind:
     """A kind of scorer by name; an unknown one is an error that names those there are."""
-    if not isinstance(kind, str) or kind not in SCORERS:
-        raise ModelError(
-            f"a scorer's kind must be one of {', '.join(map(repr, SCORERS))}; got {kind!r}"
-            " (one of your own: register it first)"
-        )
-    return SCORERS[kind]
+    return find_kind(SCORERS, kind, "a scorer")
 
 
 def most_detailed(kinds: tuple[str, ...]) -> str | None:

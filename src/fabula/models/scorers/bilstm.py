@@ -27,7 +27,7 @@ from fabula.models.config import Array, ScorerKind, Settings, Shape, Tensors
 
 READOUTS = ("ends", "mean")
 _ROWS = 256  # sequences at a time
-_LONGEST = 20  # items of a collection the paper trains on: the scale of the length channel
+LONGEST = 20.0  # items of a collection the paper trains on: the unit in which a scorer is given lengths
 _WHAT = "the bilstm scorer"
 
 
@@ -77,7 +77,7 @@ def _with_tokens(tensors: Tensors, sequences: Array, *, positions: bool) -> Arra
     steps[1:-1, :d] = sequences.transpose(1, 2, 0)
     if positions:
         steps[1:-1, d] = even_positions(n)[:, np.newaxis]
-        steps[1:-1, d + 1] = n / _LONGEST
+        steps[1:-1, d + 1] = n / LONGEST
     return steps
 
 

@@ -27,12 +27,12 @@ class Flow:
 
     def energy(self, x: Encoded) -> Energy:
         """How well each item (row) is followed by each other (column), zero on the diagonal; of many, by some rows."""
-        if x.blocks is None and x.pairs is None:
+        if x.blocks is None:
             raise ModelError("flow needs an encoder that looks at pairs of items")
         count, n, _ = x.essence.shape
         before, after = x.essence @ self.tensors["flow.from"], x.essence @ self.tensors["flow.to"]  # (B, n, rank)
-        scores = np.empty((count, n, n), dtype=np.float64 if x.blocks is None else table_type(n))
-        for rows, pairs in x.blocks() if x.blocks is not None else ((slice(None), np.asarray(x.pairs)),):
+        scores = np.empty((count, n, n), dtype=table_type(n))
+        for rows, pairs in x.blocks():
             product = before[:, rows] @ after.transpose(0, 2, 1) / before.dtype.type(np.sqrt(before.shape[-1]))
             scores[:, rows] = product + linear(self.tensors, "flow.pair", pairs)[..., 0]
         scores[:, np.arange(n), np.arange(n)] = 0.0

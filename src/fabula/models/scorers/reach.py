@@ -62,10 +62,10 @@ class Reach:
             if name in evidence.pairs and (weight or mean):
                 part = evidence.pairs[name]
                 total = np.zeros((n, n), dtype=part.dtype) if total is None else total
-                for row, own in zip(total, part, strict=True):  # row by row: tables of very many items are large
-                    row += float(weight) * own
+                for row in range(n):  # row by row: tables of very many items are large
+                    total[row] += float(weight) * part[row]
                 lead += mean * (part.sum(axis=1, dtype=np.float64) - part.sum(axis=0, dtype=np.float64)) / n
-                del part  # before the next one is made
+                del part  # with all that looks into it, before the next one is made
         return np.zeros((n, n)) if total is None else np.asarray(total), lead
 
 

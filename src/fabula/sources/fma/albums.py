@@ -1,14 +1,9 @@
-"""FMA, the Free Music Archive dataset: its albums as ordered collections.
-
-Which albums are kept follows the paper: 3 to 20 tracks, numbered 1..n without gaps or doubles, complete.
-"""
+"""FMA, the Free Music Archive dataset: its albums as ordered collections, chosen as in the paper."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -18,21 +13,19 @@ from fabula.core.collection import Collection, Item
 from fabula.errors import InputError
 from fabula.media.music.librosa_features import STATISTICS
 from fabula.sources.fma import archive
-from fabula.sources.fma.archive import SPLITS, FeatureTable, Track
+from fabula.sources.fma.archive import SPLITS, Track
 
 SHORTEST, LONGEST = 3, 20  # tracks of an album, the paper's Section 3
 
-REASONS: Mapping[str, str] = MappingProxyType(
-    {
-        "size": f"fewer than {SHORTEST} or more than {LONGEST} tracks",
-        "doubles": "two tracks with one number",
-        "gaps": "numbers that do not run from 1 (or 0) without gaps, or a track without a number",
-        "unknown length": "the number of tracks on the album is not given",
-        "incomplete": "fewer tracks than the album is said to have",
-        "mixed splits": "tracks in more than one split",
-        "features": "a track without all of its features",
-    }
-)
+REASONS: Mapping[str, str] = {
+    "size": f"fewer than {SHORTEST} or more than {LONGEST} tracks",
+    "doubles": "two tracks with one number",
+    "gaps": "numbers that do not run from 1 (or 0) without gaps, or a track without a number",
+    "unknown length": "the number of tracks on the album is not given",
+    "incomplete": "fewer tracks than the album is said to have",
+    "mixed splits": "tracks in more than one split",
+    "features": "a track without all of its features",
+}
 """Why an album is dropped, in the order in which the reasons are tried; the first that holds is counted."""
 
 
@@ -42,15 +35,12 @@ class FmaReading:
 
     collections: tuple[Collection, ...]  # albums by rising id, items in the order of their numbers
     splits: tuple[str, ...]  # FMA's split of each of them: training, validation or test
-    albums: int  # albums there are in all
-    dropped: Mapping[str, int]  # reason (of :data:`REASONS`) -> albums dropped for it, of all splits
-    shifted: int  # albums numbered from 0 that were kept, of all splits
-    loose: int  # tracks on no album
+    dropped: Mapping[str, int]  # reason (of :data:`REASONS`) -> albums dropped for it
     shared_artists: Mapping[tuple[str, str], tuple[str, ...]]  # two splits -> artists with kept albums in both
 
     def of(self, split: str) -> list[Collection]:
         """The collections of one split."""
-        return [c for c, own in zip(self.collections, self.splits, strict=True) if own == _check_split(split)]
+        return [c for c, own in zip(self.collections, self.splits, strict=True) if own == split]
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -60,81 +50,35 @@ class FmaReading:
         return (*dropped, *(f"artists in both {a} and {b}: {len(names)}" for (a, b), names in shared if names))
 
 
-def read_fma(
-    path: str | os.PathLike[str],
-    *,
-    features: Literal["librosa", "echonest"] = "librosa",
-    split: str | None = None,
-) -> FmaReading:
-    """Read the albums of FMA.
+def read_fma(path: str | os.PathLike[str], *, features: Literal["librosa", "echonest"] = "librosa") -> FmaReading:
+    """Read the albums of the archive that ``fabula fetch fma`` fetches, the folder it lies in, or one of its tables.
 
     An album with tracks in more than one split is dropped: giving it to one would carry the others' artists over.
-    The first reading of librosa's statistics takes a while; they are kept beside the tables for the next one.
-
-    Parameters
-    ----------
-    path
-        The archive that ``fabula fetch fma`` fetches, the folder it lies in, or a folder with its tables.
-    features
-        ``"librosa"``: shape (n, 75, 7) as float32: 74 features and the duration in seconds, each with the paper's
-        7 statistics (mean, std, skew, kurtosis, median, min, max); the duration stands 7 times. ``"echonest"``:
-        shape (n, 8), Echonest's audio features, which few albums have.
-    split
-        Keep the collections of this split; the counts are of all.
+    Features of librosa (n, 75, 7), as float32, are 74 and the duration in seconds, each with the paper's 7 statistics
+    (mean, std, skew, kurtosis, median, min, max); the duration stands 7 times. Echonest's (n, 8) few albums have.
     """
-    if features not in _KINDS:
-        raise InputError(f"the features of FMA must be one of {', '.join(_KINDS)}; got {features!r}")
-    if split is not None:
-        _check_split(split)
+    if features not in ("librosa", "echonest"):
+        raise InputError(f"the features of FMA must be one of librosa, echonest; got {features!r}")
     source = archive.find_tables(path)
     albums: dict[int, list[Track]] = {}
-    loose = 0
     for track in archive.read_tracks(source):
-        if track.album is None or track.album < 0:
-            loose += 1
-        else:
+        if track.album is not None and track.album >= 0:
             albums.setdefault(track.album, []).append(track)
-    return _select(dict(sorted(albums.items())), loose, _KINDS[features], source, split)
-
-
-@dataclass(frozen=True)
-class _Kind:
-    """One kind of features: their names, their table, and the array (n, f, ...) of an album from its rows of that."""
-
-    names: tuple[str, ...]
-    read: Callable[[Path], FeatureTable]
-    of: Callable[[NDArray[np.floating[Any]], list[Track]], NDArray[np.floating[Any]]]
-    needs_duration: bool
-
-
-def _with_duration(values: NDArray[np.floating[Any]], tracks: list[Track]) -> NDArray[np.floating[Any]]:
-    durations = np.array([track.duration for track in tracks], dtype=np.float32)
-    repeated = np.repeat(durations[:, np.newaxis, np.newaxis], len(STATISTICS), axis=2)  # (n, 1, 7)
-    return np.concatenate([values, repeated], axis=1)  # (n, 75, 7)
-
-
-_KINDS = {
-    "librosa": _Kind((*archive.LIBROSA, "duration"), archive.read_librosa, _with_duration, needs_duration=True),
-    "echonest": _Kind(archive.ECHONEST, archive.read_echonest, lambda values, tracks: values, needs_duration=False),
-}
-
-
-def _select(albums: dict[int, list[Track]], loose: int, kind: _Kind, source: Path, split: str | None) -> FmaReading:
-    table = kind.read(source)
+    timed = features == "librosa"  # whose features have the duration beside them
+    table = archive.read_librosa(source) if timed else archive.read_echonest(source)
     rows = table.rows()
     dropped = dict.fromkeys(REASONS, 0)
     kept: dict[int, list[Track]] = {}
-    for album, tracks in albums.items():
-        known = all(track.id in rows and (np.isfinite(track.duration) or not kind.needs_duration) for track in tracks)
-        reason = _fault(tracks) or ("" if known else "features")
-        if reason:
+    for album, tracks in sorted(albums.items()):
+        known = all(track.id in rows and (np.isfinite(track.duration) or not timed) for track in tracks)
+        reason = _fault(tracks, known=known)
+        if reason is not None:
             dropped[reason] += 1
         else:
             kept[album] = sorted(tracks, key=lambda track: track.number or 0)
     collections = [
-        _collection(album, tracks, kind, table.values[[rows[track.id] for track in tracks]])
+        _collection(album, tracks, table.values[[rows[track.id] for track in tracks]], timed=timed)
         for album, tracks in kept.items()
-        if split in (None, tracks[0].split)
     ]
     artists: dict[str, set[str]] = {name: set() for name in SPLITS}
     for tracks in kept.values():
@@ -142,17 +86,14 @@ def _select(albums: dict[int, list[Track]], loose: int, kind: _Kind, source: Pat
     shared = {(a, b): tuple(sorted(artists[a] & artists[b])) for a, b in combinations(SPLITS, 2)}
     return FmaReading(
         collections=tuple(collections),
-        splits=tuple(kept[int(c.id)][0].split for c in collections),
-        albums=len(albums),
-        dropped=MappingProxyType(dropped),
-        shifted=sum(tracks[0].number == 0 for tracks in kept.values()),
-        loose=loose,
-        shared_artists=MappingProxyType(shared),
+        splits=tuple(tracks[0].split for tracks in kept.values()),
+        dropped=dropped,
+        shared_artists=shared,
     )
 
 
-def _fault(tracks: list[Track]) -> str | None:
-    """The first reason of the album's own against keeping it."""
+def _fault(tracks: list[Track], *, known: bool) -> str | None:
+    """The first reason against keeping an album, whose features may not be known."""
     n = len(tracks)
     numbers = sorted(track.number for track in tracks if track.number is not None)
     said = tracks[0].album_tracks
@@ -163,19 +104,19 @@ def _fault(tracks: list[Track]) -> str | None:
         "unknown length": said is None or said < 1,
         "incomplete": said is not None and said > n,
         "mixed splits": len({track.split for track in tracks}) > 1,
+        "features": not known,
     }
     return next((reason for reason, holds in faults.items() if holds), None)
 
 
-def _collection(album: int, tracks: list[Track], kind: _Kind, values: NDArray[np.floating[Any]]) -> Collection:
-    items = []
-    for track in tracks:
-        details = MappingProxyType({"genre": track.genre} if track.genre else {})
-        items.append(Item(str(track.id), track.title, artist=track.artist, details=details))
-    return Collection(str(album), items, kind.of(values, tracks), kind.names, title=tracks[0].album_title)
-
-
-def _check_split(split: str) -> str:
-    if split not in SPLITS:
-        raise InputError(f"the split must be one of {', '.join(SPLITS)}; got {split!r}")
-    return split
+def _collection(album: int, tracks: list[Track], values: NDArray[np.floating[Any]], *, timed: bool) -> Collection:
+    items = [
+        Item(str(track.id), track.title, artist=track.artist, details={"genre": track.genre} if track.genre else {})
+        for track in tracks
+    ]
+    names = (*archive.LIBROSA, "duration") if timed else archive.ECHONEST
+    if timed:
+        durations = np.array([track.duration for track in tracks], dtype=np.float32)
+        repeated = np.repeat(durations[:, np.newaxis, np.newaxis], len(STATISTICS), axis=2)  # (n, 1, 7)
+        values = np.concatenate([values, repeated], axis=1)  # (n, 75, 7)
+    return Collection(str(album), items, values, names, title=tracks[0].album_title)

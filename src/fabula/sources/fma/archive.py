@@ -1,11 +1,9 @@
 """The tables of FMA, in a folder or in the archive they come in: the rows of tracks.csv, and features by track.
 
-Nothing is unpacked: a table is read from the archive as a stream, up to the size the archive declares for it. pandas
-wrote them with several header rows and a line that names the index; columns are found by the names in the header rows,
-never by their position.
+A table is read from the archive as a stream, up to the size that it declares. pandas wrote several header rows and a
+line that names the index: columns are found by the names in the header rows, never by their position.
 """
 
-import contextlib
 import csv
 import hashlib
 import http.client
@@ -21,22 +19,19 @@ import urllib.request
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice, takewhile
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.arrays import Ints
-from fabula.core.files import release, take, write_whole
+from fabula.core.files import release, take, tell_refusal, write_whole
 from fabula.errors import FileError, InputError, shown
 from fabula.media.music.librosa_features import SIZES, STATISTICS
-
-if TYPE_CHECKING:
-    from _csv import Reader
 
 ARCHIVE = "fma_metadata.zip"
 TABLES = ("tracks.csv", "features.csv", "echonest.csv")
@@ -140,27 +135,25 @@ def check_archive(path: Path) -> dict[str, zipfile.ZipInfo]:
 
 def read_tracks(source: Path) -> list[Track]:
     """The rows of tracks.csv that are needed, in its order, from what :func:`find_tables` gave."""
-    where = shown(source / "tracks.csv")
-    with _open_rows(source, "tracks.csv") as rows:
-        columns = _find_columns([next(rows, []) for _ in range(2)], list(_TRACKS.values()), where).tolist()
-        tracks = [_track(row, columns, f"{where}, line {rows.line_num}") for row in rows if _is_data(row)]
-    _check_ids([track.id for track in tracks], where)
+    tracks = []
+    for at, track, row in _read_rows(source, "tracks.csv", 2, list(_TRACKS.values())):
+        cells: dict[str, Any] = dict(zip(_TRACKS, map(str.strip, row), strict=True))
+        if cells["split"] not in SPLITS:
+            raise FileError(f"{at}: the split must be one of {', '.join(SPLITS)}; got {cells['split'][:40]!r}")
+        for name in ("album", "album_tracks", "number"):
+            cells[name] = _whole(cells[name], f"{at}, column {_TRACKS[name]}") if cells[name] else None
+        cells["duration"] = _number(cells["duration"], f"{at}, column {_TRACKS['duration']}")
+        tracks.append(Track(id=track, **cells))
     return tracks
 
 
 def read_echonest(source: Path) -> FeatureTable:
     """Echonest's 8 audio features (m, 8), for the tracks that have them."""
-    where = shown(source / "echonest.csv")
     ids, values = [], []
-    with _open_rows(source, "echonest.csv") as rows:
-        wanted = [("echonest", "audio_features", name) for name in ECHONEST]
-        columns = _find_columns([next(rows, []) for _ in range(3)], wanted, where)
-        for row in rows:
-            if _is_data(row):
-                at = f"{where}, line {rows.line_num}"
-                ids.append(_whole(_cell(row, 0, at), at))
-                values.append([_number(_cell(row, column, at), at) for column in columns])
-    _check_ids(ids, where)
+    wanted = [("echonest", "audio_features", name) for name in ECHONEST]
+    for at, track, cells in _read_rows(source, "echonest.csv", 3, wanted):
+        ids.append(track)
+        values.append([_number(cell, at) for cell in cells])
     return FeatureTable(np.array(ids, dtype=np.int64), np.array(values, dtype=np.float64))
 
 
@@ -170,12 +163,19 @@ def read_librosa(source: Path) -> FeatureTable:
     The first reading is kept beside the table, and used as long as the table is the same.
     """
     folder = source if source.is_dir() else source.parent
+    if source.is_dir():  # numbers that change when the table does: size and time, in the archive size and checksum
+        with tell_refusal(source / "features.csv", "be read"):
+            status = (source / "features.csv").stat()
+        stamp = [status.st_size, status.st_mtime_ns]
+    else:
+        member = check_archive(source)["features.csv"]
+        stamp = [member.file_size, member.CRC]
     label: dict[str, Any] = {"format": "fabula-fma-features", "version": 1}
-    label |= {"features": list(LIBROSA), "statistics": list(STATISTICS), "table": _stamp(source, "features.csv")}
+    label |= {"features": list(LIBROSA), "statistics": list(STATISTICS), "table": stamp}
     table = _load(folder, label)
     if table is None:
         table = _parse_librosa(source)
-        with contextlib.suppress(FileError, OSError):  # a folder that cannot be written to is read anew each time
+        with suppress(FileError, OSError):  # a folder that cannot be written to is read anew each time
             _keep(folder, table, label)
     return table
 
@@ -197,29 +197,28 @@ def _open_table(source: Path, name: str) -> Iterator[BinaryIO]:
         raise FileError(f"{shown(source / name)}: cannot be read ({error})") from error
 
 
-def _stamp(source: Path, name: str) -> list[int]:
-    """Numbers that change when the table does: size and checksum in the archive, size and time of the file."""
-    if not source.is_dir():
-        member = check_archive(source)[name]
-        return [member.file_size, member.CRC]
-    try:
-        status = (source / name).stat()
-    except OSError as error:
-        raise FileError(f"{shown(source / name)}: cannot be read ({error.strerror})") from error
-    return [status.st_size, status.st_mtime_ns]
-
-
-@contextmanager
-def _open_rows(source: Path, name: str) -> "Iterator[Reader]":
-    """The rows of a table; what is wrong with one becomes a FileError."""
+def _read_rows(
+    source: Path, name: str, header: int, wanted: Sequence[tuple[str, ...]]
+) -> Iterator[tuple[str, int, list[str]]]:
+    """Of each track in a table where it stands, its id, and the wanted cells, by their names in the header rows."""
+    where, ids = shown(source / name), []
     limit = csv.field_size_limit(_CELL)
     try:
         with _open_table(source, name) as file:
-            yield csv.reader(io.TextIOWrapper(file, encoding="utf-8", newline=""))
+            rows = csv.reader(io.TextIOWrapper(file, encoding="utf-8", newline=""))
+            columns = _find_columns([next(rows, []) for _ in range(header)], wanted, where).tolist()
+            last = max(columns)
+            for row in filter(_is_data, rows):
+                at = f"{where}, line {rows.line_num}"
+                if len(row) <= last:
+                    raise FileError(f"{at}: has only {len(row)} cells")
+                ids.append(_whole(row[0], at))
+                yield at, ids[-1], [row[column] for column in columns]
     except (csv.Error, UnicodeDecodeError) as error:
-        raise FileError(f"{shown(source / name)}: is not a table in UTF-8 ({error})") from error
+        raise FileError(f"{where}: is not a table in UTF-8 ({error})") from error
     finally:
         csv.field_size_limit(limit)
+    _check_ids(ids, where)
 
 
 def _find_columns(header: Sequence[Sequence[str]], wanted: Sequence[tuple[str, ...]], where: str) -> Ints:
@@ -245,12 +244,6 @@ def _is_data(row: Sequence[str]) -> bool:
     return bool(row) and row[0] != "track_id"
 
 
-def _cell(row: Sequence[str], column: int, where: str) -> str:
-    if column >= len(row):
-        raise FileError(f"{where}: has only {len(row)} cells")
-    return row[column]
-
-
 def _number(cell: str, where: str) -> float:
     """A cell as a number; NaN where it is empty."""
     try:
@@ -266,18 +259,6 @@ def _whole(cell: str, where: str) -> int:
     if abs(value) >= _WHOLE:
         raise FileError(f"{where}: {cell[:40]!r} is larger than any number of this table")
     return int(value)
-
-
-def _track(row: Sequence[str], columns: list[int], where: str) -> Track:
-    cells = dict(zip(_TRACKS, (_cell(row, column, where).strip() for column in columns), strict=True))
-    if cells["split"] not in SPLITS:
-        raise FileError(f"{where}: the split must be one of {', '.join(SPLITS)}; got {cells['split'][:40]!r}")
-
-    values: dict[str, Any] = dict(cells)
-    for name in ("album", "album_tracks", "number"):
-        values[name] = _whole(cells[name], f"{where}, column {_TRACKS[name]}") if cells[name] else None
-    values["duration"] = _number(cells["duration"], f"{where}, column {_TRACKS['duration']}")
-    return Track(id=_whole(row[0], where), **values)
 
 
 def _check_ids(ids: Sequence[int] | NDArray[np.int64], where: str) -> None:
@@ -339,9 +320,7 @@ def _parse_rows(lines: Sequence[tuple[int, str]], width: int, where: str) -> NDA
 
 def _fill(line: str) -> str:
     """A line whose empty cells say nan."""
-    if ",," in line or line.endswith(","):
-        return ",".join(cell or "nan" for cell in line.split(","))
-    return line
+    return ",".join(cell or "nan" for cell in line.split(",")) if ",," in f"{line}," else line
 
 
 def _load(folder: Path, label: dict[str, Any]) -> FeatureTable | None:
@@ -380,7 +359,6 @@ _BLOCK = 1 << 18
 _TRIES = 5  # connections in a row that bring nothing
 _PAUSE = 1.0  # seconds before the second, doubled each time
 _PATIENCE = 60.0  # seconds a silent server is waited for
-# bytes; the archive has 342 MiB
 _CONNECTION = (http.client.HTTPException, OSError)
 
 
@@ -399,7 +377,7 @@ def fetch_fma(
     """
     if not url.lower().startswith(("https://", "http://")):
         raise InputError(f"the address of FMA must start with https:// or http://; got {url!r}")
-    with _explain(Path(folder), "be made a folder"):
+    with tell_refusal(Path(folder), "be made a folder"):
         Path(folder).mkdir(parents=True, exist_ok=True)
     target = Path(folder) / ARCHIVE
     if _is_there(target, sha1):
@@ -408,17 +386,25 @@ def fetch_fma(
     with _alone(part):
         if not _is_there(target, sha1):  # another download may have ended just now
             _download(url, part, progress)
-            _check(part, url, sha1)
-            with _explain(target, "be written"):
+            found, size = _sha1_of(part), _size(part)
+            try:
+                if found != sha1.lower():
+                    wrong = f"is not the archive wanted (SHA-1 {found}, not {sha1}; {size:,} bytes)"
+                    raise FileError(f"{url}: what came {wrong}; removed")
+                check_archive(part)
+            except FileError:
+                _remove(part)
+                raise
+            with tell_refusal(target, "be written"):
                 part.replace(target)
     return target
 
 
-@contextlib.contextmanager
+@contextmanager
 def _alone(part: Path) -> Iterator[None]:
     """Hold the lock beside what is written, so that nobody else writes it too."""
     path = part.with_name(f"{part.name}.lock")
-    with _explain(part, "be written"):
+    with tell_refusal(part, "be written"):
         file = take(path, mode=0o666)
     if file is None:
         hint = "wait until that one ends, or fetch into another folder"
@@ -469,8 +455,15 @@ def _receive(url: str, part: Path, progress: _Tell | None) -> None:
         response = urllib.request.urlopen(request, timeout=_PATIENCE)
     except urllib.error.HTTPError as error:
         with error:
-            _check_complete(error, url, part, start)
-        return
+            said = f"the server said {error.code} {error.reason}"
+            if error.code == 416 and start:
+                if error.headers.get("Content-Range", "").removeprefix("bytes */") == str(start):
+                    return  # the part is all there is
+                _remove(part)
+                said = "the server has less than was there already"
+            elif error.code not in (408, 425, 429) and error.code < 500:
+                raise FileError(f"{url}: {said}; the address may have changed") from error
+        raise _Cut(said) from None
     except _CONNECTION as error:
         raise _Cut(_reason(error)) from error
     with response:
@@ -483,7 +476,7 @@ def _receive(url: str, part: Path, progress: _Tell | None) -> None:
             total = _length(span[2])
         else:
             start = 0  # the server knows no ranges: all of it comes anew
-        with _explain(part, "be written"):
+        with tell_refusal(part, "be written"):
             done = _append(response, part, start, total, progress)
     if total is not None and done < total:
         raise _Cut(f"{done:,} of {total:,} bytes came")
@@ -510,47 +503,13 @@ def _append(
                 progress(done, total)
 
 
-def _check_complete(error: urllib.error.HTTPError, url: str, part: Path, start: int) -> None:
-    """What to make of an answer that is not the file; returns when the part is all there is."""
-    if error.code == 416 and start:
-        if error.headers.get("Content-Range", "").removeprefix("bytes */") == str(start):
-            return
-        _remove(part)
-        raise _Cut("the server has less than was there already")
-    if error.code in (408, 425, 429) or error.code >= 500:
-        raise _Cut(f"the server said {error.code} {error.reason}")
-    raise FileError(f"{url}: the server said {error.code} {error.reason}; the address may have changed")
-
-
-def _check(part: Path, url: str, sha1: str) -> None:
-    """Keep the part only when it is the archive wanted."""
-    found, size = _sha1_of(part), _size(part)
-    try:
-        if found != sha1.lower():
-            wrong = f"is not the archive wanted (SHA-1 {found}, not {sha1}; {size:,} bytes)"
-            raise FileError(f"{url}: what came {wrong}; removed")
-        check_archive(part)
-    except FileError:
-        _remove(part)
-        raise
-
-
 def _sha1_of(path: Path) -> str:
-    with _explain(path, "be read"), path.open("rb") as file:
+    with tell_refusal(path, "be read"), path.open("rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.sha1(usedforsecurity=False)).hexdigest()
 
 
-@contextlib.contextmanager
-def _explain(path: Path, what: str) -> Iterator[None]:
-    """Say in one line what the system refuses."""
-    try:
-        yield
-    except OSError as error:
-        raise FileError(f"{shown(path)}: cannot {what} ({error.strerror or error})") from error
-
-
 def _remove(path: Path) -> None:
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         path.unlink()
 
 

@@ -14,7 +14,7 @@ import struct
 import sys
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from fabula.media.facts import as_clock
 from fabula.sources.libraries.library import Address, check_unchanged, open_songs
 from fabula.sources.playlists.decks import name_key
 from fabula.sources.playlists.entries import Entry, Playlist, check_count, find_name
+from fabula.sources.playlists.text_lines import above_zero
 from fabula.sources.registry import Choice, Opening, Reader, Source, choose_collection
 
 _PATIENCE = 2.0  # seconds to wait for a lock
@@ -51,8 +52,6 @@ _ENGINE_SONGS = """SELECT e.id AS entity, nextEntityId AS next, e.trackId AS son
     AND t.id = e.trackId OR databaseUuid <> (SELECT uuid FROM Information) AND originTrackId = e.trackId
     AND originDatabaseUuid = databaseUuid LEFT JOIN PerformanceData p ON p.trackId = t.id WHERE listId = ?"""
 
-Row = Mapping[str, Any]
-
 
 @contextlib.contextmanager
 def _connect(path: str, *, write: bool = False) -> Iterator[sqlite3.Connection]:
@@ -62,7 +61,7 @@ def _connect(path: str, *, write: bool = False) -> Iterator[sqlite3.Connection]:
     held, until = is_guarded() and not write, time.thread_time() + _LONGEST
     try:
         with contextlib.closing(
-            sqlite3.connect(":memory:" if held else uri, _PATIENCE, isolation_level=None, uri=True)
+            sqlite3.connect(":memory:" if held else uri, timeout=_PATIENCE, isolation_level=None, uri=True)
         ) as database:
             if held:
                 data = bytearray(read_bytes(path, most=_MOST))
@@ -102,7 +101,8 @@ def list_playlists(path: str) -> list[list[Any]]:
     """Program, key, id, title and size of every playlist of a database: what a child is asked for."""
     with _connect(path) as database:
         program = _find_program(path, database)
-        return [[program.format, *row] for query in program.lists for row in database.execute(query) if row[-1]]
+        rows = [row for query in program.lists for row in database.execute(query) if row[-1]]
+        return [[program.format, int(key), str(one), str(title), int(size)] for key, one, title, size in rows]
 
 
 def read_songs(path: str, key: int) -> list[dict[str, Any]]:
@@ -270,27 +270,27 @@ def _refuse_used(path: str) -> None:
                 raise InputError(f"{shown(path)}: is in use by {program}; close it, and order again")
 
 
-def _entry(row: Row) -> Entry:
-    numbers = {name: float(row[name]) for name in ("tempo", "rating") if (row[name] or 0) > 0}
-    texts = {name: str(row[name]) for name in ("album", "genre", "key", "cues", "year") if row[name]}
-    length, location = row["length"], str(row["location"] or "")
-    title = str(row["title"] or "") or Path(location).stem or f"track {row['song'][0]}"
-    return Entry(location, title, str(row["artist"] or ""), float(length) if length else None, {**texts, **numbers})
-
-
 def open_database(paths: Sequence[str], opening: Opening) -> Source:
     """Open a playlist of a database of Mixxx or Engine DJ."""
     path = paths[0]
     if not opening.may_read(path):
         raise FileError(f"{shown(path)}: is no file that may be read here")
     lists = call(list_playlists, path)
-    choices = [Choice(str(one), str(title), int(size)) for _, _, one, title, size in lists]
+    choices = [Choice(one, title, size) for _, _, one, title, size in lists]
     form, key, _, title, size = lists[choose_collection(path, choices, opening.collection)]
-    check_count(path, int(size))
+    check_count(path, size)
     rows = call(read_songs, path, key)
     folder = Path(path).absolute().parent.parent if form == "engine" else None
-    playlist = Playlist(tuple(map(_entry, rows)), str(title), form, folder)
-    home = DeckPlaylist(path, int(key), str(title), tuple(tuple(row["song"]) for row in rows))
+    found = []
+    for row in rows:
+        numbers = {name: number for name in ("tempo", "rating") if (number := above_zero(row[name])) is not None}
+        texts = {name: str(row[name]) for name in ("album", "genre", "key", "cues", "year") if row[name]}
+        location = str(row["location"] or "")
+        name = str(row["title"] or "") or Path(location).stem or f"track {row['song'][0]}"
+        seconds = above_zero(row["length"])
+        found.append(Entry(location, name, str(row["artist"] or ""), seconds, {**texts, **numbers}))
+    playlist = Playlist(tuple(found), title, form, folder)
+    home = DeckPlaylist(path, key, title, tuple(tuple(row["song"]) for row in rows))
     return open_songs(path, Address("", Path(path).name, kind="playlist"), playlist, home, opening, None)
 
 

@@ -17,16 +17,15 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import numpy as np
 
-from fabula.core.collection import Collection
 from fabula.errors import FabulaError, FileError, InputError, shown
 from fabula.media.extraction import Measuring, extract
+from fabula.media.medium import Stopped
 from fabula.media.registry import find_medium
-from fabula.sources.playlists.entries import Entry, Playlist
+from fabula.sources.playlists.entries import Entry, Playlist, find_name
 from fabula.sources.playlists.playlist import collection_of
 from fabula.sources.registry import Home, Opening, Source
 
@@ -46,7 +45,7 @@ class Address:
     prefix: str = ""  # of the paths of a server that does not lie at the root of its host, such as /music
     kind: str = ""  # "playlist", or what else a place has; "" where only the place is named
     name: str = ""
-    options: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), hash=False)
+    options: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def place(self) -> str:
@@ -65,9 +64,8 @@ def read_address(text: str, kinds: tuple[str, ...] = ("playlist",)) -> Address:
     scheme, _, rest = text.partition("://")
     if re.match(r"[^/?]*:[^/?]*@", rest):
         told = f"{scheme}://{rest.rpartition('@')[2]}"
-        raise InputError(
-            f"{told}: a password does not belong into an address; set {IN_ENVIRONMENT}, or wait to be asked"
-        )
+        hint = f"set {IN_ENVIRONMENT}, or wait to be asked"
+        raise InputError(f"{told}: a password does not belong into an address; {hint}")
     try:
         parts = urlsplit(f"//{rest}")
         host, port = parts.hostname or "", parts.port
@@ -134,9 +132,7 @@ def check_unchanged(name: str, there: Iterable[object], known: Iterable[object])
 
 def backup_name(name: str, taken: Iterable[str]) -> str:
     """What a playlist is called that keeps how another one was: by the time, and a number where that is taken."""
-    known, kept = set(taken), f"{name} (before {datetime.now():%Y-%m-%d %H.%M.%S})"
-    numbered = (f"{kept[:-1]}, {number})" for number in range(2, len(known) + 3))
-    return kept if kept not in known else next(one for one in numbered if one not in known)
+    return find_name(name, taken, f"before {datetime.now():%Y-%m-%d %H.%M.%S}", joint=", ")
 
 
 Fetch = Callable[[int, Path], None]  # writes the file of a song, by its number, to a path
@@ -165,8 +161,6 @@ def open_songs(
 
 def _listen(source: Source, fetch: Fetch, opening: Opening) -> Source:
     """The source with what can be heard of each song, fetched one at a time; others keep where they stand."""
-    from fabula.media.medium import Stopped
-
     spec, heard, kept, left = source.medium.spec(), [], [], []
     entries: tuple[Entry, ...] = source.playlist.entries if source.playlist else ()
     for number, (row, entry) in enumerate(zip(source.rows, entries, strict=True)):
@@ -188,17 +182,10 @@ def _listen(source: Source, fetch: Fetch, opening: Opening) -> Source:
         if opening.progress is not None:
             opening.progress(number + 1, len(entries), entry.title)
     if not kept:
-        raise InputError(
-            f"{source.title}: none of its {len(entries)} songs can be listened to; the first: {left[0][1]}"
-        )
+        why = f"none of its {len(entries)} songs can be listened to; the first: {left[0][1]}"
+        raise InputError(f"{source.title}: {why}")
     there = source.only(kept)
-    return replace(
-        there, collection=_with_heard(there.collection, np.stack(heard), spec.feature_names), left_out=tuple(left)
-    )
-
-
-def _with_heard(collection: Collection, heard: np.ndarray, names: tuple[str, ...]) -> Collection:
-    """The collection with what was heard, and beside it what was told besides."""
-    told = [name for name in collection.feature_names if name not in names]
-    features = np.column_stack([heard, *(collection.column(name) for name in told)])
-    return replace(collection, features=features, feature_names=(*names, *told))
+    told = [name for name in there.collection.feature_names if name not in spec.feature_names]
+    features = np.column_stack([np.stack(heard), *(there.collection.column(name) for name in told)])
+    collection = replace(there.collection, features=features, feature_names=(*spec.feature_names, *told))
+    return replace(there, collection=collection, left_out=tuple(left))

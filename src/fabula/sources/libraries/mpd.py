@@ -13,16 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from fabula.errors import FileError, InputError, import_extra
-from fabula.sources.libraries.library import (
-    IN_ENVIRONMENT,
-    Address,
-    backup_name,
-    check_unchanged,
-    find_password,
-    open_songs,
-    read_address,
-)
+from fabula.sources.libraries import library
+from fabula.sources.libraries.library import IN_ENVIRONMENT, Address
 from fabula.sources.playlists.entries import Entry, Playlist
+from fabula.sources.playlists.text_lines import above_zero
 from fabula.sources.registry import Choice, Opening, Reader, Source, choose_collection
 
 _PORT = 6600
@@ -40,7 +34,7 @@ def _connect(address: Address) -> Iterator[Any]:
     try:
         client.connect(address.host, address.port or _PORT)
         if address.user or IN_ENVIRONMENT in os.environ:
-            client.password(find_password(address))
+            client.password(library.find_password(address))
         yield client
     except mpd.CommandError as error:
         said = str(error).rpartition("} ")[2]
@@ -54,36 +48,45 @@ def _connect(address: Address) -> Iterator[Any]:
 
 
 @dataclass
-class MpdQueue:
-    """The queue of a player, as it was opened."""
+class MpdPlaylist:
+    """A stored playlist of a player, or its queue, as it was opened."""
 
     address: Address
-    songs: tuple[str, ...]  # ids, in the order opened
-    name: str = "queue"
+    name: str
+    songs: tuple[str, ...]  # files, of the queue their ids, in the order opened
     written: tuple[str, ...] = ()  # what was put there since
 
     def write(self, entries: Sequence[int], name: str | None = None) -> str:
-        """Bring the queue into another order, the song that plays going on; or store the order as a new playlist."""
-        wanted = [self.songs[i] for i in entries]
+        """Put the order in its place, how it was under another name; or store it as a new playlist."""
+        wanted, before = [self.songs[i] for i in entries], self.written or self.songs
+        queue, place = self.address.kind == "queue", self.address.place
         with _connect(self.address) as client:
-            queue = client.playlistinfo()
-            before = self.written or self.songs
-            check_unchanged(self.name, (song["id"] for song in queue), before)
+            files = {song["id"]: song["file"] for song in client.playlistinfo()} if queue else {}
+            library.check_unchanged(self.name, files if queue else client.listplaylist(self.name), before)
             if name is not None and name != self.name:
-                files = {song["id"]: song["file"] for song in queue}
-                _store(client, name, [files[song] for song in wanted])
-                return f"playlist {name!r} at {self.address.place}"
-            kept = backup_name(self.name, _names(client))
-            client.save(kept)
-            try:
-                wanted += [one for one in before if one not in set(wanted)]
-                _arrange(client, list(before), wanted)
-            except Exception:
-                there = [song["id"] for song in client.playlistinfo()]
-                _arrange(client, there, [one for one in before if one in set(there)])
-                raise
+                _store(client, name, [files.get(song, song) for song in wanted])
+                return f"playlist {name!r} at {place}"
+            kept = library.backup_name(self.name, _names(client))
+            if queue:
+                client.save(kept)
+                wanted = list(dict.fromkeys([*wanted, *before]))
+                _reorder(client, list(before), wanted)
+            else:
+                _store(client, self.name, wanted, kept)
             self.written = tuple(wanted)
-            return f"the queue at {self.address.place}; as it was: playlist {kept!r}"
+        if queue:
+            return f"the queue at {place}; as it was: playlist {kept!r}"
+        return f"playlist {self.name!r} at {place}; as it was: {kept!r}"
+
+
+def _reorder(client: Any, before: list[str], wanted: list[str]) -> None:
+    """Bring the queue into another order, the song that plays going on; as it was where that fails."""
+    try:
+        _arrange(client, list(before), wanted)
+    except Exception:
+        there = {song["id"]: None for song in client.playlistinfo()}
+        _arrange(client, list(there), [one for one in before if one in there])
+        raise
 
 
 def _arrange(client: Any, now: list[str], wanted: list[str]) -> None:
@@ -95,29 +98,6 @@ def _arrange(client: Any, now: list[str], wanted: list[str]) -> None:
             now.insert(position, song)
             client.moveid(song, position)
     client.command_list_end()
-
-
-@dataclass
-class MpdPlaylist:
-    """A stored playlist of a player, as it was opened."""
-
-    address: Address
-    name: str
-    songs: tuple[str, ...]  # files, in the order opened
-    written: tuple[str, ...] = ()  # what was put there since
-
-    def write(self, entries: Sequence[int], name: str | None = None) -> str:
-        """Put the order in its place by two renames in one step, how it was under another name; or as a new one."""
-        wanted = [self.songs[i] for i in entries]
-        with _connect(self.address) as client:
-            check_unchanged(self.name, client.listplaylist(self.name), self.written or self.songs)
-            if name is not None and name != self.name:
-                _store(client, name, wanted)
-                return f"playlist {name!r} at {self.address.place}"
-            kept = backup_name(self.name, _names(client))
-            _store(client, self.name, wanted, kept)
-            self.written = tuple(wanted)
-            return f"playlist {self.name!r} at {self.address.place}; as it was: {kept!r}"
 
 
 def _names(client: Any) -> list[str]:
@@ -158,31 +138,33 @@ def _text(song: dict[str, Any], name: str) -> str:
 
 
 def _entry(song: dict[str, Any]) -> Entry:
-    length = song.get("duration") or song.get("time")
     title = _text(song, "title") or _text(song, "name") or song["file"].rpartition("/")[2].rpartition(".")[0]
     texts: dict[str, Any] = {name: _text(song, name) for name in ("album", "genre") if name in song}
-    return Entry(song["file"], title, _text(song, "artist"), float(length) if length else None, texts)
+    length = above_zero(song.get("duration") or song.get("time"))
+    return Entry(song["file"], title, _text(song, "artist"), length, texts)
 
 
 def open_mpd(paths: Sequence[str], opening: Opening) -> Source:
     """Open the queue or a stored playlist of a player."""
-    address = read_address(paths[0], _KINDS)
+    address = library.read_address(paths[0], _KINDS)
     if not address.host:
         raise InputError(f"{paths[0]}: takes mpd://HOST/queue or mpd://HOST/playlist/NAME")
     with _connect(address) as client:
-        place: MpdQueue | MpdPlaylist
         if address.kind == "queue":
-            songs = client.playlistinfo()
-            place = MpdQueue(address, tuple(song["id"] for song in songs))
+            name, songs = "queue", client.playlistinfo()
         else:
             names = _names(client)
             choices = [Choice(name, name, len(client.listplaylist(name))) for name in names]
             name = names[choose_collection(address.place, choices, address.name or opening.collection)]
             songs = client.listplaylistinfo(name)
-            place = MpdPlaylist(address, name, tuple(song["file"] for song in songs))
     if not songs:
-        raise FileError(f"{address.place}: the {place.name} has no songs")
-    return open_songs(paths[0], address, Playlist(tuple(map(_entry, songs)), place.name, "mpd"), place, opening, None)
+        raise FileError(f"{address.place}: the {name} has no songs")
+    try:
+        home = MpdPlaylist(address, name, tuple(song["id" if address.kind == "queue" else "file"] for song in songs))
+        playlist = Playlist(tuple(map(_entry, songs)), name, "mpd")
+    except (LookupError, TypeError, AttributeError) as error:  # such as a song without a file
+        raise FileError(f"{address.place}: answers what no such player says ({error!r})") from None
+    return library.open_songs(paths[0], address, playlist, home, opening, None)
 
 
 READER = Reader("library", open_mpd, schemes=("mpd",), several=True)

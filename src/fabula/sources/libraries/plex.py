@@ -7,20 +7,19 @@ name first, in parts; then it takes the name of the old one, which is renamed la
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from fabula.sources.libraries.servers import Server, ServerError, ServerPlaylist, make_entry, open_server
+from fabula.sources.libraries.servers import Server, ServerError, make_entry, open_server
 from fabula.sources.playlists.entries import Entry
 from fabula.sources.registry import Reader
 
 _TOGETHER = 200  # songs in one request: they stand in its address
 
 
-class PlexServer(Server):
+class _Plex(Server):
     """A server, and the token of who asks it."""
 
     keys = ("ratingKey", "title", "leafCount")
@@ -29,27 +28,18 @@ class PlexServer(Server):
     def ask(self, method: str, path: str, **query: str) -> Mapping[str, Any]:
         """What the server answers; a ServerError where it refuses."""
         answer = self._send(method, path + (f"?{urlencode(query)}" if query else ""))
-        if answer.status >= 400:
-            answer.close()
-            if answer.status in (401, 403):
-                raise ServerError(f"{self.address.place}: does not take this token", answer.status)
-            why = f"{answer.status} {answer.reason}"
-            raise ServerError(f"{self.address.place}: refuses {method} {path} ({why})", answer.status)
+        self.check(answer, f"{method} {path}", dict.fromkeys((401, 403), "does not take this token"))
         told: Mapping[str, Any] = self.read(answer, path).get("MediaContainer") or {}
         return told
 
     def playlists(self) -> list[Mapping[str, Any]]:
-        """The playlists of this user, but for those that Plex fills itself."""
         found = self.ask("GET", "/playlists", playlistType="audio").get("Metadata") or []
-        return [one for one in found if not one.get("smart")]
+        return [one for one in found if not one.get("smart")]  # those Plex fills itself
 
     def items(self, which: str) -> list[Mapping[str, Any]]:
-        """What it says of the songs of a playlist, in their order."""
-        items: list[Mapping[str, Any]] = self.ask("GET", f"/playlists/{which}/items").get("Metadata") or []
-        return items
+        return list(self.ask("GET", f"/playlists/{which}/items").get("Metadata") or [])
 
     def entry(self, song: Mapping[str, Any]) -> Entry:
-        """A song as an entry."""
         names = (("parentYear", "year"), ("index", "track"), ("userRating", "rating"))
         numbers = {name: float(song.get(key) or 0) for key, name in names}
         genres = ", ".join(str(one.get("tag", "")) for one in song.get("Genre") or ())
@@ -59,7 +49,6 @@ class PlexServer(Server):
         return make_entry(_part(song).get("file"), song.get("title"), artist, length, {**texts, **numbers})
 
     def fetch(self, song: Mapping[str, Any], target: Path) -> None:
-        """Write the file of a song to a path."""
         self.save(self._send("GET", f"{_part(song).get('key') or ''}?download=1"), target)
 
     def name_songs(self, songs: Sequence[str]) -> str:
@@ -71,28 +60,18 @@ class PlexServer(Server):
         told = {"X-Plex-Token": self._secret, "X-Plex-Product": "fabula", "X-Plex-Client-Identifier": "fabula"}
         return self.send(method, path, None, {**told, "Accept": "application/json"})
 
-
-@dataclass
-class PlexPlaylist(ServerPlaylist):
-    """One playlist of a server."""
-
-    server: PlexServer
-
     def create(self, name: str, songs: Sequence[str]) -> None:
-        """Make a playlist."""
-        first = self.server.name_songs(songs[:_TOGETHER])
-        made = self.server.ask("POST", "/playlists", type="audio", title=name, smart="0", uri=first)
+        first = self.name_songs(songs[:_TOGETHER])
+        made = self.ask("POST", "/playlists", type="audio", title=name, smart="0", uri=first)
         which = str(made["Metadata"][0]["ratingKey"])
         for start in range(_TOGETHER, len(songs), _TOGETHER):
-            more = self.server.name_songs(songs[start : start + _TOGETHER])
-            self.server.ask("PUT", f"/playlists/{which}/items", uri=more)
+            more = self.name_songs(songs[start : start + _TOGETHER])
+            self.ask("PUT", f"/playlists/{which}/items", uri=more)
 
     def delete(self, which: str) -> None:
-        """Delete a playlist."""
-        self.server.ask("DELETE", f"/playlists/{which}")
+        self.ask("DELETE", f"/playlists/{which}")
 
     def describe(self, which: str) -> None:
-        """Give a playlist the summary of this one."""
         if self.told.get("summary"):
             self._edit(which, "summary", str(self.told["summary"]))
 
@@ -105,17 +84,17 @@ class PlexPlaylist(ServerPlaylist):
         try:
             self._edit(made, "title", self.name)
             self._edit(self.id, "title", kept)
-            self.id = made
+            self.told = {**self.told, "ratingKey": made}
         except ServerError as error:
             names = dict(self.names())
             if names.get(self.id) == kept and names.get(made) == self.name:
-                self.id = made
+                self.told = {**self.told, "ratingKey": made}
                 return  # it was done, and the answer lost
             self.delete(made)
             raise ServerError(f"{error}; it is as it was") from None
 
     def _edit(self, which: str, field: str, text: str) -> None:
-        self.server.ask("PUT", f"/playlists/{which}", **{f"{field}.value": text, f"{field}.locked": "1"})
+        self.ask("PUT", f"/playlists/{which}", **{f"{field}.value": text, f"{field}.locked": "1"})
 
 
 def _part(song: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -124,4 +103,4 @@ def _part(song: Mapping[str, Any]) -> Mapping[str, Any]:
     return parts[0] if parts else {}
 
 
-READER = Reader("library", partial(open_server, PlexServer, PlexPlaylist), schemes=("plex", "plex+http"), several=True)
+READER = Reader("library", partial(open_server, _Plex), schemes=("plex", "plex+http"), several=True)

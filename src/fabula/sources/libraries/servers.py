@@ -9,25 +9,21 @@ from __future__ import annotations
 
 import http.client
 import json
+import math
 import urllib.error
 import urllib.request
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
+from fabula.core.files import check_nested
 from fabula.errors import FabulaError, FileError, InputError
-from fabula.sources.libraries.library import (
-    Address,
-    backup_name,
-    check_unchanged,
-    find_password,
-    open_songs,
-    read_address,
-)
+from fabula.sources.libraries import library
+from fabula.sources.libraries.library import Address
 from fabula.sources.playlists.entries import Entry, Playlist
+from fabula.sources.playlists.text_lines import above_zero
 from fabula.sources.registry import Choice, Opening, Source, choose_collection
 
 _PATIENCE = 180.0  # seconds for a server to answer: some take minutes for ten thousand songs
@@ -53,7 +49,10 @@ class ServerError(FileError):
 
 
 class Server(ABC):
-    """A server, and the secret of who asks it, which is not shown. Each kind says how it is asked."""
+    """A server, and of its playlists the one that is open: where an order goes back to. Each kind says how it is asked.
+
+    The secret of who asks it is not shown.
+    """
 
     keys = ("id", "name", "count")  # what the id, the name and the size of a playlist are called there
     by_user = True  # whether it must know who asks
@@ -61,6 +60,9 @@ class Server(ABC):
     def __init__(self, address: Address, secret: str) -> None:
         self.address = address
         self._secret = secret
+        self.told: Mapping[str, Any] = {}  # what it says of the playlist that is open
+        self.songs: tuple[str, ...] = ()  # their ids, in the order opened,
+        self.known: tuple[str, ...] = ()  # and as they should be there now
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.address.place}>"
@@ -81,6 +83,27 @@ class Server(ABC):
     def fetch(self, song: Mapping[str, Any], target: Path) -> None:
         """Write the file of a song to a path."""
 
+    @abstractmethod
+    def create(self, name: str, songs: Sequence[str]) -> None:
+        """Make a playlist."""
+
+    @abstractmethod
+    def describe(self, which: str) -> None:
+        """Give a playlist the comment and the sight of the one that is open."""
+
+    def fill(self, songs: Sequence[str]) -> None:
+        """Replace the songs of the playlist, in one request, where :meth:`replace` is the usual one."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def delete(self, which: str) -> None:
+        """Delete a playlist."""
+
+    @property
+    def fixed(self) -> str:
+        """Why the playlist that is open cannot be replaced; "" where it can."""
+        return ""
+
     def send(
         self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
     ) -> http.client.HTTPResponse:
@@ -99,11 +122,19 @@ class Server(ABC):
             hint = "" if plain else f"; a server without HTTPS is {address.scheme}+http://..."
             raise ServerError(f"{address.place}: cannot be reached ({reason}){hint}") from None
 
+    def check(self, answer: http.client.HTTPResponse, what: str, denied: Mapping[int, str]) -> None:
+        """Refuse an answer that is an error, or denies what was asked, by what its status means."""
+        if answer.status >= 400:
+            answer.close()
+            why = denied.get(answer.status, f"refuses {what} ({answer.status} {answer.reason})")
+            raise ServerError(f"{self.address.place}: {why}", answer.status)
+
     def read(self, answer: http.client.HTTPResponse, what: str) -> Any:
         """What an answer says as JSON; {} where it says nothing, a ServerError where it says anything else."""
         try:
             with answer:
                 data = answer.read(_MOST_TOLD + 1)
+            check_nested(data, self.address.place)
             return json.loads(data if len(data) <= _MOST_TOLD else b"?") if data else {}
         except (ValueError, RecursionError):
             how = f"{answer.status} ({answer.reason})"
@@ -124,63 +155,24 @@ class Server(ABC):
                     raise ServerError(f"{self.address.place}: sends more than {_MOST_SONG >> 30} GB for a song")
                 file.write(block)
 
-
-def _choose_playlist(address: Address, known: Sequence[tuple[str, str, int]], opening: Opening) -> int:
-    """Which of the playlists of a server, by id, name and size, is meant."""
-    wanted, ids = address.name or opening.collection, [one for one, _, _ in known]
-    alike = [one for one, name, _ in known if name == wanted]
-    if len(alike) > 1:
-        told = f"{len(alike)} playlists are called {wanted!r}; name one by its id: {', '.join(alike)}"
-        raise InputError(f"{address.place}: {told}")
-    choices = [Choice(name, name, size) for _, name, size in known]
-    return ids.index(wanted) if wanted in ids else choose_collection(address.place, choices, wanted)
-
-
-@dataclass
-class ServerPlaylist(ABC):
-    """A playlist of a server, as it was opened: where its order goes back to. Each kind of server says how."""
-
-    server: Server
-    id: str  # how the server calls it
-    name: str
-    songs: tuple[str, ...]  # their ids, in the order opened
-    told: Mapping[str, Any] = field(default_factory=dict)  # what the server says of it besides
-    written: tuple[str, ...] = ()  # what was put there since
-
-    @abstractmethod
-    def create(self, name: str, songs: Sequence[str]) -> None:
-        """Make a playlist."""
-
-    @abstractmethod
-    def describe(self, which: str) -> None:
-        """Give a playlist the comment and the sight of this one."""
-
-    def fill(self, songs: Sequence[str]) -> None:
-        """Replace the songs of this playlist, in one request, where :meth:`replace` is the usual one."""
-        raise NotImplementedError
-
-    @abstractmethod
-    def delete(self, which: str) -> None:
-        """Delete a playlist."""
+    @property
+    def id(self) -> str:
+        """How the server calls the playlist."""
+        return str(self.told[self.keys[0]])
 
     @property
-    def known(self) -> tuple[str, ...]:
-        """Its songs as they should be there now."""
-        return self.written or self.songs
-
-    @property
-    def fixed(self) -> str:
-        """Why this playlist cannot be replaced; "" where it can."""
-        return ""
+    def name(self) -> str:
+        """What people call it."""
+        return str(self.told[self.keys[1]])
 
     def names(self) -> list[tuple[str, str]]:
         """The id and the name of every playlist of this user."""
-        which, name, _ = self.server.keys
-        return [(str(one[which]), str(one[name])) for one in self.server.playlists()]
+        which, name, _ = self.keys
+        return [(str(one[which]), str(one[name])) for one in self.playlists()]
 
-    def read(self, which: str) -> tuple[str, ...]:
+    def list_songs(self, which: str) -> tuple[str, ...]:
         """The songs of a playlist."""
-        return tuple(str(song[self.server.keys[0]]) for song in self.server.items(which))
+        return tuple(str(song[self.keys[0]]) for song in self.items(which))
 
     def write(self, entries: Sequence[int], name: str | None = None) -> str:
         """Put entries, by their numbers, into the playlist, or into a new one of another name; says what was written.
@@ -189,29 +181,29 @@ class ServerPlaylist(ABC):
         is written.
         """
         songs = tuple(self.songs[i] for i in entries)
-        check_unchanged(self.name, self.read(self.id), self.known)
-        place = self.server.address.place
+        library.check_unchanged(self.name, self.list_songs(self.id), self.known)
+        place = self.address.place
         if name is not None and name != self.name:
             self.create_whole(name, songs)
             return f"playlist {name!r} at {place}"
         if self.fixed:
             raise InputError(f"{self.name!r} {self.fixed}; --as NAME writes a playlist of your own")
-        kept = backup_name(self.name, (name for _, name in self.names()))
+        kept = library.backup_name(self.name, (name for _, name in self.names()))
         self.replace(songs, kept)
-        self.written = songs
+        self.known = songs
         return f"playlist {self.name!r} at {place}; as it was: {kept!r}"
 
     def create_whole(self, name: str, songs: Sequence[str]) -> str:
         """A new playlist with all of some songs, described as this one, by its id; none where anything fails."""
         there = self.names()
         if any(one == name for _, one in there):
-            raise InputError(f"{self.server.address.place} has a playlist {name!r} already; choose another name")
+            raise InputError(f"{self.address.place} has a playlist {name!r} already; choose another name")
         before = {which for which, _ in there}
         try:
             self.create(name, songs)
             made = self._find_new(name, before)
-            if self.read(made) != tuple(songs):
-                raise ServerError(f"{self.server.address.place}: did not take all songs of {name!r}")
+            if self.list_songs(made) != tuple(songs):
+                raise ServerError(f"{self.address.place}: did not take all songs of {name!r}")
             self.describe(made)
         except FileError:
             with suppress(FileError):  # to take back what was made, where the server can still be asked
@@ -222,50 +214,57 @@ class ServerPlaylist(ABC):
     def _find_new(self, name: str, before: set[str]) -> str:
         found = [which for which, one in self.names() if which not in before and one == name]
         if not found:
-            raise ServerError(f"{self.server.address.place}: made no playlist {name!r}")
+            raise ServerError(f"{self.address.place}: made no playlist {name!r}")
         return found[-1]
 
     def replace(self, songs: tuple[str, ...], kept: str) -> None:
         """Keep how the playlist was under a name, replace its songs, and look: an answer may be lost on the way."""
         before = self.known
         self.create_whole(kept, before)
-        trouble = f"{self.server.address.place}: did not take the order"
+        trouble = f"{self.address.place}: did not take the order"
         try:
             self.fill(songs)
         except ServerError as error:
             trouble = str(error)
-        if self.read(self.id) == songs:
+        if self.list_songs(self.id) == songs:
             self.describe(self.id)
             return
-        if self.read(self.id) != before:
+        if self.list_songs(self.id) != before:
             self.fill(before)
-        whole = self.read(self.id) == before
+        whole = self.list_songs(self.id) == before
         raise ServerError(f"{trouble}; " + ("it is as it was" if whole else f"as it was is kept: {kept!r}"))
 
 
-def open_server(
-    server_of: type[Server], playlist_of: type[ServerPlaylist], paths: Sequence[str], opening: Opening
-) -> Source:
+def open_server(server_of: type[Server], paths: Sequence[str], opening: Opening) -> Source:
     """Open a playlist of a server."""
-    address = read_address(paths[0])
+    address = library.read_address(paths[0])
     scheme = address.scheme.removesuffix("+http")
     if not address.host or (server_of.by_user and not address.user):
         raise InputError(f"{paths[0]}: takes {scheme}://{'USER@' * server_of.by_user}HOST/playlist/NAME")
-    server = server_of(address, find_password(address))
+    server = server_of(address, library.find_password(address))
     try:
         found, (key, name, size) = server.playlists(), server.keys
-        known = [(str(one[key]), str(one[name]), int(one.get(size) or 0)) for one in found]
-        told = found[_choose_playlist(address, known, opening)]
-        items = server.items(str(told[key]))
-        home = playlist_of(server, str(told[key]), str(told[name]), tuple(str(song[key]) for song in items), told)
-        playlist = Playlist(tuple(map(server.entry, items)), home.name, scheme)
+        wanted, ids = address.name or opening.collection, [str(one[key]) for one in found]
+        choices = [Choice(str(one[name]), str(one[name]), int(one.get(size) or 0)) for one in found]
+        alike = [which for which, choice in zip(ids, choices, strict=True) if choice.id == wanted]
+        if len(alike) > 1:
+            hint = f"name one by its id: {', '.join(alike)}"
+            raise InputError(f"{address.place}: {len(alike)} playlists are called {wanted!r}; {hint}")
+        at = ids.index(wanted) if wanted in ids else choose_collection(address.place, choices, wanted)
+        server.told = found[at]
+        items = server.items(server.id)
+        server.songs = server.known = tuple(str(song[key]) for song in items)
+        playlist = Playlist(tuple(map(server.entry, items)), server.name, scheme)
     except FabulaError:
         raise
-    except (LookupError, TypeError, AttributeError, ValueError) as error:
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
         raise ServerError(f"{address.place}: answers what no such server says ({error!r})") from None
-    return open_songs(paths[0], address, playlist, home, opening, lambda row, target: server.fetch(items[row], target))
+    return library.open_songs(
+        paths[0], address, playlist, server, opening, lambda row, target: server.fetch(items[row], target)
+    )
 
 
 def make_entry(place: Any, title: Any, artist: Any, length: float | None, details: Mapping[str, Any]) -> Entry:
     """A song as an entry, by what a server says of it, without what it does not say."""
-    return Entry(str(place or ""), str(title or ""), str(artist or ""), length, {k: v for k, v in details.items() if v})
+    told = {name: value for name, value in details.items() if value and value not in (math.inf, -math.inf)}
+    return Entry(str(place or ""), str(title or ""), str(artist or ""), above_zero(length), told)

@@ -9,13 +9,12 @@ import hashlib
 import http.client
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from fabula.sources.libraries.servers import Server, ServerError, ServerPlaylist, make_entry, open_server
+from fabula.sources.libraries.servers import Server, ServerError, make_entry, open_server
 from fabula.sources.playlists.entries import Entry
 from fabula.sources.registry import Reader
 from fabula.sources.tables.roles import feature_name
@@ -25,7 +24,7 @@ _DENIED = (40, 44)
 _NUMBERS = ("bpm", "year", "track")
 
 
-class SubsonicServer(Server):
+class _Subsonic(Server):
     """A server and who asks it: by a token, or by the password where it knows no tokens."""
 
     keys = ("id", "name", "songCount")
@@ -42,32 +41,19 @@ class SubsonicServer(Server):
         return self._answer(method, [*named.items(), *pairs])
 
     def playlists(self) -> list[Mapping[str, Any]]:
-        """The playlists that this user may see."""
-        found: list[Mapping[str, Any]] = (self.ask("getPlaylists").get("playlists") or {}).get("playlist") or []
-        return found
+        return list((self.ask("getPlaylists").get("playlists") or {}).get("playlist") or [])
 
     def items(self, which: str) -> list[Mapping[str, Any]]:
-        """What it says of the songs of a playlist, in their order."""
-        items: list[Mapping[str, Any]] = self.ask("getPlaylist", id=which)["playlist"].get("entry") or []
-        return items
+        return list(self.ask("getPlaylist", id=which)["playlist"].get("entry") or [])
 
     def entry(self, song: Mapping[str, Any]) -> Entry:
-        """A song as an entry, numbers by the names they have in tables."""
         numbers = {feature_name(name): float(song.get(name) or 0) for name in _NUMBERS}
         texts = {name: str(song.get(name) or "") for name in ("album", "genre", "id")}
         length = float(song["duration"]) if song.get("duration") else None
         return make_entry(song.get("path"), song.get("title"), song.get("artist"), length, {**texts, **numbers})
 
     def fetch(self, song: Mapping[str, Any], target: Path) -> None:
-        """Write the file of a song to a path."""
         self.save(self._post("download", [("id", str(song["id"]))]), target)
-
-    def _prove(self) -> dict[str, str]:
-        """What proves the password: without telling it, where the server can do with that."""
-        if not self._by_token:
-            return {"p": "enc:" + self._secret.encode().hex()}
-        salt = secrets.token_hex(8)
-        return {"t": hashlib.md5((self._secret + salt).encode(), usedforsecurity=False).hexdigest(), "s": salt}
 
     def _answer(self, method: str, pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
         place, answer = self.address.place, self._post(method, pairs)
@@ -84,49 +70,42 @@ class SubsonicServer(Server):
         raise ServerError(f"{place}: refuses {method} ({why})", code)
 
     def _post(self, method: str, pairs: Sequence[tuple[str, str]]) -> http.client.HTTPResponse:
-        who = {"u": self.address.user, "v": "1.13.0", "c": "fabula", "f": "json", **self._prove()}
+        who = {"u": self.address.user, "v": "1.13.0", "c": "fabula", "f": "json"}
+        if self._by_token:  # proves the password without telling it
+            salt = secrets.token_hex(8)
+            proof = hashlib.md5((self._secret + salt).encode(), usedforsecurity=False).hexdigest()
+            who |= {"t": proof, "s": salt}
+        else:
+            who["p"] = "enc:" + self._secret.encode().hex()
         return self.send("POST", f"/rest/{method}.view", urlencode([*who.items(), *pairs]).encode())
 
-
-@dataclass
-class SubsonicPlaylist(ServerPlaylist):
-    """One playlist of a server. Its id, comment and who may see it stay; all songs go in one request."""
-
-    server: SubsonicServer
-
     def names(self) -> list[tuple[str, str]]:
-        """The id and the name of every playlist of this user."""
-        user = self.server.address.user
-        mine = [one for one in self.server.playlists() if one.get("owner", user) == user]
+        user = self.address.user
+        mine = [one for one in self.playlists() if one.get("owner", user) == user]
         return [(str(one["id"]), str(one["name"])) for one in mine]
 
     def create(self, name: str, songs: Sequence[str]) -> None:
-        """Make a playlist."""
-        self.server.ask("createPlaylist", ("name", name), *(("songId", song) for song in songs))
+        self.ask("createPlaylist", ("name", name), *(("songId", song) for song in songs))
 
     def fill(self, songs: Sequence[str]) -> None:
-        """Replace the songs of this playlist, in one request, which a server carries out whole or not at all."""
+        # in one request, which a server carries out whole or not at all
         pairs = (("playlistId", self.id), ("name", self.name))
-        self.server.ask("createPlaylist", *pairs, *(("songId", song) for song in songs))
+        self.ask("createPlaylist", *pairs, *(("songId", song) for song in songs))
 
     def delete(self, which: str) -> None:
-        """Delete a playlist."""
-        self.server.ask("deletePlaylist", id=which)
+        self.ask("deletePlaylist", id=which)
 
     def describe(self, which: str) -> None:
-        """Give a playlist the comment and the sight of this one, where it has others."""
-        now = self.server.ask("getPlaylist", id=which)["playlist"]
+        now = self.ask("getPlaylist", id=which)["playlist"]
         comment, public = str(self.told.get("comment") or ""), bool(self.told.get("public"))
         if str(now.get("comment") or "") != comment or bool(now.get("public")) != public:
             changed = {"comment": comment, "public": "true" if public else "false"}
-            self.server.ask("updatePlaylist", playlistId=which, **changed)
+            self.ask("updatePlaylist", playlistId=which, **changed)
 
     @property
     def fixed(self) -> str:
-        """Why this playlist cannot be replaced; "" where it can."""
         owner = self.told.get("owner")
-        return f"belongs to {owner}" if owner and owner != self.server.address.user else ""
+        return f"belongs to {owner}" if owner and owner != self.address.user else ""
 
 
-_open = partial(open_server, SubsonicServer, SubsonicPlaylist)
-READER = Reader("library", _open, schemes=("subsonic", "subsonic+http"), several=True)
+READER = Reader("library", partial(open_server, _Subsonic), schemes=("subsonic", "subsonic+http"), several=True)

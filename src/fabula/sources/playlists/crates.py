@@ -8,18 +8,19 @@ it. The text of such a :class:`Playlist` is the bytes of the file, one character
 import os
 import re
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
-from fabula.core.files import Script, read_bytes
+from fabula.core.files import Script, is_file, read_bytes
 from fabula.errors import FabulaError, FileError
-from fabula.sources.playlists.entries import MOST_BYTES, Comments, Entry, Playlist, PlaylistFormat, check_count
+from fabula.sources.playlists import entries
+from fabula.sources.playlists.entries import Comments, Entry, Playlist, PlaylistFormat
 from fabula.sources.playlists.text_lines import above_zero, read_clock
 
 _ONE_EACH = Script("latin-1")  # a character for each byte
 _MOST_KNOWN = 256 << 20  # bytes of what Serato knows of all tracks
+_MOST_CHUNKS = 1_000_000  # in one: tracks of a file, fields of a track
 _FIRST = 5  # files that are looked for, to find the drive
 _DRIVE = re.compile(r"(?:/Volumes/[^/]+|/run/media/[^/]+/[^/]+|/media/[^/]+/[^/]+|[A-Za-z]:)?[\\/]+")
 _TEXTS = {"talb": "album", "tgen": "genre", "tkey": "key", "tcom": "comments", "ttyr": "year"}
@@ -28,12 +29,15 @@ _TEXTS = {"talb": "album", "tgen": "genre", "tkey": "key", "tcom": "comments", "
 def _chunks(path: str | os.PathLike[str], data: bytes) -> Iterator[tuple[str, bytes, int]]:
     """The name of each chunk, what it holds, and where it ends."""
     at = 0
-    while at < len(data):
+    for _ in range(_MOST_CHUNKS):
+        if at == len(data):
+            return
         name, size = struct.unpack_from(">4sI", data, at) if at + 8 <= len(data) else (b"", len(data))
         at += 8 + size
         if at > len(data):
             raise FileError(f"{path}: is cut off, or no file of Serato")
         yield name.decode("latin-1"), data[at - size : at], at
+    raise FileError(f"{path}: has more than {_MOST_CHUNKS:,} chunks")
 
 
 def _read(path: str | os.PathLike[str], most: int) -> bytes:
@@ -45,12 +49,13 @@ def _read(path: str | os.PathLike[str], most: int) -> bytes:
 
 def read_crate(path: str | os.PathLike[str]) -> Playlist:
     """Read a crate, and what Serato knows of its tracks."""
-    data = _read(path, MOST_BYTES)
+    data = _read(path, entries.MOST_BYTES)
     names: list[str] = []
     raw: list[str] = []
     head = last = 0
     for name, held, end in _chunks(path, data):
         if name == "otrk":
+            entries.check_count(path, len(names))
             inner = {kind: text for kind, text, _ in _chunks(path, held)}
             names.append(inner.get("ptrk", b"").decode("utf-16-be", "replace"))
             head = head or end - len(held) - 8
@@ -58,40 +63,36 @@ def read_crate(path: str | os.PathLike[str]) -> Playlist:
             last = end
     if not names:
         raise FileError(f"{path}: holds no tracks")
-    check_count(path, len(names))
-    known, base = _read_known(path), _find_drive(path, names)
-    entries = tuple(_entry(name, text, known.get(name, {}), base) for name, text in zip(names, raw, strict=True))
+    entries.check_count(path, len(names))
+    above = [*reversed(Path(path).absolute().parents)]  # the drive is the highest that has one of the first files
+    base = next((one for one in above if any(is_file(one / name) for name in names[:_FIRST])), above[0])
+    known, found = _read_known(path, set(names)), []
+    for name, text in zip(names, raw, strict=True):
+        said = known.get(name, {})
+        details: dict[str, Any] = {role: said[kind] for kind, role in _TEXTS.items() if said.get(kind)}
+        details |= {"tempo": tempo} if (tempo := above_zero(said.get("tbpm", ""))) else {}
+        title, length = said.get("tsng") or Path(name).stem, read_clock(said.get("tlen", ""))
+        found.append(Entry(str(base / name), title, said.get("tart", ""), length, details, (text, "", "")))
     text = data.decode("latin-1")
     title = Path(path).stem.rpartition("%%")[2]  # crates in crates are told by two percent signs
-    return Playlist(entries, title, "serato", Path(path).parent, text[:head], text[last:], text, entries, _ONE_EACH)
+    about = {"head": text[:head], "tail": text[last:], "text": text, "script": _ONE_EACH}
+    return entries.make_playlist(path, "serato", found, title=title, **about)
 
 
-def _entry(name: str, raw: str, known: Mapping[str, str], base: Path) -> Entry:
-    details: dict[str, Any] = {role: known[kind] for kind, role in _TEXTS.items() if known.get(kind)}
-    details |= {"tempo": tempo} if (tempo := above_zero(known.get("tbpm", ""))) else {}
-    title, length = known.get("tsng") or Path(name).stem, read_clock(known.get("tlen", ""))
-    return Entry(str(base / name), title, known.get("tart", ""), length, MappingProxyType(details), (raw, "", ""))
-
-
-def _read_known(path: str | os.PathLike[str]) -> dict[str, dict[str, str]]:
-    """What Serato knows of every track, by its name; nothing where its database is not there or not whole."""
+def _read_known(path: str | os.PathLike[str], names: set[str]) -> dict[str, dict[str, str]]:
+    """What Serato knows of tracks, by their names; nothing where its database is not there or not whole."""
     file = Path(path).absolute().parent.parent / "database V2"
     try:
         data = _read(file, _MOST_KNOWN) if file.is_file() else b""
-        tracks = [held for name, held, _ in _chunks(file, data) if name == "otrk"]
-        told = [
-            {kind: text.decode("utf-16-be", "replace") for kind, text, _ in _chunks(file, track) if kind[0] in "pt"}
-            for track in tracks
-        ]
+        known = {}
+        for name, held, _ in _chunks(file, data):
+            told = {kind: text for kind, text, _ in _chunks(file, held)} if name == "otrk" else {}
+            track = told.get("pfil", b"").decode("utf-16-be", "replace")
+            if track in names:
+                known[track] = {kind: text.decode("utf-16-be", "replace") for kind, text in told.items()}
+        return known
     except (FabulaError, OSError):
         return {}
-    return {one.get("pfil", ""): one for one in told}
-
-
-def _find_drive(path: str | os.PathLike[str], names: list[str]) -> Path:
-    """The folder that names start from: of those above the crate the highest that has one of the first files."""
-    above = [*reversed(Path(path).absolute().parents)]
-    return next((base for base in above if any((base / name).is_file() for name in names[:_FIRST])), above[0])
 
 
 def _chunk(name: str, held: bytes) -> bytes:

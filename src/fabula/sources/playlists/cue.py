@@ -1,37 +1,27 @@
 """Cue sheets: a file for every track, or one long file of which every track is a stretch.
 
-What stands of a track (titles, CD-Text, ISRC, flags, remarks) is kept as it is and moved with it; its number, and where
-it begins in a long file, are written anew. A long file itself is not cut: the new sheet is that of the long file that
-is to be made, and says of every track which stretch of the old one it is (``REM STRETCH``), by which it opens again.
+What stands of a track (titles, CD-Text, ISRC, flags, remarks) is moved with it; its number, and where it begins in a
+long file, are written anew: the new sheet is that of the long file that is to be made, and says of every track which
+stretch of the old one it is (``REM STRETCH``), by which it opens again.
 """
 
 import os
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from fabula.core.collection import Item
-from fabula.core.files import join_stretch, legible, read_text, split_stretch
+from fabula.core.files import is_file, join_stretch, legible, read_text, split_stretch
 from fabula.errors import FileError, InputError
 from fabula.media.music.tags import CD_TEXTS, FRAMES, clock_frames, quote_text, track_lines
-from fabula.sources.playlists.entries import (
-    MOST_BYTES,
-    Comments,
-    Entry,
-    Playlist,
-    PlaylistFormat,
-    check_count,
-    is_address,
-    on_disk,
-    resolve,
-)
+from fabula.sources.playlists import entries
+from fabula.sources.playlists.entries import Comments, Entry, Playlist, PlaylistFormat
 from fabula.sources.playlists.text_lines import each_line, is_break, line_end, one_line, terminate, without_breaks
 
 _FILE = re.compile(r"(?:\"([^\"]*)\"|(\S+))(?:\s+(\w+))?")
-_INDEX = re.compile(r"(\d{1,2})\s+(\d{1,4}):(\d{1,2}):(\d{1,2})")
+_INDEX = re.compile(r"(\d{1,2})\s+(\d{1,4}:\d{1,2}:\d{1,2})")
 _STRETCH = re.compile(r"STRETCH\s+\"([^\"]*)\"\s+(\d+:\d\d:\d\d)(?:\s+(\d+:\d\d:\d\d))?", re.IGNORECASE)
 
 
@@ -59,18 +49,21 @@ class _Track:
 
 def read_cue(path: str | os.PathLike[str]) -> Playlist:
     """Read a cue sheet; a track of a file that has several is a stretch of it, ``image.flac#t=12.5,200``."""
-    text, script = read_text(path, "a cue sheet", any_bytes=True, most=MOST_BYTES)
+    text, script = read_text(path, "a cue sheet", any_bytes=True, most=entries.MOST_BYTES)
     head, tracks, tail = _parts(path, text)
     if not tracks:
         raise FileError(f"{path}: is not a cue sheet (no TRACK with an INDEX stands in it)")
-    folder = Path(path).parent
-    shared = {track.file for k, track in enumerate(tracks) if any(track.file == one.file for one in tracks[:k][-1:])}
+    shared = {track.file for track, after in pairwise(tracks) if track.file == after.file}
     title, artist = (_value(head, name) for name in ("TITLE", "PERFORMER"))
-    entries = tuple(
-        _entry(track, _next_in_file(tracks, k), folder, artist, single=track.file not in shared)
-        for k, track in enumerate(tracks)
-    )
-    return Playlist(entries, title, "cue", folder, head, tail, text, entries, script)
+    found = []
+    for track, after in zip(tracks, [*tracks[1:], None], strict=True):
+        ends = None  # of the stretch, where the next track is one of the same file
+        if after is not None and after.file == track.file and not any(_word(line) == "FILE" for line in after.lines):
+            ends = after.begins
+            if ends < track.sounds:
+                raise FileError(f"{path}: line {after.line}: the track begins before the one before it")
+        found.append(_entry(track, ends, Path(path).parent, artist, single=track.file not in shared))
+    return entries.make_playlist(path, "cue", found, title=title, head=head, tail=tail, text=text, script=script)
 
 
 def _parts(path: str | os.PathLike[str], text: str) -> tuple[str, list[_Track], str]:
@@ -88,17 +81,14 @@ def _parts(path: str | os.PathLike[str], text: str) -> tuple[str, list[_Track], 
         elif is_break(line):  # of a side that begins
             pending.append(line)
         elif word == "TRACK" and file:
-            check_count(path, len(tracks))
+            entries.check_count(path, len(tracks))
             tracks.append(_Track(number, file, [*pending, line]))
             pending = []
         elif not tracks:
             head.append(line)
         else:
             if pending and word == "INDEX":  # of a file just named: the silence before lies in the file before
-                tracks[-1].lines = [
-                    *pending,
-                    *(one for one in tracks[-1].lines if "INDEX" not in one.upper().split()[:1]),
-                ]
+                tracks[-1].lines = [*pending, *(one for one in tracks[-1].lines if _word(one) != "INDEX")]
                 tracks[-1].file, pending = file, []
                 tracks[-1].indices.clear()
             tracks[-1].lines.append(line)
@@ -113,33 +103,29 @@ def _note(path: str | os.PathLike[str], number: int, track: _Track, word: str, r
     """Keep what a line says of a track."""
     if word == "INDEX":
         found = _INDEX.fullmatch(rest)
-        if not found or int(found[3]) > 59 or int(found[4]) >= FRAMES:
+        _, seconds, frames = found[2].split(":") if found else ("", 60, FRAMES)
+        if not found or int(seconds) > 59 or int(frames) >= FRAMES:
             raise FileError(f"{path}: line {number}: INDEX must be NN MM:SS:FF, with 75 frames a second; got {rest!r}")
-        track.indices[int(found[1])] = _frames(f"{found[2]}:{found[3]}:{found[4]}")
+        track.indices[int(found[1])] = _frames(found[2])
     elif word == "REM" and (found := _STRETCH.fullmatch(rest)):
         track.stretch = found[1], _frames(found[2]), _frames(found[3]) if found[3] else None
     elif word.lower() in ("title", "performer", *CD_TEXTS):
         track.said.setdefault(word.lower(), _bare(rest))
 
 
-def _next_in_file(tracks: Sequence[_Track], k: int) -> _Track | None:
-    """The track that follows in the same file."""
-    after = tracks[k + 1] if k + 1 < len(tracks) else None
-    if after is None or after.file != tracks[k].file or any("FILE" in line.upper().split()[:1] for line in after.lines):
-        return None
-    if after.begins < tracks[k].sounds:
-        raise FileError(f"line {after.line}: the track begins before the one before it")
-    return after
+def _word(line: str) -> str:
+    """What a line is about: its first word."""
+    return (line.split(None, 1) or [""])[0].upper()
 
 
-def _entry(track: _Track, after: _Track | None, folder: Path, artist: str, *, single: bool) -> Entry:
-    begins, ends = track.sounds, None if after is None else after.begins
-    file = track.file if is_address(track.file) else on_disk(track.file, folder)
-    if track.stretch is not None and not Path(resolve(file, folder)).is_file():
+def _entry(track: _Track, ends: int | None, folder: Path, artist: str, *, single: bool) -> Entry:
+    begins = track.sounds
+    file = track.file if entries.is_address(track.file) else entries.on_disk(track.file, folder)
+    if track.stretch is not None and not is_file(entries.resolve(file, folder)):
         (file, begins, ends), single = track.stretch, False
-    location = (
-        file if single and not begins else join_stretch(file, begins / FRAMES, None if ends is None else ends / FRAMES)
-    )
+    location = file
+    if begins or not single:
+        location = join_stretch(file, begins / FRAMES, None if ends is None else ends / FRAMES)
     details: dict[str, Any] = {name: track.said[name] for name in CD_TEXTS if track.said.get(name)}
     duration = None if ends is None else (ends - begins) / FRAMES
     title = track.said.get("title", "")
@@ -147,7 +133,7 @@ def _entry(track: _Track, after: _Track | None, folder: Path, artist: str, *, si
     block = "".join(track.lines)
     named = re.search(r"(?im)^[ \t]*FILE[ \t]+(?:\"([^\"]*)\"|(\S+))", block)
     a, b = named.span(1 if named[1] is not None else 2) if named else (len(block), len(block))
-    return Entry(location, title, made_by, duration, MappingProxyType(details), (block[:a], block[a:b], block[b:]))
+    return Entry(location, title, made_by, duration, details, (block[:a], block[a:b], block[b:]))
 
 
 def write_cue_sheet(playlist: Playlist, comments: Comments | None = None) -> str:
@@ -157,14 +143,17 @@ def write_cue_sheet(playlist: Playlist, comments: Comments | None = None) -> str
     whole = kept and any(split_stretch(entry.location)[1] is not None for entry in playlist.entries)
     title = f"TITLE {quote_text(playlist.title)}{end}" if playlist.title else ""
     lines = [playlist.head if kept else title]
-    if whole:
-        lines.append(f'FILE "{_new_name(playlist)}" WAVE{end}')
+    if whole:  # the long file that is to be made of the old one
+        old = split_stretch(playlist.entries[0].location)[0]
+        lines.append(f'FILE "{Path(old.replace(chr(92), "/")).stem} (new order).wav" WAVE{end}')
     begins = 0
     for position, entry in enumerate(playlist.entries):
         if comments and position in comments:
             lines.append(f"REM {one_line(comments[position])}{end}")
         if not kept or entry.raw is None:
-            lines.append(_block(entry, position, end))
+            file, start, _ = split_stretch(entry.location)
+            item = Item(file, entry.title or Path(file).stem, cue_location(file), entry.artist, entry.details)
+            lines += [line + end for line in track_lines(item, position % 99 + 1, begins=start or 0.0)]
             continue
         block = "".join(entry.raw) if comments is None else without_breaks("".join(entry.raw))
         if whole:
@@ -174,14 +163,9 @@ def write_cue_sheet(playlist: Playlist, comments: Comments | None = None) -> str
         elif playlist.gap and position and not re.search(r"(?im)^[ \t]*(?:PREGAP|INDEX[ \t]+00)\b", block):
             pause = f"    PREGAP {clock_frames(playlist.gap)}{end}"
             block = re.sub(r"(?im)^(?=[ \t]*INDEX[ \t]+01)", pause, block, count=1)
-        lines.append(_number(terminate(block), position))
+        number = f"{position % 99 + 1:02d}"  # a CD has 99 at most, and then they begin again
+        lines.append(re.sub(r"(?im)^([ \t]*TRACK[ \t]+)\d+", rf"\g<1>{number}", terminate(block), count=1))
     return "".join(lines) + (playlist.tail if kept else "")
-
-
-def _new_name(playlist: Playlist) -> str:
-    """What the long file is called that is to be made of an old one."""
-    old = split_stretch(playlist.entries[0].location)[0]
-    return f"{Path(old.replace(chr(92), '/')).stem} (new order).wav"
 
 
 def _whole_length(entry: Entry, *, last: bool) -> int:
@@ -191,47 +175,25 @@ def _whole_length(entry: Entry, *, last: bool) -> int:
             return 0
         told = f"the length of {entry.title or entry.location!r} is not known"
         raise InputError(f"{told}, since its file is not here: a cue sheet cannot say when the next one begins")
-    return _silence(entry) + round(entry.duration * FRAMES)
-
-
-def _silence(entry: Entry) -> int:
-    """Frames of silence before a track in the file that it came from."""
-    found = {int(m[1]): _frames(f"{m[2]}:{m[3]}:{m[4]}") for m in _INDEX.finditer("".join(entry.raw or ()))}
-    return found[1] - min(found.values()) if 1 in found else 0
+    found = {int(m[1]): _frames(m[2]) for m in _INDEX.finditer("".join(entry.raw or ()))}
+    silence = found[1] - min(found.values()) if 1 in found else 0
+    return silence + round(entry.duration * FRAMES)
 
 
 def _shift(block: str, begins: int, entry: Entry, end: str) -> str:
     """The lines of a track without its file, its indices counted from another place, and where it comes from."""
     file, start, stop = split_stretch(entry.location)
-    old = [_frames(f"{m[2]}:{m[3]}:{m[4]}") for m in _INDEX.finditer(block)]
+    later = begins - min(_frames(m[2]) for m in _INDEX.finditer(block))
     lines = []
     for line in each_line(terminate(block)):
-        word = line.split()[:1]
-        if word and word[0].upper() == "FILE":
-            continue
-        if word and word[0].upper() == "INDEX":
-            line = _INDEX.sub(
-                lambda m: f"{m[1]} {clock_frames((_frames(f'{m[2]}:{m[3]}:{m[4]}') - min(old) + begins) / FRAMES)}",
-                line,
-            )
-        lines.append(line)
+        if _word(line) == "INDEX":
+            line = _INDEX.sub(lambda m: f"{m[1]} {clock_frames((_frames(m[2]) + later) / FRAMES)}", line)
+        if _word(line) != "FILE":
+            lines.append(line)
     if "REM STRETCH" not in block.upper() and start is not None:
         stops = "" if stop is None else f" {clock_frames(stop)}"
         lines.append(f'    REM STRETCH "{file}" {clock_frames(start)}{stops}{end}')
     return "".join(lines)
-
-
-def _number(block: str, position: int) -> str:
-    """The lines of a track with its number; a CD has 99 at most, and then they begin again."""
-    number = position % 99 + 1
-    return re.sub(r"(?im)^([ \t]*TRACK[ \t]+)\d+", lambda match: f"{match[1]}{number:02d}", block, count=1)
-
-
-def _block(entry: Entry, position: int, end: str) -> str:
-    """The lines of a track that came from elsewhere."""
-    file, start, _ = split_stretch(entry.location)
-    item = Item(file, entry.title or Path(file).stem, cue_location(file), entry.artist, entry.details)
-    return "".join(line + end for line in track_lines(item, position % 99 + 1, begins=start or 0.0))
 
 
 def cue_location(location: str) -> str:

@@ -11,25 +11,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
 from fabula.errors import FileError, InputError
-from fabula.sources.playlists.entries import (
-    Choose,
-    Comments,
-    Entry,
-    Playlist,
-    PlaylistFormat,
-    check_count,
-    find_name,
-    from_uri,
-    to_uri,
-)
+from fabula.sources.playlists import entries
+from fabula.sources.playlists.entries import Choose, Comments, Entry, Playlist, PlaylistFormat
 from fabula.sources.playlists.text_lines import TAG, above_zero, attributes_of, mask_comments, read_tags
 
 _MOST = 256 << 20  # bytes of a collection
+_MOST_HELD = 1_000_000  # tracks, or playlists, of a collection
+_TOLD = {"track", "entry", "location", "album", "info", "tempo", "musical_key"}  # the elements that say something
 _NOTES = ("C", "C#", "D", "D#", "E", "F", "F#", "G", "G#", "A", "A#", "B")
 
 
@@ -66,11 +58,11 @@ class _Deck:
         if self.format == "rekordbox":
             text = {name: said.get(f"track.{name}", "") for name in ("name", "artist", "album", "genre", "comments")}
             tempo, seconds, tone = (said.get(f"track.{name}", "") for name in ("averagebpm", "totaltime", "tonality"))
-            location = from_uri(said.get("track.location", ""))
+            location = entries.from_uri(said.get("track.location", ""))
         else:
-            text = {name: said.get(f"entry.{name}", "") for name in ("artist", "album")}
-            text |= {"name": said.get("entry.title", ""), "album": said.get("album.title", "")}
-            text |= {"genre": said.get("info.genre", ""), "comments": said.get("info.comment", "")}
+            places = {"name": "entry.title", "artist": "entry.artist", "album": "album.title"}
+            places |= {"genre": "info.genre", "comments": "info.comment"}
+            text = {name: said.get(place, "") for name, place in places.items()}
             tempo, seconds = said.get("tempo.bpm", ""), said.get("info.playtime_float") or said.get("info.playtime", "")
             number = said.get("musical_key.value", "")
             tone = name_key(int(number) if number.isdecimal() else -1) or said.get("info.key", "")
@@ -80,7 +72,7 @@ class _Deck:
         details |= {"key": tone} if tone else {}
         details |= {"tempo": beats} if (beats := above_zero(tempo)) else {}
         title = text["name"] or Path(location).stem or f"track {key}"
-        return Entry(location, title, text["artist"], above_zero(seconds), MappingProxyType(details), (key, "", ""))
+        return Entry(location, title, text["artist"], above_zero(seconds), details, (key, "", ""))
 
 
 _REKORDBOX = _Deck("rekordbox", "DJ_PLAYLISTS", "track", ("track", "key"), "node", "a collection of rekordbox")
@@ -104,12 +96,14 @@ def _scan(text: str, deck: _Deck) -> tuple[dict[str, dict[str, str]], list[_List
     section = ""
     said: dict[str, str] | None = None
     for match in TAG.finditer(mask_comments(text)):
+        if max(len(tracks), len(lists)) > _MOST_HELD:
+            raise FileError(f"has more tracks or playlists than a collection may have ({_MOST_HELD:,})")
         closes, name, ended = bool(match[1]), match[2].lower(), bool(match[4])
         if name in ("collection", "playlists"):
             section = "" if closes or ended else name
         elif section == "collection":
             said = {} if name == deck.track and not closes else said
-            if said is not None and not closes:
+            if said is not None and not closes and name in _TOLD:
                 for attribute, value in attributes_of(match[3]).items():
                     said.setdefault(f"{name}.{attribute}", value)
             if said is not None and name == deck.track and (closes or ended):
@@ -133,15 +127,18 @@ def _scan(text: str, deck: _Deck) -> tuple[dict[str, dict[str, str]], list[_List
 
 def _read(deck: _Deck, path: str | os.PathLike[str], choose: Choose = lambda lists: 0) -> Playlist:
     text, script = read_tags(path, deck.what, deck.root, _MOST)
-    tracks, lists = _scan(text, deck)
+    try:
+        tracks, lists = _scan(text, deck)
+    except FileError as error:
+        raise FileError(f"{path}: {error}") from None
     full = [one for one in lists if one.keys]
     if not full:
         raise FileError(f"{path}: has no playlist with tracks; make one in the program and export it again")
     node = full[choose([(one.name, len(one.keys)) for one in full])]
-    check_count(path, len(node.keys))
-    found = tuple(deck.entry(tracks.get(key, {}), key) for key in node.keys)
-    return Playlist(found, node.name, deck.format, Path(path).parent, text[: node.end], text[node.end :], text, found,
-                    script)  # fmt: skip
+    entries.check_count(path, len(node.keys))
+    found = [deck.entry(tracks.get(key, {}), key) for key in node.keys]
+    about = {"head": text[: node.end], "tail": text[node.end :], "text": text, "script": script}
+    return entries.make_playlist(path, deck.format, found, title=node.name, **about)
 
 
 def _write(deck: _Deck, playlist: Playlist, _: Comments | None = None) -> str:
@@ -153,7 +150,7 @@ def _write(deck: _Deck, playlist: Playlist, _: Comments | None = None) -> str:
     lists = _scan(playlist.text, deck)[1]
     node = next(one for one in lists if one.end == len(playlist.head))
     taken = {one.name for one in lists}
-    name = quoteattr(find_name(node.name, taken))
+    name = quoteattr(entries.find_name(node.name, taken))
     indent = playlist.text[: node.start].rpartition("\n")[2]
     indent = "\n" + (indent if not indent.strip() else "")
     keys = [quoteattr((entry.raw or ("", "", ""))[0]) for entry in playlist.entries]
@@ -161,9 +158,8 @@ def _write(deck: _Deck, playlist: Playlist, _: Comments | None = None) -> str:
         rows = "".join(f"{indent}  <TRACK Key={key}/>" for key in keys)
         made = f'{indent}<NODE Name={name} Type="1" KeyType="0" Entries="{len(keys)}">{rows}{indent}</NODE>'
     else:
-        rows = "".join(
-            f'{indent}<ENTRY><PRIMARYKEY TYPE="TRACK" KEY={key}></PRIMARYKEY>{indent}</ENTRY>' for key in keys
-        )
+        row = indent + '<ENTRY><PRIMARYKEY TYPE="TRACK" KEY={}></PRIMARYKEY>' + indent + "</ENTRY>"
+        rows = "".join(map(row.format, keys))
         opened = f'<PLAYLIST ENTRIES="{len(keys)}" TYPE="LIST" UUID="{uuid.uuid4().hex}">'
         made = f'{indent}<NODE TYPE="PLAYLIST" NAME={name}>{opened}{rows}{indent}</PLAYLIST>{indent}</NODE>'
     head = playlist.head
@@ -175,7 +171,11 @@ def _write(deck: _Deck, playlist: Playlist, _: Comments | None = None) -> str:
     return head + made + playlist.tail
 
 
-REKORDBOX = PlaylistFormat("rekordbox", (".xml",), partial(_read, _REKORDBOX), partial(_write, _REKORDBOX), to_uri,
-                           several=True, absolute=True, marker="<DJ_PLAYLISTS")  # fmt: skip
-TRAKTOR = PlaylistFormat("traktor", (".nml",), partial(_read, _TRAKTOR), partial(_write, _TRAKTOR), to_uri,
-                         several=True, absolute=True)  # fmt: skip
+REKORDBOX = PlaylistFormat(
+    "rekordbox", (".xml",), partial(_read, _REKORDBOX), partial(_write, _REKORDBOX), entries.to_uri,
+    several=True, absolute=True, marker="<DJ_PLAYLISTS",
+)  # fmt: skip
+TRAKTOR = PlaylistFormat(
+    "traktor", (".nml",), partial(_read, _TRAKTOR), partial(_write, _TRAKTOR), entries.to_uri,
+    several=True, absolute=True,
+)  # fmt: skip

@@ -1,17 +1,13 @@
-"""Playlists as values, what a playlist format is, and what formats share: locations, and numbers in meta elements.
-
-A location is kept as a plain path, or as an address when it is not a file.
-"""
+"""Playlists as values, what a playlist format is, and what formats share: locations, and numbers in meta elements."""
 
 import math
 import operator
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -37,7 +33,7 @@ class Entry:
     title: str = ""
     artist: str = ""
     duration: float | None = None  # in seconds
-    details: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}), hash=False)  # numbers are features
+    details: Mapping[str, Any] = field(default_factory=dict, hash=False)  # numbers are features
     # its text in the file it came from: before the location, the location as written, and after it
     raw: tuple[str, str, str] | None = field(default=None, compare=False, repr=False)
 
@@ -53,8 +49,7 @@ class Entry:
     @property
     def label(self) -> str:
         """Artist and title on one line, as M3U and PLS have them; the title alone without an artist."""
-        both = f"{self.artist} - {self.title}" if self.artist and self.title else self.title
-        return one_line(both)
+        return one_line(f"{self.artist} - {self.title}" if self.artist and self.title else self.title)
 
 
 @dataclass(frozen=True)
@@ -112,14 +107,21 @@ def check_count(path: str | os.PathLike[str], count: int) -> None:
         raise FileError(f"{path}: has more than {MOST_ENTRIES:,} entries, which is more than a playlist may have")
 
 
-def find_name(name: str, taken: Iterable[str]) -> str:
-    """What an order is called that stands beside the playlist it was made of.
+def make_playlist(path: str | os.PathLike[str], form: str, entries: Sequence[Entry], **about: Any) -> Playlist:
+    """What was read of a file, with what else a :class:`Playlist` has; a FileError where there is no entry."""
+    if not entries:
+        raise FileError(f"{path}: the playlist is empty")
+    return Playlist(tuple(entries), format=form, folder=Path(path).parent, read=tuple(entries), **about)
+
+
+def find_name(name: str, taken: Iterable[str], note: str = "fabula", joint: str = " ") -> str:
+    """What a playlist is called that stands beside the one of a name: with a note, and a number where that is taken.
 
     >>> find_name("Night", {"Night", "Night (fabula)"})
     'Night (fabula 2)'
     """
     known = set(taken)
-    names = (f"{name} (fabula{number})" for number in ("", *(f" {k}" for k in range(2, len(known) + 3))))
+    names = (f"{name} ({note}{number})" for number in ("", *(f"{joint}{k}" for k in range(2, len(known) + 3))))
     return next(one for one in names if one not in known)
 
 
@@ -129,10 +131,12 @@ def write_entries(
     comments: Comments | None,
     block: Callable[[Entry], str],
     said: tuple[Callable[[str], str], Callable[[str], str]],
+    around: tuple[str, str],
 ) -> str:
-    """The entries one after the other, those of a file of this form as they were; comments before them.
+    """The text of a file of this form: what came from one as it was, comments before the entries, all else anew.
 
-    `said` makes a comment of a text, and takes those out that start a side of what stands before a location.
+    `said` makes a comment of a text, and takes those out that start a side of what stands before a location; `around`
+    stands before and after the entries of a new file.
     """
     text = ""
     for position, entry in enumerate(playlist.entries):
@@ -143,7 +147,8 @@ def write_entries(
             text += (before if comments is None else said[1](before)) + "".join(rest)
         else:
             text += block(entry)
-    return text
+    before, after = (playlist.head, playlist.tail) if playlist.format == form else around
+    return before + text + after
 
 
 # Where the entries of a playlist are: paths of any system, file URIs, addresses on the net.
@@ -228,17 +233,14 @@ def on_disk(written: str, folder: Path, encoding: str = "utf-8") -> str:
         return from_uri(written)
     if is_address(written) or ("%" not in written and written.isascii()) or _exists(written, folder):
         return written
-    return next((path for path in _spellings(written, encoding) if _exists(path, folder)), written)
-
-
-def _spellings(written: str, encoding: str) -> Iterator[str]:
-    """Other ways to write a path."""
-    yield unquote(written, errors="surrogateescape")
-    yield unicodedata.normalize("NFC", written)
-    yield unicodedata.normalize("NFD", written)
-    yield legible(written)
+    others = [
+        unquote(written, errors="surrogateescape"),
+        *(unicodedata.normalize(form, written) for form in ("NFC", "NFD")),
+    ]
+    others.append(legible(written))
     if encoding != "utf-8":
-        yield written.encode(encoding, "ignore").decode("utf-8", "surrogateescape")
+        others.append(written.encode(encoding, "ignore").decode("utf-8", "surrogateescape"))
+    return next((path for path in dict.fromkeys(others) if path != written and _exists(path, folder)), written)
 
 
 def _exists(location: str, folder: Path) -> bool:
@@ -248,7 +250,7 @@ def _exists(location: str, folder: Path) -> bool:
         return False
 
 
-# What XSPF and JSPF share: names of details, numbers in meta elements, and durations in milliseconds.
+# What XSPF and JSPF share: names of details, and numbers in meta elements.
 
 DETAILS = ("album", "trackNum", "annotation", "identifier", "info", "image")
 
@@ -274,12 +276,3 @@ def meta_numbers(pairs: Iterable[tuple[str, Any]]) -> dict[str, float]:
 def meta_name(name: str) -> str:
     """What a feature is called in a meta element."""
     return f"urn:fabula:{quote(name, safe='')}"
-
-
-def milliseconds(text: Any) -> float | None:
-    """A duration in milliseconds as seconds; None where there is none."""
-    try:
-        value = float(text)
-    except (TypeError, ValueError):
-        return None
-    return value / 1000 if 0 < value < math.inf else None

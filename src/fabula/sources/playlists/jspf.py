@@ -6,15 +6,13 @@ The text of each track is kept as it stands in the file and moved as a whole, so
 import json
 import math
 import os
-from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from fabula.core.files import read_text
 from fabula.errors import FileError
 from fabula.sources.playlists import entries
 from fabula.sources.playlists.entries import Comments, Entry, Playlist, PlaylistFormat
-from fabula.sources.playlists.text_lines import elements, member, skip_space
+from fabula.sources.playlists.text_lines import above_zero, member, members, skip_space
 
 _OBJECTS_EACH = 20  # that a track may have, on the average of a full playlist
 _SIDE = entries.meta_name("side")
@@ -33,26 +31,19 @@ def read_jspf(path: str | os.PathLike[str]) -> Playlist:
     if not isinstance(playlist, dict) or not isinstance(tracks, list):
         raise FileError(f'{path}: is not a JSPF playlist (it must be {{"playlist": {{"track": [...]}}}})')
     entries.check_count(path, len(tracks))
-    if not tracks:
-        raise FileError(f"{path}: the playlist is empty")
-    spans = _spans(text)
-    found = tuple(
-        _entry(f"{path}: entry {number}", track, text[start:end])
-        for number, (track, (start, end)) in enumerate(zip(tracks, spans, strict=True), start=1)
-    )
-    head, tail = text[: spans[0][0]], text[spans[-1][1] :]
-    joint = text[spans[0][1] : spans[1][0]] if len(spans) > 1 else ", "
-    title = _plain(playlist.get("title"))
-    return Playlist(found, title, "jspf", Path(path).parent, head, tail, text, found, script, joint)
-
-
-def _spans(text: str) -> list[tuple[int, int]]:
-    """Where each track starts and ends."""
     at = skip_space(text)
     for name in ("playlist", "track"):
-        found = member(text, at, name)
-        at = found[0] if found else at
-    return list(elements(text, at))
+        span = member(text, at, name)
+        at = span[0] if span else at
+    spans = [(start, end) for _, start, end in members(text, at)]
+    found = [
+        _entry(f"{path}: entry {number}", track, text[start:end])
+        for number, (track, (start, end)) in enumerate(zip(tracks, spans, strict=True), start=1)
+    ]
+    head, tail = (text[: spans[0][0]], text[spans[-1][1] :]) if spans else ("", "")
+    joint = text[spans[0][1] : spans[1][0]] if len(spans) > 1 else ", "
+    about = {"head": head, "tail": tail, "text": text, "script": script, "joint": joint}
+    return entries.make_playlist(path, "jspf", found, title=_plain(playlist.get("title")), **about)
 
 
 def _entry(where: str, track: Any, text: str) -> Entry:
@@ -68,37 +59,29 @@ def _entry(where: str, track: Any, text: str) -> Entry:
         if isinstance(meta, dict):
             numbers = ((name, value) for name, value in meta.items() if not isinstance(value, bool))
             details |= entries.meta_numbers(numbers)
-    artist, seconds = _plain(track.get("creator")), entries.milliseconds(track.get("duration"))
-    return Entry(entries.from_uri(uri), title, artist, seconds, MappingProxyType(details), _cut(text))
-
-
-def _cut(track: str) -> tuple[str, str, str]:
-    """The text of a track before, in and after its first location."""
-    span = member(track, 0, "location")
-    if span and track[span[0]] == "[":
-        span = next(elements(track, span[0]), None)
-    if span is None or track[span[0]] != '"':
-        return track, "", ""
-    return track[: span[0]], track[slice(*span)], track[span[1] :]
+    artist, seconds = _plain(track.get("creator")), above_zero(track.get("duration"), per=1000)
+    span = member(text, 0, "location")
+    if span and text[span[0]] == "[":
+        span = next(((start, end) for _, start, end in members(text, span[0])), None)
+    start, end = span if span and text[span[0]] == '"' else (len(text), len(text))
+    raw = (text[:start], text[start:end], text[end:])
+    return Entry(entries.from_uri(uri), title, artist, seconds, details, raw)
 
 
 def write_jspf(playlist: Playlist, comments: Comments | None = None) -> str:
     """The playlist as JSPF text; what came from JSPF stays as it was. Comments are meta of the track they precede."""
     if playlist.format == "jspf":
-        blocks = [_block(entry, comments, position) for position, entry in enumerate(playlist.entries)]
+        blocks = []
+        for position, entry in enumerate(playlist.entries):
+            text = "".join(entry.raw) if entry.raw else json.dumps(_track(entry), ensure_ascii=False)
+            if comments is not None and (position in comments or _SIDE in text):
+                text = json.dumps(_with_comment(json.loads(text), comments.get(position)), ensure_ascii=False)
+            blocks.append(text)
         return playlist.head + playlist.joint.join(blocks) + playlist.tail
     title = {"title": playlist.title} if playlist.title else {}
     said = [(comments or {}).get(position) for position in range(len(playlist))]
     tracks = [_with_comment(_track(entry), text) for entry, text in zip(playlist.entries, said, strict=True)]
     return json.dumps({"playlist": {**title, "track": tracks}}, ensure_ascii=False, indent=2) + "\n"
-
-
-def _block(entry: Entry, comments: Comments | None, position: int) -> str:
-    """A track of a file that was read: its text as it was, but for what is said before it."""
-    text = "".join(entry.raw) if entry.raw else json.dumps(_track(entry), ensure_ascii=False)
-    if comments is None or (position not in comments and _SIDE not in text):
-        return text
-    return json.dumps(_with_comment(json.loads(text), comments.get(position)), ensure_ascii=False)
 
 
 def _with_comment(track: dict[str, Any], comment: str | None) -> dict[str, Any]:

@@ -9,22 +9,12 @@ import math
 import os
 import re
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from fabula.core.files import decode, legible, read_bytes
 from fabula.errors import FileError
-from fabula.sources.playlists import text_lines
-from fabula.sources.playlists.entries import (
-    MOST_BYTES,
-    Comments,
-    Entry,
-    Playlist,
-    PlaylistFormat,
-    check_count,
-    on_disk,
-    write_entries,
-)
+from fabula.sources.playlists import entries, text_lines
+from fabula.sources.playlists.entries import Comments, Entry, Playlist, PlaylistFormat
 
 _HEADS = re.compile(
     r"#(\s*$|EXTM3U|PLAYLIST:|EXTENC:"
@@ -40,33 +30,34 @@ _DETAILS = {"EXTALB": "album", "EXTGENRE": "genre", "EXTGRP": "group"}
 
 def read_m3u(path: str | os.PathLike[str]) -> Playlist:
     """Read an M3U playlist: UTF-8, or Windows text in .m3u; names of files whose bytes are no text keep their bytes."""
-    data = read_bytes(path, most=MOST_BYTES)
+    data = read_bytes(path, most=entries.MOST_BYTES)
     text, script = decode(data, path, "an M3U playlist", _encodings(path, data), any_bytes=True)
     if text.lstrip().lower().startswith(("<", "{", "[playlist]")):
         raise FileError(f"{path}: is not an M3U playlist (it starts with {text.lstrip()[:12]!r})")
     folder = Path(path).parent
-    entries: list[Entry] = []
+    found: list[Entry] = []
     head, title = "", ""
     pending: list[str] = []
     start = 1
     for number, line in enumerate(text_lines.each_line(text_lines.terminate(text)), start=1):
-        check_count(path, max(len(entries), len(pending) // _LINES_EACH))
+        entries.check_count(path, max(len(found), len(pending) // _LINES_EACH))
         body = line.rstrip("\r\n")
         if line.upper().startswith("#PLAYLIST:"):
             title = title or legible(body[10:].strip())
         if not body.strip(" \t\x1a") or body.lstrip().startswith("#"):
             pending.append(line)
             continue
-        if not entries:
-            cut = _head_length(pending)
+        if not found:
+            # What stands before the first entry is about the playlist up to the last line that says so, or is blank.
+            of_entry = next((i for i, one in enumerate(pending) if _OF_ENTRIES.match(one)), len(pending))
+            heads = [i for i, one in enumerate(pending[:of_entry]) if not one.strip() or _HEADS.match(one)]
+            cut = heads[-1] + 1 if heads else 0
             head, pending, start = "".join(pending[:cut]), pending[cut:], 1 + cut
         raw = ("".join(pending), body, line[len(body) :])
-        entries.append(_entry(raw, on_disk(body.strip(), folder, script.encoding), f"{path}: line", start))
+        found.append(_entry(raw, entries.on_disk(body.strip(), folder, script.encoding), f"{path}: line", start))
         pending, start = [], number + 1
-    if not entries:
-        raise FileError(f"{path}: the playlist is empty")
-    found = tuple(entries)
-    return Playlist(found, title, "m3u", folder, head, "".join(pending), text, found, script)
+    about = {"title": title, "head": head, "tail": "".join(pending), "text": text, "script": script}
+    return entries.make_playlist(path, "m3u", found, **about)
 
 
 def _encodings(path: str | os.PathLike[str], data: bytes) -> list[str]:
@@ -79,17 +70,10 @@ def _encodings(path: str | os.PathLike[str], data: bytes) -> list[str]:
         return usual
 
 
-def _head_length(lines: list[str]) -> int:
-    """How many lines before the first entry are about the playlist: up to the last such line, or blank."""
-    of_entry = next((i for i, line in enumerate(lines) if _OF_ENTRIES.match(line)), len(lines))
-    heads = [i for i, line in enumerate(lines[:of_entry]) if not line.strip() or _HEADS.match(line)]
-    return heads[-1] + 1 if heads else 0
-
-
 def _entry(raw: tuple[str, str, str], location: str, where: str, start: int) -> Entry:
     label, duration, artist = "", None, None
     details: dict[str, Any] = {}
-    for number, line in enumerate(text_lines.lines_of(raw[0]), start):
+    for number, line in enumerate(text_lines.each_line(raw[0]), start):
         key, colon, value = legible(line).strip().removeprefix("#").partition(":")
         match = _EXTINF.match(legible(line).strip())
         if match:
@@ -104,7 +88,7 @@ def _entry(raw: tuple[str, str, str], location: str, where: str, start: int) -> 
         artist, title = text_lines.split_label(label)
     else:
         title = label.removeprefix(f"{artist} - ") if artist else label
-    return Entry(location, title, artist, duration, MappingProxyType(details), raw)
+    return Entry(location, title, artist, duration, details, raw)
 
 
 def _features(text: str, where: str) -> dict[str, float]:
@@ -125,11 +109,10 @@ def write_m3u(playlist: Playlist, comments: Comments | None = None) -> str:
     kept = playlist.format == "m3u"
     end = text_lines.line_end(playlist.text) if kept else "\n"
     said = (lambda text: f"# {text_lines.one_line(text)}{end}", text_lines.without_breaks)
-    text = write_entries(playlist, "m3u", comments, lambda entry: _block(entry, end), said)
     title = f"#PLAYLIST:{text_lines.one_line(playlist.title)}\n" if playlist.title else ""
-    return (
-        text_lines.end_like(playlist.head + text + playlist.tail, playlist.text) if kept else f"#EXTM3U\n{title}{text}"
-    )
+    around = (f"#EXTM3U\n{title}", "")
+    text = entries.write_entries(playlist, "m3u", comments, lambda entry: _block(entry, end), said, around)
+    return text_lines.end_like(text, playlist.text) if kept else text
 
 
 def _block(entry: Entry, end: str) -> str:

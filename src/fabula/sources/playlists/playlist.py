@@ -6,14 +6,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fabula.core.arrays import as_ordering
 from fabula.core.collection import Collection, Item
-from fabula.core.files import Script, open_file, read_text, split_stretch, write_whole
+from fabula.core.files import Script, check_sparse, open_file, read_text, split_stretch, write_whole
 from fabula.errors import FabulaError, FileError, InputError
 from fabula.media.medium import Medium
 from fabula.media.registry import choose_medium, find_medium, medium_of_file
@@ -56,11 +55,6 @@ def format_of(path: str | os.PathLike[str], playlist: Playlist | None = None) ->
     raise InputError(f"{path}: a playlist must end in one of {known}; got {ending or 'no ending'}")
 
 
-# Playlists: M3U, M3U8, PLS, XSPF and JSPF.
-
-__all__ = ["PLAYLIST_ENDINGS", "Entry", "Playlist", "collection_of", "playlist_of", "read_playlist", "write_playlist"]
-
-
 def read_playlist(path: str | os.PathLike[str], collection: str | None = None) -> Playlist:
     """Read a playlist, of a file of several the one that is named; the format is told by the ending of the name.
 
@@ -81,18 +75,16 @@ def read_playlist(path: str | os.PathLike[str], collection: str | None = None) -
     form = format_of(path)
     if not form.several and collection is not None:
         raise InputError(f"{path}: holds one playlist; got {collection!r}", field="collection")
-    if not form.several:
-        return form.read(path)
-    return form.read(path, lambda lists: choose_collection(path, _name_choices(lists), collection))
 
+    def choose(lists: Sequence[tuple[str, int]]) -> int:
+        """The one that is named, by its name and size; those that are called alike are told by numbers."""
+        often, seen, choices = Counter(name for name, _ in lists), Counter[str](), list[Choice]()
+        for name, size in lists:
+            seen[name] += 1
+            choices.append(Choice(f"{name} ({seen[name]})" if often[name] > 1 else name, name, size))
+        return choose_collection(path, choices, collection)
 
-def _name_choices(lists: Sequence[tuple[str, int]]) -> list[Choice]:
-    """Playlists of one file by their names and sizes; those that are called alike are told by numbers."""
-    often, seen, found = Counter(name for name, _ in lists), Counter[str](), list[Choice]()
-    for name, size in lists:
-        seen[name] += 1
-        found.append(Choice(f"{name} ({seen[name]})" if often[name] > 1 else name, name, size))
-    return found
+    return form.read(path, choose) if form.several else form.read(path)
 
 
 def write_playlist(
@@ -151,38 +143,37 @@ def collection_of(playlist: Playlist, path: str | os.PathLike[str], folder: Path
     NaN where none.
     """
     folder = folder or Path(path).parent
+    numbers = [entry.numbers for entry in playlist.entries]
     items = [
         Item(
             entry.location or str(number),
             entry.title,
             resolve(entry.location, folder) if entry.location else "",
             entry.artist,
-            MappingProxyType({name: value for name, value in entry.details.items() if name not in entry.numbers}),
+            {name: value for name, value in entry.details.items() if name not in numbers[number - 1]},
         )
         for number, entry in enumerate(playlist.entries, start=1)
     ]
-    rows = [{**e.numbers, "duration": np.nan if e.duration is None else e.duration} for e in playlist.entries]
+    durations = [np.nan if entry.duration is None else entry.duration for entry in playlist.entries]
+    rows = [{**given, "duration": seconds} for given, seconds in zip(numbers, durations, strict=True)]
     names = tuple(dict.fromkeys(["duration", *(name for row in rows for name in row)]))
+    check_sparse(path, len(rows), len(names), sum(map(len, rows)))
     features = np.array([[row.get(name, np.nan) for name in names] for row in rows])  # (n, f)
     return Collection(Path(path).stem, items, features, names, title=playlist.title)
 
 
-def playlist_of(collection: Collection, *, features: Sequence[str] = ()) -> Playlist:
+def playlist_of(collection: Collection) -> Playlist:
     """A new playlist of the items of a collection, in its order.
 
-    Relative paths start from the working folder; the duration of an entry is the length of its item. The features named
-    are written beside the entries.
+    Relative paths start from the working folder; the duration of an entry is the length of its item.
     """
-    values = collection.columns(list(features))
     entries = []
-    for index, item in enumerate(collection.items):
+    for item in collection.items:
         location = item.path or item.id
         if not item.path and not is_address(item.id):
             raise InputError(f"{item.label!r} has no path: a playlist cannot lead to it; write .csv or .json")
-        numbers = {n: float(v) for n, v in zip(features, values[index], strict=True) if np.isfinite(v)}
         texts = {name: value for name, value in item.details.items() if isinstance(value, str)}
-        details = MappingProxyType({**texts, **numbers})
-        entries.append(Entry(location, item.title, item.artist, item.length, details))
+        entries.append(Entry(location, item.title, item.artist, item.length, texts))
     return Playlist(tuple(entries), collection.title, folder=Path.cwd())
 
 
@@ -222,12 +213,9 @@ def is_list(path: str) -> bool:
 
     Texts themselves do not count: a list of .txt files would be a text like any other. No file is looked for.
     """
-    file = Path(path)
     try:
-        if not file.is_file() or file.stat().st_size > _MOST:
-            return False
-        text, _ = read_text(path, "a list of files")
-    except (FabulaError, OSError):
+        text, _ = read_text(path, "a list of files", most=_MOST)
+    except FabulaError:
         return False
     lines = [line.strip() for line in text.splitlines()]
     named = [line for line in lines if line and not line.startswith("#")]
@@ -244,12 +232,13 @@ def _source(path: Path, playlist: Playlist, opening: Opening) -> Source:
         playlist, collection = ended, collection_of(ended, path, opening.folder)
     if not all(item.title and item.artist for item in collection.items):
         collection = read_tags(collection, medium, opening)
-    files = _has_files(playlist, collection, opening)
-    if not files and any(item.path for item in collection.items):
-        notes = (
-            *notes,
-            "none of its files is here: it is ordered by what the list says of them",
-        )
+    named = [item.path for item in collection.items if item.path]
+    # One of titles alone names no files, or is a library of another machine.
+    elsewhere = playlist.format in ("itunes", "rekordbox", "traktor", "serato", "cue", "smil")
+    files = any(map(opening.may_read, named)) if elsewhere else bool(named)
+    files = files or not all(item.title for item in collection.items)
+    if named and not files:
+        notes = (*notes, "none of its files is here: it is ordered by what the list says of them")
         collection = replace(collection, items=tuple(replace(item, path="") for item in collection.items))
     rows = tuple(range(len(collection)))
     return Source(path, collection, medium, files=files, playlist=playlist, rows=rows, notes=notes)
@@ -267,15 +256,6 @@ def _with_ends(playlist: Playlist, collection: Collection, medium: Medium, openi
             entries[number] = replace(entry, duration=whole / 1000 - begins)
             found += 1
     return replace(playlist, entries=tuple(entries), read=tuple(entries)) if found else None
-
-
-def _has_files(playlist: Playlist, collection: Collection, opening: Opening) -> bool:
-    """Whether a playlist is of files: one that names none, or a library of another machine, is one of titles."""
-    named = [item.path for item in collection.items if item.path]
-    if not all(item.title for item in collection.items):
-        return True
-    elsewhere = playlist.format in ("itunes", "rekordbox", "traktor", "serato", "cue", "smil")
-    return any(map(opening.may_read, named)) if elsewhere else bool(named)
 
 
 READER = Reader("playlist", open_playlist, PLAYLIST_ENDINGS, several=True)

@@ -2,34 +2,32 @@
 
 import os
 import re
+from functools import partial
 from itertools import groupby
 from pathlib import Path
-from types import MappingProxyType
 
 from fabula.core.files import legible, read_text
 from fabula.errors import FileError
-from fabula.sources.playlists import text_lines
-from fabula.sources.playlists.entries import MOST_BYTES, Comments, Entry, Playlist, PlaylistFormat, check_count, on_disk
+from fabula.sources.playlists import entries, text_lines
+from fabula.sources.playlists.entries import Comments, Entry, Playlist, PlaylistFormat
 
 _NUMBERED = re.compile(r"(\s*([A-Za-z_-]+?))(\d+)(\s*=[ \t]*)(.*)", re.DOTALL)
 _COUNT = re.compile(r"(?im)^(\s*NumberOfEntries\s*=\s*)(\d*)")
 _TITLE = re.compile(r"(?im)^\s*X-GNOME-Title\s*=([^\r\n]*)")
+_pls_location = partial(text_lines.writable_line, what="PLS")
 _NUMBER = "\0"  # stands for the number of the entry in its kept lines; no text file holds it
 
 
 def read_pls(path: str | os.PathLike[str]) -> Playlist:
     """Read a PLS playlist; entries come in the order of their numbers."""
-    text, script = read_text(path, "a PLS playlist", any_bytes=True, most=MOST_BYTES)
+    text, script = read_text(path, "a PLS playlist", any_bytes=True, most=entries.MOST_BYTES)
     if not re.match(r"\s*(?:[;#][^\r\n]*\s+)*\[playlist\]", text, re.IGNORECASE):
         raise FileError(f"{path}: is not a PLS playlist (it must start with [playlist])")
     head, blocks, tail = _parts(path, text)
-    if not blocks:
-        raise FileError(f"{path}: the playlist is empty")
-    folder = Path(path).parent
-    entries = tuple(_entry(path, number, blocks[number], script.encoding) for number in sorted(blocks))
+    found = [_entry(path, number, blocks[number], script.encoding) for number in sorted(blocks)]
     match = _TITLE.search(text)
     title = legible(match[1].strip()) if match else ""
-    return Playlist(entries, title, "pls", folder, head, tail, text, entries, script)
+    return entries.make_playlist(path, "pls", found, title=title, head=head, tail=tail, text=text, script=script)
 
 
 def _parts(path: str | os.PathLike[str], text: str) -> tuple[str, dict[int, list[str]], str]:
@@ -40,7 +38,7 @@ def _parts(path: str | os.PathLike[str], text: str) -> tuple[str, dict[int, list
     for line in text_lines.each_line(text_lines.terminate(text)):
         match = _NUMBERED.match(line)
         if match:
-            check_count(path, len(blocks))
+            entries.check_count(path, len(blocks))
             if not blocks and not pending.strip():
                 head, pending = head + pending, ""
             blocks.setdefault(int(match[3]), []).append(f"{pending}{match[1]}{_NUMBER}{match[4]}{match[5]}")
@@ -58,16 +56,16 @@ def _entry(path: str | os.PathLike[str], number: int, lines: list[str], encoding
     fields = {}
     for line in lines:
         key, _, value = line.rpartition(_NUMBER)
-        fields[text_lines.lines_of(key)[-1].strip().lower()] = value.partition("=")[2].strip()
+        fields[list(text_lines.each_line(key))[-1].strip().lower()] = value.partition("=")[2].strip()
     if not fields.get("file"):
         raise FileError(f"{path}: entry {number} has no location (File{number}=...)")
     artist, title = text_lines.split_label(legible(fields.get("title", "")))
     block = "".join(lines)
     match = re.search(rf"(?im)^[ \t]*file{_NUMBER}\s*=[ \t]*([^\r\n]*)", block)
-    cut = match.span(1) if match else (0, 0)
-    raw = (block[: cut[0]], block[slice(*cut)], block[cut[1] :])
-    location = on_disk(fields["file"], Path(path).parent, encoding)
-    return Entry(location, title, artist, text_lines.above_zero(fields.get("length", "")), MappingProxyType({}), raw)
+    a, b = match.span(1) if match else (0, 0)
+    raw = (block[:a], block[a:b], block[b:])
+    location = entries.on_disk(fields["file"], Path(path).parent, encoding)
+    return Entry(location, title, artist, text_lines.above_zero(fields.get("length", "")), raw=raw)
 
 
 def write_pls(playlist: Playlist, comments: Comments | None = None) -> str:
@@ -77,30 +75,23 @@ def write_pls(playlist: Playlist, comments: Comments | None = None) -> str:
     blocks = []
     for position, entry in enumerate(playlist.entries):
         comment = f"; {text_lines.one_line(comments[position])}{end}" if comments and position in comments else ""
-        block = text_lines.terminate("".join(entry.raw)) if kept and entry.raw else _block(entry, end)
+        if kept and entry.raw:
+            block = text_lines.terminate("".join(entry.raw))
+        else:
+            lines = [f"File{_NUMBER}={_pls_location(entry.location)}"]
+            lines += [f"Title{_NUMBER}={entry.label}"] if entry.label else []
+            lines.append(f"Length{_NUMBER}={text_lines.seconds_text(entry.duration)}")
+            block = "".join(line + end for line in lines)
         block = block if comments is None else text_lines.without_breaks(block)
         blocks.append(comment + block.replace(_NUMBER, str(position + 1)))
     if not kept:
         title = f"X-GNOME-Title={text_lines.one_line(playlist.title)}\n" if playlist.title else ""
         return f"[playlist]\n{title}{''.join(blocks)}NumberOfEntries={len(playlist)}\nVersion=2\n"
-    numbers = [match[3] for match in map(_NUMBERED.match, text_lines.lines_of(playlist.text)) if match]
+    numbers = [match[3] for match in map(_NUMBERED.match, text_lines.each_line(playlist.text)) if match]
     if len(list(groupby(numbers))) > len(set(numbers)):  # all the files, then all the titles, then all the lengths
         blocks = _by_key(blocks)
     counted = lambda match: match[0] if match[2] == str(len(playlist)) else f"{match[1]}{len(playlist)}"  # noqa: E731
     return text_lines.end_like(_COUNT.sub(counted, playlist.head + "".join(blocks) + playlist.tail), playlist.text)
-
-
-def _block(entry: Entry, end: str) -> str:
-    lines = [f"File{_NUMBER}={pls_location(entry.location)}"]
-    if entry.label:
-        lines.append(f"Title{_NUMBER}={entry.label}")
-    lines.append(f"Length{_NUMBER}={text_lines.seconds_text(entry.duration)}")
-    return "".join(line + end for line in lines)
-
-
-def pls_location(location: str) -> str:
-    """A location as the value of File1."""
-    return text_lines.writable_line(location, "PLS")
 
 
 def _by_key(blocks: list[str]) -> list[str]:
@@ -108,7 +99,7 @@ def _by_key(blocks: list[str]) -> list[str]:
     lines: dict[str, list[str]] = {}
     for block in blocks:
         before = ""
-        for line in text_lines.lines_of(block):
+        for line in text_lines.each_line(block):
             match = _NUMBERED.match(line)
             before += line
             if match:
@@ -117,4 +108,4 @@ def _by_key(blocks: list[str]) -> list[str]:
     return [line for group in lines.values() for line in group]
 
 
-FORMAT = PlaylistFormat("pls", (".pls",), read_pls, write_pls, pls_location)
+FORMAT = PlaylistFormat("pls", (".pls",), read_pls, write_pls, _pls_location)

@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from fabula.core.files import Script, read_text
 from fabula.errors import FileError, InputError
@@ -17,11 +18,6 @@ _BREAK = re.compile(r"\s*(?:[#;]|<!--|REM\b)?\s*(?:Side [A-Z0-9]{1,3}\b|Gain [-+
 def each_line(text: str) -> Iterator[str]:
     """Lines with their ends, one by one; no other character than CR and LF ends one."""
     return io.StringIO(text, newline="")
-
-
-def lines_of(text: str) -> list[str]:
-    """The same as a list."""
-    return list(each_line(text))
 
 
 def line_end(text: str) -> str:
@@ -56,7 +52,7 @@ def is_break(comment: str) -> bool:
 
 def without_breaks(text: str) -> str:
     """The text without the comment lines that mark the start of a side or tell a gain."""
-    return "".join(line for line in lines_of(text) if not is_break(line))
+    return "".join(line for line in each_line(text) if not is_break(line))
 
 
 def split_label(label: str) -> tuple[str, str]:
@@ -94,18 +90,13 @@ def writable_text(text: str) -> str:
     return _UNWRITABLE.sub("", text)
 
 
-def comment_text(text: str) -> str:
-    """Text that may stand in an XML comment, where two hyphens in a row are not allowed."""
-    return re.sub(r"-(?=-)", "- ", writable_text(one_line(text))).rstrip("-")
-
-
-def above_zero(text: str) -> float | None:
-    """A number, such as a duration or a tempo; None for -1, 0 and what is no number."""
+def above_zero(text: Any, per: float = 1.0) -> float | None:
+    """A number, such as a tempo, or a duration of so many parts a second; None for -1, 0 and what is no number."""
     try:
         value = float(text)
-    except ValueError:
+    except (TypeError, ValueError, OverflowError):
         return None
-    return value if 0 < value < float("inf") else None
+    return value / per if 0 < value < float("inf") else None
 
 
 def seconds_text(duration: float | None) -> str:
@@ -131,7 +122,7 @@ _DECODER = json.JSONDecoder()
 
 
 def members(text: str, start: int) -> Iterator[tuple[str, int, int]]:
-    """The key of each member of the object at `start`, and where its value starts and ends.
+    """The key of each value in the object at `start`, or "" in the array there, and where the value starts and ends.
 
     The text must be valid JSON.
 
@@ -139,34 +130,20 @@ def members(text: str, start: int) -> Iterator[tuple[str, int, int]]:
     >>> [(key, text[a:b]) for key, a, b in members(text, 0)]
     [('a', '1.50'), ('b', '[2]')]
     """
-    at = skip_space(text, start + 1)
-    while text[at] != "}":
-        key, at = _DECODER.raw_decode(text, at)
-        value = skip_space(text, skip_space(text, at) + 1)  # past the colon
-        end = _DECODER.raw_decode(text, value)[1]
-        yield key, value, end
-        at = _next(text, end)
-
-
-def elements(text: str, start: int) -> Iterator[tuple[int, int]]:
-    """Where each element of the array at `start` starts and ends."""
-    at = skip_space(text, start + 1)
-    while text[at] != "]":
+    key, at = "", skip_space(text, start + 1)
+    while text[at] not in "]}":
+        if text[start] == "{":
+            key, at = _DECODER.raw_decode(text, at)
+            at = skip_space(text, skip_space(text, at) + 1)  # past the colon
         end = _DECODER.raw_decode(text, at)[1]
-        yield at, end
-        at = _next(text, end)
+        yield key, at, end
+        at = skip_space(text, end)
+        at = skip_space(text, at + 1) if text[at] == "," else at
 
 
 def member(text: str, start: int, name: str) -> tuple[int, int] | None:
     """Where the value of a member starts and ends; the last one where the key stands twice, as JSON readers take it."""
-    spans = [(a, b) for key, a, b in members(text, start) if key == name]
-    return spans[-1] if spans else None
-
-
-def _next(text: str, end: int) -> int:
-    """Where the next member or element starts, or the closing bracket stands."""
-    at = skip_space(text, end)
-    return skip_space(text, at + 1) if text[at] == "," else at
+    return next(reversed([(a, b) for key, a, b in members(text, start) if key == name]), None)
 
 
 def skip_space(text: str, at: int = 0) -> int:
@@ -178,7 +155,7 @@ def skip_space(text: str, at: int = 0) -> int:
 # Tags of XML that is seldom well-formed; nothing is expanded but the usual references.
 
 _NAME = r"[A-Za-z][\w:.-]*"
-TAG = re.compile(rf"<(/?)({_NAME})((?:\s+{_NAME}\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'))*)\s*(/?)>")
+TAG = re.compile(rf"<(/?)({_NAME})((?:\s+{_NAME}\s*=\s*(?:\"[^\"<]*\"|'[^'<]*')){{0,1000}})\s*(/?)>")
 _ATTRIBUTE = re.compile(rf"(?<![\w:.-])({_NAME})\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _REFUSED = re.compile(r"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 
@@ -195,8 +172,7 @@ def read_tags(path: str | os.PathLike[str], what: str, root: str, most: int) -> 
 
 def attributes_of(text: str) -> dict[str, str]:
     """The attributes of a tag, by their names in small letters."""
-    pairs = ((m[1].lower(), m[2] if m[2] is not None else m[3]) for m in _ATTRIBUTE.finditer(text))
-    return {name: html.unescape(value) for name, value in pairs}
+    return {m[1].lower(): html.unescape(m[2] if m[3] is None else m[3]) for m in _ATTRIBUTE.finditer(text)}
 
 
 def mask_comments(text: str) -> str:

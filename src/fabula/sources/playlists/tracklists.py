@@ -7,16 +7,13 @@ whole list. Lines that are tracks are moved as they are; their numbers, where th
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
-from pathlib import Path
-from types import MappingProxyType
 
 from fabula.core.files import legible, read_text
 from fabula.errors import FabulaError, FileError
-from fabula.sources.playlists.entries import Comments, Entry, Playlist, PlaylistFormat
+from fabula.sources.playlists.entries import Comments, Entry, Playlist, PlaylistFormat, make_playlist
 from fabula.sources.playlists.text_lines import each_line, line_end, one_line, read_clock, terminate
 
 MOST = 1 << 20  # bytes of a list
@@ -75,7 +72,7 @@ def find_tracks(text: str) -> Tracklist | None:
     lines = tuple(each_line(terminate(text)))
     labels = [(k, _AUDACITY.fullmatch(line.rstrip("\r\n"))) for k, line in enumerate(lines) if line.strip()]
     if labels and all(match for _, match in labels):
-        return Tracklist(lines, tuple(_label(k, match[1], match[2], match[3]) for k, match in labels if match))
+        return Tracklist(lines, tuple(_label(k, match) for k, match in labels if match))
     rows = [(k, legible(line).rstrip()) for k, line in enumerate(lines) if line.strip()]
     rows = [(k, row) for k, row in rows if not _SIDE.fullmatch(row.strip()) and any(map(str.isalnum, row))]
     short = [(k, row) for k, row in rows if len(row) <= _LONGEST]
@@ -92,32 +89,26 @@ def find_tracks(text: str) -> Tracklist | None:
     bodies = {k: row[times[k].end() if begun else starts[k] :] for k, row in short}
     lengths = {k: match for k, body in bodies.items() if (match := _find_length(body))}
     bodies = {k: body[: lengths[k].start()].rstrip() if k in lengths else body for k, body in bodies.items()}
-    split, by = _find_separator(list(bodies.values()))
-    tracks = [
-        TrackLine(
-            k,
-            numbers[k].span(1) if k in counted else None,
-            names,
-            read_clock(times[k][1]) if begun else None,
-            read_clock(lengths[k][1]) if k in lengths else None,
-            sides[k],
-        )
-        for k, body in bodies.items()
-        if (names := split(body)) and any(c.isalnum() for c in names[0])
-    ]
+    separator = _find_separator(list(bodies.values()))
+    tracks = []
+    for k, body in bodies.items():
+        if (names := _split(body, separator)) and any(map(str.isalnum, names[0])):
+            number = numbers[k].span(1) if k in counted else None
+            length = read_clock(lengths[k][1]) if k in lengths else None
+            tracks.append(TrackLine(k, number, names, read_clock(times[k][1]) if begun else None, length, sides[k]))
     timed = begun or 4 * len(lengths) >= 3 * len(short)
     if not _is_list(tracks, [row for _, row in rows], counted=bool(counted), timed=timed):
         return None
     first = next((row.strip(" :#*=-") for k, row in rows if k < tracks[0].line), "")
     if not counted:  # lines that have not what nearly all others have are no tracks
         tracks = [track for track in tracks if timed is False or begun or track.line in lengths]
-    return Tracklist(lines, tuple(tracks), first, by)
+    return Tracklist(lines, tuple(tracks), first, separator is _BY)
 
 
-def _label(line: int, begins: str, ends: str, name: str) -> TrackLine:
+def _label(line: int, said: re.Match[str]) -> TrackLine:
     """A label as Audacity writes it: from, to, what."""
-    start, stop = (float(text.replace(",", ".")) for text in (begins, ends))
-    return TrackLine(line, None, (name.strip() or f"label {line + 1}",), start, max(0.0, stop - start) or None)
+    start, stop = (float(text.replace(",", ".")) for text in (said[1], said[2]))
+    return TrackLine(line, None, (said[3].strip() or f"label {line + 1}",), start, max(0.0, stop - start) or None)
 
 
 def _mark_end(row: str) -> int:
@@ -154,12 +145,12 @@ def _find_length(body: str) -> re.Match[str] | None:
     return found
 
 
-def _find_separator(bodies: Sequence[str]) -> tuple[Callable[[str], tuple[str, ...]], bool]:
-    """What cuts a line into names, by what nearly all lines have, and whether that is "by"."""
+def _find_separator(bodies: Sequence[str]) -> re.Pattern[str] | None:
+    """What nearly all lines have between their names."""
     for separator in (*_SEPARATORS, _BY):
         if sum(bool(separator.search(body.strip())) for body in bodies) >= 0.8 * len(bodies):
-            return partial(_split, separator=separator), separator is _BY
-    return partial(_split, separator=None), False
+            return separator
+    return None
 
 
 def _split(body: str, separator: re.Pattern[str] | None) -> tuple[str, ...]:
@@ -217,7 +208,11 @@ def read_tracklist(path: str | os.PathLike[str], which: str | None = None) -> Pl
     if found is None:
         raise FileError(f"{path}: is not a list of tracks, one a line")
     told = artists_first(found)
-    lengths = _lengths(found.tracks)
+    begins = [track.begins for track in found.tracks if track.begins is not None]
+    lengths = [track.length for track in found.tracks]
+    if not any(length is not None for length in lengths) and len(begins) == len(lengths):
+        steps = [b - a for a, b in pairwise(begins)]  # where times rise tracks begin at them, else they are lengths
+        lengths = [*steps, None] if all(step > 0 for step in steps) else list(begins)
     if told is None:  # lists with lengths are mostly "Title - Artist", all others "Artist - Title"
         told = all(track.length is None for track in found.tracks)
     first = told if which is None else which == "first"
@@ -226,9 +221,8 @@ def read_tracklist(path: str | os.PathLike[str], which: str | None = None) -> Pl
         title, artist = (*track.names, "")[:2]
         title, artist = (artist, title) if first and artist else (title, artist)
         details = {"side": track.side} if track.side else {}
-        entries.append(Entry("", title, artist, length, MappingProxyType(details), (str(track.line), "", "")))
-    read = tuple(entries)
-    return Playlist(read, found.title, "tracklist", Path(path).parent, text=text, read=read, script=script)
+        entries.append(Entry("", title, artist, length, details, (str(track.line), "", "")))
+    return make_playlist(path, "tracklist", entries, title=found.title, text=text, script=script)
 
 
 def describe_reading(playlist: Playlist) -> str:
@@ -242,24 +236,22 @@ def describe_reading(playlist: Playlist) -> str:
     return f"the list is read as {read!r}; the other way round: --columns artist={other}"
 
 
-def _lengths(tracks: Sequence[TrackLine]) -> list[float | None]:
-    """Lengths in seconds: as written, or from the times at which tracks begin, where these rise."""
-    begins = [track.begins for track in tracks]
-    if any(track.length is not None for track in tracks) or None in begins:
-        return [track.length for track in tracks]
-    known = [one for one in begins if one is not None]
-    steps = [b - a for a, b in pairwise(known)]
-    return [*steps, None] if all(step > 0 for step in steps) else begins  # else they are lengths
-
-
 def write_tracklist(playlist: Playlist, comments: Comments | None = None) -> str:
     """The list with its tracks in another order, numbered anew; all other lines stay where they are.
 
     What came from elsewhere is a list with numbers: ``1. Artist - Title 3:45``.
     """
+    said = {position: one_line(text) for position, text in (comments or {}).items()}
     found = find_tracks(playlist.text) if playlist.format == "tracklist" else None
     if found is None:
-        return _write_new(playlist, comments)
+        lines = [playlist.title, ""] if playlist.title else []
+        for position, entry in enumerate(playlist.entries):
+            lines += [said[position]] if position in said else []
+            length = ""
+            if entry.duration is not None:
+                length = " {}:{:02d}".format(*divmod(int(entry.duration + 0.5), 60))
+            lines.append(one_line(f"{position + 1}. {entry.label or entry.location}{length}"))
+        return "\n".join([*lines, ""])
     rows = {id(entry): row for row, entry in enumerate(playlist.read)}
     lines = [line if comments is None or not _SIDE.fullmatch(line.strip()) else "" for line in found.lines]
     end = line_end(playlist.text)
@@ -269,29 +261,15 @@ def write_tracklist(playlist: Playlist, comments: Comments | None = None) -> str
         if old.number and new.number:
             spelled = found.lines[old.line][slice(*old.number)]
             text = text[: new.number[0]] + spelled + text[new.number[1] :]
-        said = f"{one_line(comments[position])}{end}" if comments and position in comments else ""
-        lines[old.line] = said + text + end
+        lines[old.line] = (said[position] + end if position in said else "") + text + end
     return "".join(lines)
-
-
-def _write_new(playlist: Playlist, comments: Comments | None) -> str:
-    lines = [playlist.title, ""] if playlist.title else []
-    for position, entry in enumerate(playlist.entries):
-        lines += [comments[position]] if comments and position in comments else []
-        length = (
-            "" if entry.duration is None else f" {int(entry.duration + 0.5) // 60}:{int(entry.duration + 0.5) % 60:02d}"
-        )
-        lines.append(one_line(f"{position + 1}. {entry.label or entry.location}{length}"))
-    return "\n".join([*lines, ""])
 
 
 def is_tracklist(path: str) -> bool:
     """Whether a text is a list of tracks."""
     try:
-        if not Path(path).is_file() or Path(path).stat().st_size > MOST:
-            return False
-        return find_tracks(read_text(path, "a list of tracks")[0]) is not None
-    except (FabulaError, OSError):
+        return find_tracks(read_text(path, "a list of tracks", most=MOST)[0]) is not None
+    except FabulaError:
         return False
 
 

@@ -8,10 +8,10 @@ import html
 import os
 import plistlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
@@ -20,39 +20,20 @@ from fabula.core.files import decode, open_file, read_bytes
 from fabula.errors import FileError, InputError
 from fabula.media.children import Limits, call
 from fabula.media.facts import as_clock
-from fabula.sources.playlists.entries import (
-    MOST_BYTES,
-    Choose,
-    Comments,
-    Entry,
-    Playlist,
-    PlaylistFormat,
-    check_count,
-    from_uri,
-    is_address,
-    milliseconds,
-    on_disk,
-    to_uri,
-    write_entries,
-)
-from fabula.sources.playlists.text_lines import (
-    TAG,
-    attributes_of,
-    mask_comments,
-    read_clock,
-    read_tags,
-    writable_text,
-)
+from fabula.sources.playlists import entries, text_lines
+from fabula.sources.playlists.entries import Choose, Comments, Entry, Playlist, PlaylistFormat
 from fabula.sources.playlists.xspf import XML_COMMENTS, escape_text
 
 _TITLE = re.compile(r"<title\s*>([^<]*)</title\s*>", re.IGNORECASE)
 _LONGEST = 1 << 20  # characters of an entry
+_SRC = re.compile(r"\ssrc\s*=\s*([\"'])(.*?)\1", re.IGNORECASE | re.DOTALL)
+_HREF = re.compile(r"\shref\s*=\s*([\"'])(.*?)\1", re.IGNORECASE | re.DOTALL)
 
 
 def _spans(path: str | os.PathLike[str], text: str, name: str) -> Iterator[tuple[int, int]]:
     """Where each element of a name starts and ends, but for those in comments."""
     start, found = -1, 0
-    for match in TAG.finditer(mask_comments(text)):
+    for match in text_lines.TAG.finditer(text_lines.mask_comments(text)):
         if match[2].lower() != name:
             continue
         closes = bool(match[1])
@@ -60,11 +41,10 @@ def _spans(path: str | os.PathLike[str], text: str, name: str) -> Iterator[tuple
             start = match.start()
         if start >= 0 and (closes or match[4]):
             if match.end() - start > _LONGEST:
-                raise FileError(
-                    f"{path}: is not a playlist that can be read (an entry has {match.end() - start:,} characters)"
-                )
+                long = f"an entry has {match.end() - start:,} characters"
+                raise FileError(f"{path}: is not a playlist that can be read ({long})")
             found += 1
-            check_count(path, found)
+            entries.check_count(path, found)
             yield start, match.end()
             start = -1
 
@@ -77,45 +57,44 @@ def _read_blocks(
     entry_of: Callable[[str], tuple[Entry, tuple[int, int]]],
 ) -> Playlist:
     """A playlist whose entries are elements of one name; ``entry_of`` reads one, and finds its location in it."""
-    text, script = read_tags(path, what, root, MOST_BYTES)
-    folder = Path(path).parent
-    entries: list[Entry] = []
+    text, script = text_lines.read_tags(path, what, root, entries.MOST_BYTES)
+    found: list[Entry] = []
     end = None
     head = ""
     for start, stop in _spans(path, text, name):
         if end is None:
-            end = len(mask_comments(text[:start]).rstrip())  # comments go with what follows
+            end = len(text_lines.mask_comments(text[:start]).rstrip())  # comments go with what follows
             head = text[:end]
         entry, (a, b) = entry_of(text[start:stop])
         raw = (text[end : start + a], text[start + a : start + b], text[start + b : stop])
-        location = from_uri(entry.location) if entry.location.lower().startswith("file:") else entry.location
-        location = on_disk(location, folder) if location else ""
-        entries.append(Entry(location, entry.title, entry.artist, entry.duration, entry.details, raw))
+        location = entries.from_uri(entry.location) if entry.location.lower().startswith("file:") else entry.location
+        location = entries.on_disk(location, Path(path).parent) if location else ""
+        found.append(Entry(location, entry.title, entry.artist, entry.duration, entry.details, raw))
         end = stop
-    if not entries:
-        raise FileError(f"{path}: the playlist is empty")
-    found = tuple(entries)
     titled = _TITLE.search(head)
     title = html.unescape(titled[1]).strip() if titled else ""
-    return Playlist(found, title, root, folder, head, text[end:], text, found, script)
+    return entries.make_playlist(path, root, found, title=title, head=head, tail=text[end:], text=text, script=script)
+
+
+def _value_span(attribute: re.Pattern[str], text: str) -> tuple[int, int]:
+    """Where the value of an attribute stands in an element; at its end where it has none."""
+    found = attribute.search(text)
+    return found.span(2) if found else (len(text), len(text))
 
 
 # WPL and ZPL: <media src="..\a.mp3" trackTitle="..." trackArtist="..." duration="201000"/>
 
 
-def read_wpl(path: str | os.PathLike[str]) -> Playlist:
-    """Read a playlist of Windows Media Player, Zune or Groove."""
+def _wpl_entry(text: str) -> tuple[Entry, tuple[int, int]]:
+    said = text_lines.attributes_of(text)
+    details = {"album": said["albumtitle"]} if said.get("albumtitle") else {}
+    artist = said.get("trackartist") or said.get("albumartist", "")
+    seconds = text_lines.above_zero(said.get("duration"), 1000)
+    return Entry(said.get("src", ""), said.get("tracktitle", ""), artist, seconds, details), _value_span(_SRC, text)
 
-    def entry_of(text: str) -> tuple[Entry, tuple[int, int]]:
-        said = attributes_of(text)
-        details = {"album": said["albumtitle"]} if said.get("albumtitle") else {}
-        artist = said.get("trackartist") or said.get("albumartist", "")
-        place = re.search(r"\ssrc\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", text, re.IGNORECASE)
-        span = place.span(1 if place[1] is not None else 2) if place else (len(text), len(text))
-        seconds = milliseconds(said.get("duration"))
-        return Entry(said.get("src", ""), said.get("tracktitle", ""), artist, seconds, MappingProxyType(details)), span
 
-    return _read_blocks(path, "a WPL playlist", "smil", "media", entry_of)
+# Windows Media Player, Zune and Groove
+read_wpl = partial(_read_blocks, what="a WPL playlist", root="smil", name="media", entry_of=_wpl_entry)
 
 
 def write_wpl(playlist: Playlist, comments: Comments | None = None) -> str:
@@ -125,20 +104,18 @@ def write_wpl(playlist: Playlist, comments: Comments | None = None) -> str:
         said = {"src": wpl_location(entry.location, quoted=False), "trackTitle": entry.title}
         said |= {"trackArtist": entry.artist, "albumTitle": entry.details.get("album", "")}
         said["duration"] = "" if entry.duration is None else str(round(1000 * entry.duration))
-        told = " ".join(f"{name}={quoteattr(writable_text(value))}" for name, value in said.items() if value)
+        told = " ".join(f"{name}={quoteattr(text_lines.writable_text(value))}" for name, value in said.items() if value)
         return f"\n      <media {told}/>"
 
     title = f"\n    <title>{escape_text(playlist.title)}</title>" if playlist.title else ""
     head = f'<?wpl version="1.0"?>\n<smil>\n  <head>{title}\n  </head>\n  <body>\n    <seq>'
-    media = write_entries(playlist, "smil", comments, block, XML_COMMENTS)
-    if playlist.format == "smil":
-        return playlist.head + media + playlist.tail
-    return f"{head}{media}\n    </seq>\n  </body>\n</smil>\n"
+    around = (head, "\n    </seq>\n  </body>\n</smil>\n")
+    return entries.write_entries(playlist, "smil", comments, block, XML_COMMENTS, around)
 
 
 def wpl_location(location: str, *, quoted: bool = True) -> str:
     """A location as the value of an attribute: as it is. A name that is no text cannot stand there."""
-    if writable_text(location) != location:
+    if text_lines.writable_text(location) != location:
         raise InputError(f"WPL and ASX cannot hold the location {location!r}; write .m3u8")
     return quoteattr(location)[1:-1] if quoted else location
 
@@ -146,31 +123,28 @@ def wpl_location(location: str, *, quoted: bool = True) -> str:
 # ASX and WAX: <entry><title>...</title><author>...</author><duration value="00:03:21"/><ref href="a.wma"/></entry>
 
 
-def read_asx(path: str | os.PathLike[str]) -> Playlist:
-    """Read a playlist of Windows Media in its older form."""
+def _asx_entry(text: str) -> tuple[Entry, tuple[int, int]]:
+    said: dict[str, str] = {}
+    span = (len(text), len(text))
+    for match in text_lines.TAG.finditer(text):
+        name = match[2].lower()
+        if match[1] or name in said:
+            continue
+        given = text_lines.attributes_of(match[3])
+        if name == "ref" and "href" in given:
+            a, b = _value_span(_HREF, match[0])
+            said[name], span = given["href"], (match.start() + a, match.start() + b)
+        elif name == "duration":
+            said[name] = given.get("value", "")
+        else:
+            said[name] = html.unescape(text[match.end() : text.find("<", match.end())]).strip()
+    details = {"annotation": said["abstract"]} if said.get("abstract") else {}
+    location, title, author = (said.get(name, "") for name in ("ref", "title", "author"))
+    return Entry(location, title, author, text_lines.read_clock(said.get("duration", "")), details), span
 
-    def entry_of(text: str) -> tuple[Entry, tuple[int, int]]:
-        said: dict[str, str] = {}
-        span = (len(text), len(text))
-        for match in TAG.finditer(text):
-            name = match[2].lower()
-            if match[1] or name in said:
-                continue
-            given = attributes_of(match[3])
-            if name == "ref" and "href" in given:
-                place = re.search(r"\shref\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", match[0], re.IGNORECASE)
-                a, b = place.span(1 if place[1] is not None else 2) if place else (0, 0)
-                said[name], span = given["href"], (match.start() + a, match.start() + b)
-            elif name == "duration":
-                said[name] = given.get("value", "")
-            else:
-                said[name] = html.unescape(text[match.end() : text.find("<", match.end())]).strip()
-        seconds = read_clock(said.get("duration", ""))
-        details = {"annotation": said["abstract"]} if said.get("abstract") else {}
-        location, title, author = (said.get(name, "") for name in ("ref", "title", "author"))
-        return Entry(location, title, author, seconds, MappingProxyType(details)), span
 
-    return _read_blocks(path, "an ASX playlist", "asx", "entry", entry_of)
+# Windows Media in its older form
+read_asx = partial(_read_blocks, what="an ASX playlist", root="asx", name="entry", entry_of=_asx_entry)
 
 
 def write_asx(playlist: Playlist, comments: Comments | None = None) -> str:
@@ -184,10 +158,8 @@ def write_asx(playlist: Playlist, comments: Comments | None = None) -> str:
         return "\n  <entry>" + "".join(f"\n    {line}" for line in lines) + "\n  </entry>"
 
     title = f"\n  <title>{escape_text(playlist.title)}</title>" if playlist.title else ""
-    found = write_entries(playlist, "asx", comments, block, XML_COMMENTS)
-    if playlist.format == "asx":
-        return playlist.head + found + playlist.tail
-    return f'<asx version="3.0">{title}{found}\n</asx>\n'
+    around = (f'<asx version="3.0">{title}', "\n</asx>\n")
+    return entries.write_entries(playlist, "asx", comments, block, XML_COMMENTS, around)
 
 
 # Libraries of iTunes and Apple Music: tracks by number, and playlists that name numbers.
@@ -217,7 +189,7 @@ def read_library(path: str) -> dict[str, Any]:
             found.append((str(one.get("Name", "")), ids, bool(one.get("Master"))))
     wanted = {key for _, ids, _ in found for key in ids}
     said = {
-        key: {name: track[name] for name in _APPLE if isinstance(track.get(name), (str, int)) and name in track}
+        key: {name: track[name] for name in _APPLE if isinstance(track.get(name), (str, int))}
         for key, track in tracks.items()
         if key in wanted and isinstance(track, dict)
     }
@@ -240,7 +212,7 @@ def read_itunes(path: str | os.PathLike[str], choose: Choose = lambda lists: 0) 
         raise FileError(f"{path}: holds no playlist")
     number = lists.index(whole[choose([(name, len(ids)) for name, ids, _ in whole])])
     title, ids, _ = lists[number]
-    check_count(path, len(ids))
+    entries.check_count(path, len(ids))
     start, end = spans[number] if number < len(spans) else (0, 0)
     cuts: list[tuple[int, int, str]] = []
     while (item := _ITEM.match(text, start, end)) is not None:
@@ -248,22 +220,19 @@ def read_itunes(path: str | os.PathLike[str], choose: Choose = lambda lists: 0) 
         start = item.end()
     if [key for _, _, key in cuts] != ids or not ids:
         raise FileError(f"{path}: the playlist {title!r} {'is not one that can be moved' if ids else 'is empty'}")
-    found = tuple(_entry_of_track(library["tracks"].get(key, {}), key, text[a:b]) for a, b, key in cuts)
-    head, tail = text[: cuts[0][0]], text[cuts[-1][1] :]
-    return Playlist(found, title, "itunes", Path(path).parent, head, tail, text, found, script)
-
-
-def _entry_of_track(said: Mapping[str, Any], key: str, text: str) -> Entry:
-    details: dict[str, Any] = {
-        name.lower(): str(said[name]) for name in ("Album", "Genre", "Comments") if said.get(name)
-    }
-    details |= {"tempo": float(said["BPM"])} if isinstance(said.get("BPM"), int) and said["BPM"] > 0 else {}
-    location = from_uri(str(said.get("Location", "")))
-    title, artist = str(said.get("Name", "")), str(said.get("Artist", ""))
-    title = title or (Path(location).stem if location else f"track {key}")
-    return Entry(
-        location, title, artist, milliseconds(said.get("Total Time")), MappingProxyType(details), (text, "", "")
-    )
+    found = []
+    for a, b, key in cuts:
+        said = library["tracks"].get(key, {})
+        details: dict[str, Any] = {
+            name.lower(): str(said[name]) for name in ("Album", "Genre", "Comments") if said.get(name)
+        }
+        details |= {"tempo": beats} if (beats := text_lines.above_zero(said.get("BPM"))) else {}
+        location = entries.from_uri(str(said.get("Location", "")))
+        name = str(said.get("Name", "")) or (Path(location).stem if location else f"track {key}")
+        seconds = text_lines.above_zero(said.get("Total Time"), per=1000)
+        found.append(Entry(location, name, str(said.get("Artist", "")), seconds, details, (text[a:b], "", "")))
+    about = {"head": text[: cuts[0][0]], "tail": text[cuts[-1][1] :], "text": text, "script": script}
+    return entries.make_playlist(path, "itunes", found, title=title, **about)
 
 
 def write_itunes(playlist: Playlist, comments: Comments | None = None) -> str:
@@ -273,22 +242,23 @@ def write_itunes(playlist: Playlist, comments: Comments | None = None) -> str:
     """
     if playlist.format == "itunes":
         return playlist.head + "".join("".join(entry.raw or ()) for entry in playlist.entries) + playlist.tail
-    tracks = {str(number): _track_of_entry(entry, number) for number, entry in enumerate(playlist.entries, start=1)}
+    tracks = {}
+    for number, entry in enumerate(playlist.entries, start=1):
+        said: dict[str, Any] = {"Track ID": number, "Name": entry.title, "Artist": entry.artist}
+        said |= {name: entry.details.get(name.lower()) for name in ("Album", "Genre", "Comments")}
+        said |= {"BPM": round(entry.numbers["tempo"])} if "tempo" in entry.numbers else {}
+        said |= {"Total Time": round(1000 * entry.duration)} if entry.duration is not None else {}
+        said |= {
+            "Track Type": "URL" if entries.is_address(entry.location) else "File",
+            "Location": entries.to_uri(entry.location),
+        }
+        tracks[str(number)] = {name: value for name, value in said.items() if value or value == 0}
     items = [{"Track ID": number} for number in range(1, len(playlist) + 1)]
     named = {"Name": playlist.title or "fabula", "Playlist ID": 1, "All Items": True, "Playlist Items": items}
     whole = {"Major Version": 1, "Minor Version": 1, "Date": datetime(2000, 1, 1, tzinfo=UTC).replace(tzinfo=None)}
     return plistlib.dumps({**whole, "Tracks": tracks, "Playlists": [named]}, sort_keys=False).decode()
 
 
-def _track_of_entry(entry: Entry, number: int) -> dict[str, Any]:
-    said: dict[str, Any] = {"Track ID": number, "Name": entry.title, "Artist": entry.artist}
-    said |= {name: entry.details.get(name.lower()) for name in ("Album", "Genre", "Comments")}
-    said |= {"BPM": round(entry.numbers["tempo"])} if "tempo" in entry.numbers else {}
-    said |= {"Total Time": round(1000 * entry.duration)} if entry.duration is not None else {}
-    said |= {"Track Type": "URL" if is_address(entry.location) else "File", "Location": to_uri(entry.location)}
-    return {name: value for name, value in said.items() if value or value == 0}
-
-
 WPL = PlaylistFormat("smil", (".wpl", ".zpl"), read_wpl, write_wpl, wpl_location)
 ASX = PlaylistFormat("asx", (".asx", ".wax", ".wvx"), read_asx, write_asx, wpl_location)
-ITUNES = PlaylistFormat("itunes", (".xml",), read_itunes, write_itunes, to_uri, several=True, absolute=True)
+ITUNES = PlaylistFormat("itunes", (".xml",), read_itunes, write_itunes, entries.to_uri, several=True, absolute=True)

@@ -7,8 +7,6 @@ import math
 import os
 import re
 from dataclasses import replace
-from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
 from xml.etree import ElementTree as ET
@@ -19,7 +17,7 @@ from fabula.core.files import decode, read_bytes
 from fabula.errors import FileError
 from fabula.sources.playlists import entries
 from fabula.sources.playlists.entries import Comments, Entry, Playlist, PlaylistFormat
-from fabula.sources.playlists.text_lines import TAG, comment_text, is_break, mask_comments, writable_text
+from fabula.sources.playlists.text_lines import TAG, above_zero, is_break, mask_comments, one_line, writable_text
 
 _TAG = re.compile(rb"<[^>\"']*(?:\"[^\"]*\"[^>\"']*|'[^']*'[^>\"']*)*>")
 _DECLARED = re.compile(rb"<\?xml[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)")
@@ -45,14 +43,12 @@ def read_xspf(path: str | os.PathLike[str]) -> Playlist:
     if _local(root.tag) != "playlist":
         raise FileError(f"{path}: is not an XSPF playlist (its root must be <playlist>; got <{_local(root.tag)}>)")
     tracks = [track for group in _children(root, "trackList") for track in _children(group, "track")]
-    if not tracks:
-        raise FileError(f"{path}: the playlist is empty")
-    found = tuple(
+    found = [
         _entry(f"{path}: entry {number}", track, raw)
         for number, (track, raw) in enumerate(zip(tracks, parts, strict=True), start=1)
-    )
-    script = replace(script, errors="xmlcharrefreplace")
-    return Playlist(found, _text(root, "title"), "xspf", Path(path).parent, head, tail, text, found, script)
+    ]
+    about = {"title": _text(root, "title"), "head": head, "tail": tail, "text": text}
+    return entries.make_playlist(path, "xspf", found, script=replace(script, errors="xmlcharrefreplace"), **about)
 
 
 def _cut(path: str | os.PathLike[str], data: bytes) -> tuple[str, list[tuple[str, str, str]], str]:
@@ -107,20 +103,16 @@ def _entry(where: str, track: ET.Element, raw: tuple[str, str, str]) -> Entry:
     details: dict[str, Any] = {name: _text(track, name) for name in entries.DETAILS if _text(track, name)}
     details |= entries.meta_numbers((meta.get("rel", ""), meta.text or "") for meta in _children(track, "meta"))
     title, artist, duration = (_text(track, name) for name in ("title", "creator", "duration"))
-    seconds = entries.milliseconds(duration)
-    return Entry(entries.from_uri(uri), title, artist, seconds, MappingProxyType(details), raw)
+    return Entry(entries.from_uri(uri), title, artist, above_zero(duration, per=1000), details, raw)
 
 
 def write_xspf(playlist: Playlist, comments: Comments | None = None) -> str:
     """The playlist as XSPF text; tracks that came from XSPF as they were."""
-    tracks = entries.write_entries(playlist, "xspf", comments, _track, XML_COMMENTS)
-    if playlist.format == "xspf":
-        return playlist.head + tracks + _vlc_order(playlist)
     title = f"\n  <title>{escape_text(playlist.title)}</title>" if playlist.title else ""
-    return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n<playlist version="1" xmlns="http://xspf.org/ns/0/">'
-        f"{title}\n  <trackList>{tracks}\n  </trackList>\n</playlist>\n"
-    )
+    head = '<?xml version="1.0" encoding="UTF-8"?>\n<playlist version="1" xmlns="http://xspf.org/ns/0/">'
+    around = (f"{head}{title}\n  <trackList>", "\n  </trackList>\n</playlist>\n")
+    ordered = replace(playlist, tail=_vlc_order(playlist))
+    return entries.write_entries(ordered, "xspf", comments, _track, XML_COMMENTS, around)
 
 
 def _without_breaks(before: str) -> str:
@@ -131,7 +123,13 @@ def _without_breaks(before: str) -> str:
     return _COMMENT.sub(lambda match: "" if is_break(match[1].strip()) else match[0], before[:at]) + before[at:]
 
 
-XML_COMMENTS = (lambda text: f"\n    <!-- {comment_text(text)} -->", _without_breaks)
+def _comment(text: str) -> str:
+    """A comment of XML, in which two hyphens in a row are not allowed."""
+    plain = re.sub(r"-(?=-)", "- ", writable_text(one_line(text))).rstrip("-")
+    return f"\n    <!-- {plain} -->"
+
+
+XML_COMMENTS = (_comment, _without_breaks)
 
 
 def _vlc_order(playlist: Playlist) -> str:

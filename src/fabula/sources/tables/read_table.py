@@ -1,8 +1,4 @@
-"""Tables with one row an item, read into collections.
-
-CSV (separated by commas, semicolons or tabs), TSV, JSON, JSON lines; with the extra ``tables`` Parquet, in one file or
-a folder of them, and frames in memory; with the extra ``remote`` any of these files at an address.
-"""
+"""Tables with one row an item, read into collections: files, folders of Parquet files, addresses, frames in memory."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -16,14 +12,12 @@ from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Item
 from fabula.core.collections import WORDS, Cells, Collections, ItemColumns, Lazy, Numbered
 from fabula.core.files import open_file
-from fabula.errors import FabulaError, FileError
+from fabula.errors import FabulaError, FileError, brief
 from fabula.media.medium import Medium
 from fabula.media.registry import ITEMS, choose_medium, find_medium, measure_if_held
 from fabula.sources.registry import Choice, Opening, Reader, Source, choose_collection, read_tags
 from fabula.sources.tables import source_table
 from fabula.sources.tables.roles import (
-    Columns,
-    as_listed,
     columns_named,
     duration_unit,
     feature_name,
@@ -32,6 +26,7 @@ from fabula.sources.tables.roles import (
     is_feature,
     is_of_tracks,
     lay_out,
+    names_by_heading,
     roles_of,
     rows_where,
     sessions_in,
@@ -139,23 +134,25 @@ def read_table(
 
 def open_table(
     path: str | os.PathLike[str] | Any,
-    columns: Columns | None = None,
+    columns: Mapping[str, str] | None = None,
     *,
     features: Sequence[str] | None = None,
     where: Mapping[str, Any] | None = None,
 ) -> TableReading:
-    """Read the collections of a table as :func:`read_table` does, and keep the table to write its rows back."""
-    asked = columns or Columns()
+    """Read the collections of a table as :func:`read_table` does, and keep the table to write its rows back.
+
+    ``columns`` is role or name -> heading, as :func:`columns_named` gives it.
+    """
+    asked = columns or {}
+    called_by = names_by_heading(asked)
     table = read_columns(path)
-    for heading in asked.names_by_heading:
+    for heading in called_by:
         find_column(table, heading)
-    roles = roles_of(table, asked.roles, {*(features or ()), *asked.names_by_heading})
+    roles = roles_of(table, asked, {*(features or ()), *called_by})
     kept = rows_where(table, where or {})
-    if not table.quoted:  # one playlist, in the order of its lines
-        as_listed(roles, asked)
     held = sessions_in(table)
     kept = np.setdiff1d(kept, held) if held.size else kept
-    renamed = dict(asked.names_by_heading) | settle_roles(table, roles, asked, kept)
+    renamed = called_by | settle_roles(table, roles, asked, kept)
     order, offsets = lay_out(table, roles, kept)
     called = roles.get("collection title")
     if called is not None:  # a playlist whose items come from many albums is called by none
@@ -166,7 +163,7 @@ def open_table(
     tracks = is_of_tracks(table, roles)
     contents = _contents_of(table, busy, renamed, tracks=tracks)
     if features is not None:
-        contents.features = _choose_features(table, features, kept, asked.names_by_heading)
+        contents.features = _choose_features(table, features, kept, called_by)
     collections = _collections(table, roles, contents, order, offsets)
     tracks = tracks or ("title" in roles and not contents.features.keys() - _OURS)
     return TableReading(table, collections, order, tuple(contents.notes), tracks, tuple(held.tolist()))
@@ -175,15 +172,26 @@ def open_table(
 def _collections(
     table: SourceTable, roles: Mapping[str, Column], contents: "Contents", order: Ints, offsets: Ints
 ) -> Collections:
-    items = _items_of(table, roles, contents.texts)
+    for role in (role for role in WORDS if role in roles):
+        for row in roles[role].rows_of_lists():
+            raise table.error(int(row), roles[role], f"must be text, the {role} of the item")
+    given, names, paths, artists = (
+        roles[role].texts(identity=role == "id") if role in roles else None for role in WORDS
+    )
+    called = _Called(given, paths, Numbered(np.arange(1, table.count + 1)))
+    details = {name: column.details() for name, column in contents.texts.items()}
+    items = ItemColumns(called, names, paths, artists, details)
     firsts = order[offsets[:-1]]
     as_they_stand = len(order) == table.count and bool((order == np.arange(table.count)).all())
     ids = roles["collection"].texts(identity=True)[firsts].tolist() if "collection" in roles else None
     titles = roles["collection title"].texts()[firsts].tolist() if "collection title" in roles else None
+    feature_names: list[str] = []
+    for name, numbers in contents.features.items():  # a vector has a name for each of its numbers
+        feature_names += [name] if numbers.width is None else [f"{name}_{i}" for i in range(numbers.width)]
     return Collections(
         source_table.features_of(list(contents.features.values()), None if as_they_stand else order, table.count),
         offsets,
-        contents.names,
+        feature_names,
         ids=ids or [Path(table.path).stem],
         titles=titles,
         items=items if as_they_stand else items.part(order),
@@ -207,31 +215,30 @@ def read_sequences(
     lists = [find_column(table, name) for name in columns]
     called = next((c for c in table.columns.values() if not c.rows_of_lists().size), None)
     ids = called.texts().tolist() if called is not None else [""] * table.count
-    return [_collection(table, lists, int(row), ids[row]) for row in rows_where(table, where or {})]
+    splits = table.columns["split"].texts().tolist() if "split" in table.columns else [""] * table.count
+    found = []
+    for row in rows_where(table, where or {}).tolist():
+        values = _lists_of(table, lists, row)
+        items = [Item(str(j + 1), details={"split": splits[row]} if splits[row] else {}) for j in range(len(values[0]))]
+        found.append(Collection(ids[row] or str(row + 1), items, np.column_stack(values), [one.name for one in lists]))
+    return found
 
 
-def _collection(table: SourceTable, lists: Sequence[Column], row: int, called: str) -> Collection:
-    values = [_numbers(table, column, row) for column in lists]
-    for column, numbers in zip(lists[1:], values[1:], strict=True):
+def _lists_of(table: SourceTable, lists: Sequence[Column], row: int) -> list[Floats]:
+    """The lists of a row as numbers, of which there are as many in each."""
+    values: list[Floats] = []
+    for column in lists:
+        try:
+            numbers = np.array([np.nan if value is None else float(value) for value in column.values[row]], np.float64)
+        except (TypeError, ValueError):
+            raise table.error(row, column, "must be a list of numbers, one per item") from None
+        if not len(numbers):
+            raise table.error(row, column, "must hold at least one number")
+        values.append(numbers)
         if len(numbers) != len(values[0]):
-            raise FileError(
-                f"{table.path}: {table.row(row)}: {column.name!r} has {len(numbers)} values, "
-                f"{lists[0].name!r} has {len(values[0])}: they must agree"
-            )
-    split = str(table.columns["split"].texts()[row]) if "split" in table.columns else ""
-    items = [Item(str(j + 1), details={"split": split} if split else {}) for j in range(len(values[0]))]
-    return Collection(called or str(row + 1), items, np.column_stack(values), [column.name for column in lists])
-
-
-def _numbers(table: SourceTable, column: Column, row: int) -> Floats:
-    cell = column.values[row]
-    try:
-        numbers = np.array([np.nan if value is None else float(value) for value in cell], dtype=np.float64)
-    except (TypeError, ValueError):
-        raise table.error(row, column, "must be a list of numbers, one per item") from None
-    if not len(numbers):
-        raise table.error(row, column, "must hold at least one number")
-    return numbers
+            both = f"{column.name!r} has {len(numbers)} values, {lists[0].name!r} has {len(values[0])}"
+            raise FileError(f"{table.path}: {table.row(row)}: {both}: they must agree")
+    return values
 
 
 # What the columns of a table give the items: features, details, and the items themselves.
@@ -244,15 +251,6 @@ class Contents:
     features: dict[str, Numbers] = field(default_factory=dict)
     texts: dict[str, Column] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-
-    @property
-    def names(self) -> list[str]:
-        """What the features are called: a vector has one for each of its numbers, ``name_0``, ``name_1``, ..."""
-        return [
-            one
-            for name, numbers in self.features.items()
-            for one in ([name] if numbers.width is None else [f"{name}_{i}" for i in range(numbers.width)])
-        ]
 
 
 def _contents_of(table: SourceTable, busy: set[str], renamed: Mapping[str, str], *, tracks: bool) -> Contents:
@@ -271,40 +269,29 @@ def _contents_of(table: SourceTable, busy: set[str], renamed: Mapping[str, str],
         found.features[name] = numbers
         worded = np.flatnonzero(column.absences())
         if worded.size:
-            cell = source_table.brief(column.cell(int(worded[0])))
+            cell = brief(column.cell(int(worded[0])))
             found.notes.append(f"column {column.name!r}: {worded.size} cell(s) such as {cell} count as missing")
     return found
 
 
 def _measure_column(
-    table: SourceTable, column: Column, name: str | None, notes: list[str] | None, *, tracks: bool = False
+    table: SourceTable, column: Column, name: str | None, notes: list[str], *, tracks: bool = False
 ) -> tuple[str, Numbers | None]:
     """What a column is called as a feature or a detail, and its numbers; None for text."""
     # Durations that are written as on a clock (3:20) are seconds, under ``duration``. Lists of as many numbers in every
-    # row are vectors. Of durations and usual features a few cells that are wrong are void, and named in the notes;
-    # without notes none may be.
-    numbers = _numbers_or_text(table, column)
+    # row are vectors. Of durations and usual features a few cells that are wrong are void, and named in the notes.
+    numbers, clocks = _numbers_or_text(table, column), False
     timed = name == "duration" or (name is None and is_duration(column.name))
-    clocks = False
     if numbers is None and (timed or (name is None and is_feature(column.name))):
-        told: list[str] = []
-        read = source_table.numbers_but_few(table, column, told, clocks=timed)
-        if read is not None and (notes is not None or not told):
-            numbers, clocks = read
-            if notes is not None:
-                notes.extend(told)
+        numbers, clocks = source_table.numbers_but_few(table, column, notes, clocks=timed)
     if numbers is None:
         return name or column.name, None
     if timed and clocks:
         return name or "duration", numbers
     usual = name or feature_name(column.name)
-    if timed and name is None and (usual == "duration" or tracks):
-        return _in_unit(column, numbers, [] if notes is None else notes, tracks=tracks)
-    return usual, numbers
-
-
-def _in_unit(column: Column, numbers: Numbers, notes: list[str], *, tracks: bool) -> tuple[str, Numbers]:
-    """Durations in the unit that the heading names, or that they can only be in; ours is called by its own name."""
+    if not timed or name is not None or not (usual == "duration" or tracks):
+        return usual, numbers
+    # Durations are in the unit that the heading names, or that they can only be in; ours is called by its own name.
     values = numbers.whole()
     unit, middle = duration_unit(column.name), float(np.nanmedian(values))
     if unit == 0.001 or (unit is None and middle > _MILLISECONDS):
@@ -342,8 +329,9 @@ def _choose_features(
     arrays, absent = {}, []
     for name in features:
         column = find_column(table, name if name in table.columns else called.get(name, name))
-        numbers = _measure_column(table, column, renamed.get(column.name), None)[1]
-        if numbers is None and not column.empty:
+        told: list[str] = []
+        numbers = _measure_column(table, column, renamed.get(column.name), told)[1]
+        if (numbers is None or told) and not column.empty:
             raise table.error(source_table.first_wrong(column), column, "must be a number")
         arrays[name] = Numbers((np.full(table.count, np.nan),)) if numbers is None else numbers
         absent += [(int(i), name) for i in arrays[name].missing(kept)]
@@ -354,19 +342,7 @@ def _choose_features(
     return arrays
 
 
-def _items_of(table: SourceTable, roles: Mapping[str, Column], texts: Mapping[str, Column]) -> ItemColumns:
-    """What is known of the item of each row."""
-    for role in (role for role in WORDS if role in roles):
-        for row in roles[role].rows_of_lists():
-            raise table.error(int(row), roles[role], f"must be text, the {role} of the item")
-    given, titles, paths, artists = (
-        roles[role].texts(identity=role == "id") if role in roles else None for role in WORDS
-    )
-    ids = Called(given, paths, Numbered(np.arange(1, table.count + 1)))
-    return ItemColumns(ids, titles, paths, artists, {name: column.details() for name, column in texts.items()})
-
-
-class Called(Lazy[str]):
+class _Called(Lazy[str]):
     """What items are called, made when asked for: by their ids, else their paths, else the numbers of their rows."""
 
     __slots__ = ("given", "numbers", "paths")
@@ -378,14 +354,12 @@ class Called(Lazy[str]):
         return len(self.numbers)
 
     def tolist(self) -> list[str]:
-        """The ids."""
         columns = [cells.tolist() for cells in (self.given, self.paths, self.numbers) if cells is not None]
         return [next(filter(None, cells)) for cells in zip(*columns, strict=True)]
 
-    def part(self, rows: slice | Ints) -> "Called":
-        """The ids of some rows."""
+    def part(self, rows: slice | Ints) -> "_Called":
         given, paths = (None if cells is None else cells[rows] for cells in (self.given, self.paths))
-        return Called(given, paths, self.numbers[rows])
+        return _Called(given, paths, self.numbers[rows])
 
 
 # Tables as a source: one collection of a table with one row an item. One that only names files is a list of them.
@@ -396,12 +370,10 @@ def open_collection(paths: Sequence[str], opening: Opening) -> Source:
     path = Path(paths[0])
     reading = open_table(paths[0], columns_named(dict(opening.columns)))
     held = reading.collections
-    if opening.collection is None and len(held) == 1:
-        number = 0
-    else:
-        choices = [Choice(c.id, c.title, len(c)) for c in held]
-        number = choose_collection(path, choices, opening.collection)
-    collection, medium = measure_if_held(reading.collections[number])
+    number = 0
+    if opening.collection is not None or len(held) != 1:
+        number = choose_collection(path, [Choice(c.id, c.title, len(c)) for c in held], opening.collection)
+    collection, medium = measure_if_held(held[number])
     rows = tuple(reading.rows[number].tolist())
     folder = opening.folder or path.parent
     listed = _list_files(collection, folder, opening) if medium is ITEMS else None
@@ -440,7 +412,7 @@ def is_export(path: str) -> bool:
             if b"\t" not in file.read(_HEAD):
                 return False
         table = read_columns(path)
-        return len(table.columns) > 1 and "title" in roles_of(table, {}) and is_of_tracks(table, roles_of(table, {}))
+        return len(table.columns) > 1 and is_of_tracks(table, roles_of(table, {}))
     except (FabulaError, OSError):
         return False
 

@@ -4,8 +4,6 @@ import difflib
 import re
 import unicodedata
 from collections.abc import Collection as Names, Mapping
-from dataclasses import dataclass, field, fields
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -54,11 +52,12 @@ ROLES = {
         collectiontitle collectionname albumtitle albumname album playlistname playlisttitle playlist release
     """,
 }
-_FOREIGN_DURATION_WORDS = """
+NAMED = ("collection", "position", "title", "artist", "path", "id")  # roles that a person may name the columns of
+_DURATION_WORDS = """
+    duration trackduration songduration tracklength songlength length time tracktime runtime playtime
     dauer lange laenge spieldauer spielzeit laufzeit titeldauer trackdauer duree dureedutitre longueur duracion
     duraciondelacancion longitud duracao duracaodafaixa durata duratadellatraccia nummerduur latlangd
 """
-_DURATION_WORDS = "duration trackduration songduration tracklength songlength length time tracktime runtime playtime"
 _FEATURE_NAMES = """
     danceability energy loudness speechiness acousticness instrumentalness liveness valence tempo key mode
     time_signature popularity
@@ -77,8 +76,7 @@ LIST_POSITIONS = frozenset(_LIST_POSITIONS.split())
 # Headings that only the list of a streaming service has: when, and by whom, a track was added to a playlist.
 ADDED = frozenset({"addedat", "addedby"})
 DISCS = frozenset({"disc", "discnumber", "discno", "disk", "disknumber", "cd"})
-_FOREIGN_DURATIONS = frozenset(_FOREIGN_DURATION_WORDS.split())
-_DURATIONS = _FOREIGN_DURATIONS | frozenset(_DURATION_WORDS.split())
+_DURATIONS = frozenset(_DURATION_WORDS.split())
 _FEATURES = {name.replace("_", ""): name for name in _FEATURE_NAMES.split()} | {"bpm": "tempo"}
 _TRACKS = frozenset(_TRACK_WORDS.split()) | ALBUMS
 _UNITS = {"milliseconds": 0.001, "ms": 0.001, "minutes": 60.0, "mins": 60.0, "min": 60.0, "seconds": 1.0, "sec": 1.0}
@@ -143,59 +141,34 @@ def is_of_tracks(table: SourceTable, roles: Mapping[str, Column]) -> bool:
     return "title" in roles and (("artist" in roles and timed) or bool(names & _TRACKS))
 
 
-@dataclass(frozen=True)
-class Columns:
-    """Which columns of a table say what, by their headings."""
+def columns_named(*mappings: Mapping[str, str | None]) -> dict[str, str]:
+    """Role or name -> heading, as several mappings give them together; "" says that no column has the role.
 
-    # None: recognise the column by its heading; "": no column has this role
-    collection: str | None = None
-    position: str | None = None
-    title: str | None = None
-    artist: str | None = None
-    path: str | None = None
-    id: str | None = None
-    duration: str | None = None  # in seconds or as on a clock (3:20)
-    # name -> heading: what a column is called as a feature or a detail, in place of its heading
-    others: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), hash=False)
-
-    @property
-    def roles(self) -> dict[str, str | None]:
-        """Role -> heading, None or ""."""
-        names = (f.name for f in fields(self) if f.name not in ("duration", "others"))
-        return {name: getattr(self, name) for name in names}
-
-    @property
-    def names_by_heading(self) -> dict[str, str]:
-        """Heading -> what the column is called as a feature or a detail."""
-        named = dict(self.others) | ({"duration": self.duration} if self.duration else {})
-        return {heading: name for name, heading in named.items()}
-
-
-def columns_named(*mappings: Mapping[str, str | None]) -> Columns:
-    """The columns that several mappings of role or name -> heading give together.
-
-    >>> columns_named({"title": None}, {"title": "Titel", "loudness": "LUFS"}).names_by_heading
-    {'LUFS': 'loudness'}
+    >>> columns_named({"title": None}, {"item_path": "Datei", "loudness": "LUFS"})
+    {'path': 'Datei', 'loudness': 'LUFS'}
     """
     found: dict[str, str] = {}
     for role, heading in ((role, heading) for mapping in mappings for role, heading in mapping.items()):
         name = role.removeprefix("item_") if role in ("item_path", "item_id") else role
         if heading is not None and found.setdefault(name, heading) != heading:
             raise InputError(f"the {name} cannot be two columns: {found[name]!r} and {heading!r}")
-    roles = {f.name for f in fields(Columns)} - {"others"}
-    others = MappingProxyType({name: heading for name, heading in found.items() if name not in roles})
-    return Columns(**{name: heading for name, heading in found.items() if name in roles}, others=others)
+    return found
 
 
-def roles_of(table: SourceTable, given: Mapping[str, str | None], taken: Names[str] = ()) -> dict[str, Column]:
-    """The column of each role that has one, of :data:`ROLES`.
+def names_by_heading(asked: Mapping[str, str]) -> dict[str, str]:
+    """Heading -> what the column is called as a feature or a detail, of what was asked for that is no role."""
+    return {heading: name for name, heading in asked.items() if name not in NAMED and (heading or name != "duration")}
 
-    ``given`` names the columns of roles; None: look for it; "": no column has it. Columns taken get no other role.
+
+def roles_of(table: SourceTable, asked: Mapping[str, str], taken: Names[str] = ()) -> dict[str, Column]:
+    """The column of each role that has one, of :data:`ROLES`: as asked for (""; none), else by its heading.
+
+    Columns taken get no role.
     """
-    roles = {role: find_column(table, name) for role, name in given.items() if name}
+    roles = {role: find_column(table, asked[role]) for role in NAMED if asked.get(role)}
     spoken_for = {column.name for column in roles.values()} | set(taken)
     for role, usual in ROLES.items():
-        if given.get(role) is not None:
+        if role in NAMED and role in asked:
             continue
         free = {plain(name): column for name, column in reversed(table.columns.items()) if name not in spoken_for}
         for column in (free[name] for name in usual.split() if name in free):
@@ -205,15 +178,6 @@ def roles_of(table: SourceTable, given: Mapping[str, str | None], taken: Names[s
                 spoken_for.add(column.name)
                 break
     return roles
-
-
-def as_listed(roles: dict[str, Column], asked: Columns) -> None:
-    """Take the roles away that would part a playlist, or bring it into another order than that of its lines."""
-    if asked.collection is None:
-        roles.pop("collection", None)
-        roles.pop("collection title", None)
-    if asked.position is None and "position" in roles and plain(roles["position"].name) not in LIST_POSITIONS:
-        del roles["position"]
 
 
 def sessions_in(table: SourceTable) -> Ints:
@@ -263,20 +227,26 @@ def rows_where(table: SourceTable, where: Mapping[str, Any]) -> Ints:
     return np.flatnonzero(keep)
 
 
-def settle_roles(table: SourceTable, roles: dict[str, Column], asked: Columns, kept: Ints) -> dict[str, str]:
+def settle_roles(table: SourceTable, roles: dict[str, Column], asked: Mapping[str, str], kept: Ints) -> dict[str, str]:
     """Take away the roles that the table as a whole speaks against; returns heading -> name where that is another."""
     renamed = {}
-    if "collection" in roles and asked.collection is None and _is_one_playlist(table, roles, kept):
+    if not table.quoted:  # one playlist, in the order of its lines
+        if "collection" not in asked:
+            roles.pop("collection", None)
+            roles.pop("collection title", None)
+        if "position" not in asked and "position" in roles and plain(roles["position"].name) not in LIST_POSITIONS:
+            del roles["position"]
+    if "collection" in roles and "collection" not in asked and _is_one_playlist(table, roles, kept):
         album = roles.pop("collection")
         roles.pop("collection title", None)
         if plain(album.name) in ALBUMS and "album" not in table.columns:
             renamed[album.name] = "album"
-        if "position" in roles and asked.position is None:
+        if "position" in roles and "position" not in asked:
             numbers = numbers_of(table, roles["position"])
             distinct = numbers is not None and len(np.unique(numbers[kept])) == len(kept)
             if not distinct or plain(roles["position"].name) not in LIST_POSITIONS:
                 del roles["position"]
-    if "path" in roles and asked.path is None and asked.id is None:
+    if "path" in roles and "path" not in asked and "id" not in asked:
         cells, other = roles["path"].texts(), roles.get("id")
         parts = (cells[rows].tolist() for rows in (slice(_FEW), slice(None)))
         if (other is None or plain(other.name) == "isrc") and all(
@@ -342,7 +312,12 @@ def lay_out(table: SourceTable, roles: Mapping[str, Column], kept: Ints) -> tupl
             codes = np.argsort(np.argsort(first))[inverse]
     positions = np.arange(len(kept), dtype=np.float64)
     if "position" in roles:
-        positions = _positions(table, roles["position"], kept)
+        column = roles["position"]
+        numbers = numbers_of(table, column)
+        if numbers is None and not column.empty:
+            raise table.error(first_wrong(column), column, "must be a number, the position of the item")
+        positions = np.full(len(kept), np.nan) if numbers is None else numbers[kept]
+        _check_present(table, column, kept[np.isnan(positions)], "must be the position of the item")
     order, repeated = _sort(codes, positions)
     if repeated is not None and "position" in roles:  # the numbers start again on each disc
         positions = positions + (positions.max() + 1) * _discs(table)[kept]
@@ -351,10 +326,8 @@ def lay_out(table: SourceTable, roles: Mapping[str, Column], kept: Ints) -> tupl
         one, other = sorted(int(kept[row]) for row in repeated)
         numbers, heading = numbers_of(table, roles["position"]), roles["position"].name
         position = "" if numbers is None else text_of(numbers[one])
-        raise FileError(
-            f"{table.path}: {table.row(one)} and {table.row(other)} have the same position "
-            f"{position} (column {heading!r}) in one collection"
-        )
+        same = f"have the same position {position} (column {heading!r}) in one collection"
+        raise FileError(f"{table.path}: {table.row(one)} and {table.row(other)} {same}")
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
     return kept[order], np.append(starts, len(kept))
 
@@ -375,15 +348,6 @@ def _discs(table: SourceTable) -> Floats:
     column = next((column for name, column in table.columns.items() if plain(name) in DISCS), None)
     numbers = numbers_of(table, column) if column is not None else None
     return np.ones(table.count) if numbers is None else np.nan_to_num(numbers, nan=1.0)
-
-
-def _positions(table: SourceTable, column: Column, kept: Ints) -> Floats:
-    numbers = numbers_of(table, column)
-    if numbers is None and not column.empty:
-        raise table.error(first_wrong(column), column, "must be a number, the position of the item")
-    values = np.full(table.count, np.nan) if numbers is None else numbers
-    _check_present(table, column, kept[np.isnan(values[kept])], "must be the position of the item")
-    return values[kept]
 
 
 def _check_present(table: SourceTable, column: Column, absent: Ints, rule: str) -> None:

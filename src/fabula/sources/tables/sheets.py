@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from copy import copy
 from datetime import date, datetime, time, timedelta
 from typing import Any
@@ -25,7 +26,6 @@ _MOST_ROWS, _MOST_COLUMNS, _MOST_CELLS = 200_000, 1_000, 1_000_000
 _MOST_UNPACKED = 256 << 20  # bytes
 _LOOKED = 10  # rows in which headings are looked for
 _LIMITS = Limits(14.0)
-_CLOCKS = (time, timedelta)
 
 
 def read_sheet(path: str | os.PathLike[str]) -> SourceTable:
@@ -35,17 +35,26 @@ def read_sheet(path: str | os.PathLike[str]) -> SourceTable:
     headings, rows = [str(name).strip() for name in found["headings"]], found["rows"]
     cells = list(zip(*rows, strict=True)) or [()] * len(headings)
     columns = [column_of(name, column) for name, column in zip(headings, cells, strict=True) if name]
-    return table_of(path, columns, len(rows), [found["first"] + k for k in range(len(rows))])
+    return table_of(path, columns, len(rows), lines=[found["first"] + k for k in range(len(rows))])
 
 
 def find_cells(path: str) -> dict[str, Any]:
     """The headings of a sheet, its rows and the number of the first of these: what a child is asked for."""
     with _open_book(path, read_only=True) as book:
         for sheet in book.worksheets:
-            rows = [[_plain_cell(cell) for cell in row] for row in _bounded(path, sheet)]
+            rows: list[list[Any]] = []
+            cells = 0
+            for row in sheet.iter_rows():
+                cells += len(row)
+                if len(rows) == _MOST_ROWS or len(row) > _MOST_COLUMNS or cells > _MOST_CELLS:
+                    told = f"{_MOST_ROWS:,} rows, {_MOST_COLUMNS:,} columns and {_MOST_CELLS:,} cells"
+                    raise FileError(f"{path}: has more than a sheet may have here: {told}")
+                rows.append([_plain_cell(cell) for cell in row])
             while rows and not any(cell not in (None, "") for cell in rows[-1]):
                 rows.pop()
-            at = _header_row(rows)
+            texts = [sum(isinstance(cell, str) and bool(cell.strip()) for cell in row) for row in rows[:_LOOKED]]
+            first = next((k for k, n in enumerate(texts) if n), None)
+            at = next((k for k, n in enumerate(texts) if n > 1), first)  # the headings: two texts and more, or one
             if at is not None and len(rows) > at + 1:
                 width = max(k + 1 for row in rows for k, cell in enumerate(row) if cell not in (None, ""))
                 whole = [[*row, *[None] * width][:width] for row in rows[at:]]
@@ -54,29 +63,12 @@ def find_cells(path: str) -> dict[str, Any]:
     raise FileError(f"{path}: no sheet of it holds a table (headings, and rows below them)")
 
 
-def _bounded(path: str, sheet: Any) -> Any:
-    """The rows of a sheet, refused where they are too many."""
-    cells = 0
-    for number, row in enumerate(sheet.iter_rows(), start=1):
-        cells += len(row)
-        if number > _MOST_ROWS or len(row) > _MOST_COLUMNS or cells > _MOST_CELLS:
-            told = f"{_MOST_ROWS:,} rows, {_MOST_COLUMNS:,} columns and {_MOST_CELLS:,} cells"
-            raise FileError(f"{path}: has more than a sheet may have here: {told}")
-        yield row
-
-
-def _header_row(rows: Sequence[Sequence[Any]]) -> int | None:
-    """Which row has the headings: the first with two and more texts, else the first with one."""
-    counts = [sum(isinstance(cell, str) and bool(cell.strip()) for cell in row) for row in rows[:_LOOKED]]
-    return next((k for k, n in enumerate(counts) if n > 1), next((k for k, n in enumerate(counts) if n), None))
-
-
 def _plain_cell(cell: Any) -> Any:
     """What a cell says, as a person sees it: times as on a clock, dates as text."""
     value = cell.value
-    if isinstance(value, _CLOCKS):
-        seconds = value.total_seconds() if isinstance(value, timedelta) else _seconds(value)
-        minutes, rest = divmod(round(seconds), 60)
+    if isinstance(value, (time, timedelta)):
+        length = value if isinstance(value, timedelta) else datetime.combine(date.min, value) - datetime.min
+        minutes, rest = divmod(round(length.total_seconds()), 60)
         hours, minutes = divmod(minutes, 60)
         if "s" not in str(cell.number_format).lower():  # 3:45 is typed for three minutes, and shown so
             return f"{hours}:{minutes:02d}"
@@ -86,43 +78,26 @@ def _plain_cell(cell: Any) -> Any:
     return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)
 
 
-def _seconds(value: time) -> float:
-    return 3600 * value.hour + 60 * value.minute + value.second + value.microsecond / 1e6
-
-
 def _openpyxl(purpose: str) -> Any:
     return import_extra("openpyxl", extra="xlsx", purpose=f"{purpose} spreadsheets")
 
 
-class _Book:
+@contextmanager
+def _open_book(path: str, *, read_only: bool) -> Iterator[Any]:
     """A workbook, open; one line for what is wrong with it."""
-
-    def __init__(self, path: str, *, read_only: bool) -> None:
-        self.path, self.read_only = path, read_only
-
-    def __enter__(self) -> Any:
-        try:
-            self.file = open_file(self.path)
-            if sum(part.file_size for part in ZipFile(self.file).infolist()) > _MOST_UNPACKED:
-                raise FileError(f"{self.path}: unpacks to more than {_MOST_UNPACKED >> 20} MB")
-            self.book = _openpyxl("reading").load_workbook(self.file, read_only=self.read_only)
-        except FileError:
-            raise
-        except OSError as error:
-            raise FileError(f"{self.path}: cannot be read ({error.strerror or error})") from error
-        except Exception as error:  # a broken archive, XML that is none, a part that is missing
-            why = " ".join(str(error).split())[:200] or type(error).__name__
-            raise FileError(f"{self.path}: is not a spreadsheet that can be read ({why})") from error
-        return self.book
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        self.book.close()
-        self.file.close()
-        if error is not None and not isinstance(error, FileError) and isinstance(error, Exception):
-            raise FileError(f"{self.path}: is not a spreadsheet that can be read ({error})") from error
-
-
-_open_book = _Book
+    try:
+        with open_file(path) as file:
+            if sum(part.file_size for part in ZipFile(file).infolist()) > _MOST_UNPACKED:
+                raise FileError(f"{path}: unpacks to more than {_MOST_UNPACKED >> 20} MB")
+            with closing(_openpyxl("reading").load_workbook(file, read_only=read_only)) as book:
+                yield book
+    except FileError:
+        raise
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read ({error.strerror or error})") from error
+    except Exception as error:  # a broken archive, XML that is none, a part that is missing
+        why = " ".join(str(error).split())[:200] or type(error).__name__
+        raise FileError(f"{path}: is not a spreadsheet that can be read ({why})") from error
 
 
 # Writing.

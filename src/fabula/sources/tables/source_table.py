@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collections import Cells, as_objects
 from fabula.core.files import Script
-from fabula.errors import FileError
+from fabula.errors import FileError, brief
 from fabula.sources.playlists.text_lines import read_clock
 
 _TRUTH = {"true": 1.0, "false": 0.0}
@@ -137,15 +137,12 @@ class SourceTable:
 
     def error(self, index: int, column: Column, rule: str) -> FileError:
         """What is wrong with one cell: file, row, column, rule, value."""
-        return FileError(
-            f"{self.path}: {self.row(index)}, column {column.name!r}: {rule}; got {brief(column.cell(index))}"
-        )
+        where = f"{self.path}: {self.row(index)}, column {column.name!r}"
+        return FileError(f"{where}: {rule}; got {brief(column.cell(index))}")
 
 
-def table_of(
-    path: str | os.PathLike[str], columns: Iterable[Column], count: int, lines: Sequence[int] = ()
-) -> SourceTable:
-    """A table of columns."""
+def table_of(path: str | os.PathLike[str], columns: Iterable[Column], count: int, **about: Any) -> SourceTable:
+    """A table of columns, with what else a :class:`SourceTable` has."""
     found: dict[str, Column] = {}
     for column in columns:
         if column.name in found:
@@ -153,7 +150,7 @@ def table_of(
         found[column.name] = column
     if count and not found:
         raise FileError(f"{path}: the table has no columns")
-    return SourceTable(str(path), found, count, lines)
+    return SourceTable(str(path), found, count, **about)
 
 
 def column_of(name: str, cells: Sequence[Any], *, written: bool = False, decimal_comma: bool = False) -> Column:
@@ -182,8 +179,8 @@ def numbers_of(table: SourceTable, column: Column) -> Floats | None:
 
 def numbers_but_few(
     table: SourceTable, column: Column, notes: list[str], *, clocks: bool
-) -> "tuple[Numbers, bool] | None":
-    """The cells as numbers and whether some are as on a clock (3:20), where most are numbers; else None.
+) -> "tuple[Numbers | None, bool]":
+    """The cells as numbers, where most are (else None), and whether some are as on a clock (3:20).
 
     Those that are not count as missing, and are named in ``notes``. Cells as on a clock are seconds, where they may be.
     """
@@ -194,14 +191,14 @@ def numbers_but_few(
     for index in known:
         cell = column.values[index]
         seconds = read_clock(cell) if clocks and isinstance(cell, str) else None
-        plain = _parse_cells([cell], column) if seconds is None else None
-        if seconds is None and (plain is None or not np.isfinite(plain[0])):
+        value = _parse_cell(column, index) if seconds is None else seconds
+        if value is None:
             wrong.append(index)
             continue
         timed |= seconds is not None
-        numbers[index] = seconds if seconds is not None else float(plain[0])  # type: ignore[index]
+        numbers[index] = value
     if not known or len(wrong) > _FEW * len(known):
-        return None
+        return None, False
     for index in wrong[:_MOST_TOLD]:
         what = "no duration, such as 3:20" if clocks else "no number"
         cell = brief(column.cell(index))
@@ -213,11 +210,14 @@ def numbers_but_few(
 
 def first_wrong(column: Column) -> int:
     """Index of the first cell that is no finite number, of a column that has one."""
-    for index in np.flatnonzero(~(column.missing | column.absences())).tolist():
-        single = _parse_cells([column.values[index]], column)
-        if single is None or not np.isfinite(single[0]):
-            return int(index)
-    return int(np.argmax(~column.missing))
+    known = np.flatnonzero(~(column.missing | column.absences())).tolist()
+    return next((index for index in known if _parse_cell(column, index) is None), int(np.argmax(~column.missing)))
+
+
+def _parse_cell(column: Column, row: int) -> float | None:
+    """One cell as a finite number; None where it is none."""
+    found = _parse_cells([column.values[row]], column)
+    return float(found[0]) if found is not None and np.isfinite(found[0]) else None
 
 
 def _parse_cells(cells: list[Any], column: Column) -> Floats | None:
@@ -351,9 +351,3 @@ def text_of(value: Any) -> str:
 def is_nested(value: Any) -> bool:
     """Whether a cell holds a list or an object."""
     return isinstance(value, (list, dict, tuple, np.ndarray))
-
-
-def brief(value: Any) -> str:
-    """A value for an error message, on one line and not too long."""
-    shown = repr(value.item() if isinstance(value, np.generic) else value)
-    return shown if len(shown) <= 60 else f"{shown[:57]}..."

@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -30,10 +29,10 @@ def table_of_arrow(path: str, content: Any, parts: Sequence[tuple[str, int]] = (
     """The table of an Arrow table, which it keeps; ``parts`` are the files of a folder and the rows they begin at."""
     pa = import_extra("pyarrow", extra="tables", purpose="reading Arrow tables")
     try:
-        columns = [ArrowColumn(*pair) for pair in zip(content.column_names, content.columns, strict=True)]
+        columns = [_ArrowColumn(*pair) for pair in zip(content.column_names, content.columns, strict=True)]
     except pa.ArrowException as error:
         raise FileError(f"{path}: cannot be read ({first_line(error)})") from error
-    return replace(table_of(path, columns, content.num_rows), content=content, parts=tuple(parts))
+    return table_of(path, columns, content.num_rows, content=content, parts=tuple(parts))
 
 
 def first_line(error: Exception) -> str:
@@ -41,12 +40,8 @@ def first_line(error: Exception) -> str:
     return str(error).partition("\n")[0].rstrip(".")
 
 
-class ArrowColumn(Column):
-    """A column of an Arrow table.
-
-    Dictionaries are taken for what they hold, decimals for floats, and what is neither number, text, list nor bytes
-    (dates, times) for text.
-    """
+class _ArrowColumn(Column):
+    """A column of an Arrow table: what it says of its cells is made of whole arrays."""
 
     written = False
     decimal_comma = False
@@ -59,6 +54,7 @@ class ArrowColumn(Column):
     def __init__(self, name: str, chunks: Any) -> None:
         pa = import_extra("pyarrow", extra="tables", purpose="reading Arrow tables")
         types = pa.types
+        # Dictionaries are taken for what they hold, decimals for floats, dates and times for text.
         if types.is_dictionary(chunks.type):
             chunks = chunks.cast(chunks.type.value_type)
         if types.is_decimal(chunks.type):
@@ -83,7 +79,6 @@ class ArrowColumn(Column):
 
     @cached_property
     def missing(self) -> NDArray[np.bool_]:
-        """Shape (rows,): where a cell is empty."""
         if self.is_text:
             return np.asarray(self._block.starts == self._block.ends)
         return np.asarray(self.chunks.is_null(nan_is_null=self.is_number).to_numpy())
@@ -94,7 +89,6 @@ class ArrowColumn(Column):
 
     @property
     def empty(self) -> bool:
-        """Whether no cell has a value."""
         if self.chunks.null_count == len(self.chunks):
             return True
         if self.is_number or self.is_text:
@@ -102,28 +96,22 @@ class ArrowColumn(Column):
         return False
 
     def cell(self, row: int) -> Any:
-        """One cell."""
         return self.chunks[row].as_py()
 
     def rows_of_lists(self) -> Ints:
-        """The rows whose cells are lists or objects."""
         return np.flatnonzero(~self.missing) if self.is_nested else np.empty(0, dtype=np.intp)
 
     def absences(self) -> NDArray[np.bool_]:
-        """Where a cell says NA, -, null or the like, shape (rows,)."""
         return super().absences() if self.is_text else np.zeros(len(self.chunks), dtype=np.bool_)
 
     def texts(self, *, identity: bool = False) -> Cells:
-        """The cells as text, made when asked for; no number has a ".0" anyway."""
-        return self._block if self.is_text else ArrowCells(self.chunks, text_of)
+        return self._block if self.is_text else _ArrowCells(self.chunks, text_of)  # no number has a ".0" anyway
 
     def details(self) -> Cells:
-        """The cells as the details of items, made when asked for."""
-        return ArrowCells(self.chunks, None) if self.is_nested else self.texts()
+        return _ArrowCells(self.chunks, None) if self.is_nested else self.texts()
 
     @cached_property
     def distinct(self) -> tuple[Ints, Cells]:
-        """The number of each cell's text (rows,), counted in the order in which they first stand, and the texts."""
         if not (self.is_text or self.is_number):
             return super().distinct
         bare = self.chunks.fill_null("") if self.is_text else self.chunks  # no text is "", and no number is none
@@ -131,11 +119,10 @@ class ArrowColumn(Column):
             bare = self.arrow.chunked_array([np.where(self.missing, np.nan, self.values) + 0.0])
         coded = _join(self.arrow, bare).dictionary_encode(null_encoding="encode")
         known = self.arrow.chunked_array([coded.dictionary])
-        texts = _texts(self.arrow, known) if self.is_text else ArrowCells(known, text_of)
+        texts = _texts(self.arrow, known) if self.is_text else _ArrowCells(known, text_of)
         return coded.indices.to_numpy(), texts
 
     def numbers(self) -> Numbers | None:
-        """The cells as numbers, in the pieces of the file; None for what is no column of numbers."""
         if not self.is_number:
             return None
         return Numbers(tuple(self._numbers(chunk) for chunk in self.chunks.chunks))
@@ -146,7 +133,6 @@ class ArrowColumn(Column):
         return np.asarray(chunk.to_numpy(zero_copy_only=False))
 
     def vectors(self) -> Numbers | None:
-        """The cells as vectors of one length, NaN where missing; None when they are not lists of as many numbers."""
         types, kind = self.arrow.types, self.chunks.type
         lists = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
         if not lists or not (types.is_integer(kind.value_type) or types.is_floating(kind.value_type)):
@@ -168,7 +154,7 @@ class ArrowColumn(Column):
         return whole
 
 
-class ArrowCells(Lazy[Any]):
+class _ArrowCells(Lazy[Any]):
     """Cells of an Arrow column, made (by ``shown``, where given) when asked for; "" where missing."""
 
     __slots__ = ("chunks", "shown")
@@ -180,14 +166,12 @@ class ArrowCells(Lazy[Any]):
         return len(self.chunks)
 
     def tolist(self) -> list[Any]:
-        """The cells."""
         show = self.shown or (lambda cell: cell)
         cells = self.chunks.to_pylist()
         return ["" if cell is None or (type(cell) is float and cell != cell) else show(cell) for cell in cells]
 
-    def part(self, rows: slice | Ints) -> ArrowCells:
-        """The cells of some rows."""
-        return ArrowCells(self.chunks[rows] if isinstance(rows, slice) else self.chunks.take(rows), self.shown)
+    def part(self, rows: slice | Ints) -> _ArrowCells:
+        return _ArrowCells(self.chunks[rows] if isinstance(rows, slice) else self.chunks.take(rows), self.shown)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A part travels with its own cells; Arrow would send the whole buffers.
@@ -268,7 +252,7 @@ def _read_path(path: str | os.PathLike[str]) -> SourceTable:
         if ending in TEXT_READERS:
             return TEXT_READERS[ending](address, place.bytes())
         if names := place.names(ENDING):
-            return _table(address, [(_last(name), name, partial(place.open, name)) for name in names])
+            return _table(address, [(Path(name).name, name, partial(place.open, name)) for name in names])
         if ending == ENDING:
             return _table(address, [("", address, place.open)])
     elif parts := parts_of(path):
@@ -389,10 +373,6 @@ def _arrow() -> Any:
     return import_extra("pyarrow", extra="tables", purpose="reading Parquet tables")
 
 
-def _last(name: str) -> str:
-    return name.rstrip("/").rpartition("/")[2]
-
-
 # Files at an address (``s3://``, ``https://``, ``memory://``, ...), read by fsspec where it is installed.
 
 
@@ -457,7 +437,7 @@ class Place:
 
 def _is_part(name: str) -> bool:
     """Whether a file of a folder is one of its parts: programs put ``_SUCCESS`` and hidden files beside them."""
-    return not _last(name).startswith((".", "_"))
+    return not Path(name).name.startswith((".", "_"))
 
 
 # Tables that are in memory already: Arrow tables, frames of pandas and polars, datasets of Hugging Face.
@@ -466,8 +446,18 @@ def _is_part(name: str) -> bool:
 def read_frame(data: Any) -> SourceTable:
     """The columns of a table in memory; whatever has ``__arrow_c_stream__`` is one."""
     pa = import_extra("pyarrow", extra="tables", purpose="reading frames")
+    content: Any = None
     try:
-        content = _as_arrow(pa, data)
+        if isinstance(data, pa.Table):
+            content = data
+        elif isinstance(data, pa.RecordBatchReader):
+            content = data.read_all()
+        elif hasattr(data, "with_format") and not isinstance(data, dict):
+            shaped = data.with_format("arrow")
+            sized = hasattr(data, "__len__")
+            content = shaped[:] if sized else pa.concat_tables(shaped.iter(batch_size=_AT_A_TIME))
+        elif hasattr(data, "__arrow_c_stream__") or isinstance(data, pa.RecordBatch):
+            content = pa.table(data)
     except pa.ArrowException as error:
         raise FileError(f"{NAME}: cannot be read ({first_line(error)})") from error
     if content is None:
@@ -480,18 +470,3 @@ def read_frame(data: Any) -> SourceTable:
         )
     labels = [name for name in content.column_names if _INDEX.fullmatch(name)]
     return table_of_arrow(NAME, content.drop_columns(labels) if labels else content)
-
-
-def _as_arrow(pa: Any, data: Any) -> Any:
-    if isinstance(data, pa.Table):
-        return data
-    if isinstance(data, pa.RecordBatchReader):
-        return data.read_all()
-    if isinstance(data, pa.RecordBatch):
-        return pa.Table.from_batches([data])
-    if hasattr(data, "with_format") and not isinstance(data, dict):
-        shaped = data.with_format("arrow")
-        if hasattr(data, "__len__"):
-            return shaped[:]
-        return pa.concat_tables(shaped.iter(batch_size=_AT_A_TIME))
-    return pa.table(data) if hasattr(data, "__arrow_c_stream__") else None

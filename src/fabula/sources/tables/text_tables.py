@@ -4,13 +4,15 @@ import csv
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from fabula.core.files import decode
+from fabula.core.files import check_nested, check_sparse, decode
 from fabula.errors import FileError
+from fabula.sources.playlists.text_lines import each_line
 from fabula.sources.tables.source_table import SourceTable, column_of, is_nested, table_of, text_of
 
 # CSV as text: the records of a file with the text of each cell, and tables as CSV. The one CSV writer there is.
@@ -19,7 +21,6 @@ _QUOTED = re.compile(r'"(?:[^"]|"")*"')
 _HEADER = re.compile(r'(?:"(?:[^"]|"")*"|[^"\r\n])*')
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")  # also as wide as Chinese characters
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|$)")
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Record:
 
 def records_of(text: str, separator: str, path: str, *, quoted: bool = True) -> list[Record]:
     """The records of a CSV text, header included; blank lines are left out. Without quotes a line is a record."""
-    lines = [match for match in _LINE.findall(text) if match]
+    lines = list(each_line(text))
     if not quoted:
         rows = [(number, line, line.rstrip("\r\n")) for number, line in enumerate(lines, start=1)]
         return [Record(number, bare.split(separator), line) for number, line, bare in rows if bare.strip()]
@@ -70,13 +71,14 @@ def csv_text(names: Sequence[str], rows: Iterable[Sequence[Any]], separator: str
 
     What a spreadsheet would take for a formula gets an apostrophe in front, which `records_of` takes away again.
     """
-    lines = [list(names), *(list(row) for row in rows)]
-    return "".join(separator.join(quote(_cell_text(cell)) for cell in line) + "\n" for line in lines)
+    return "".join(separator.join(map(cell_text, line)) + "\n" for line in (names, *rows))
 
 
-def _cell_text(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str) if is_nested(value) else text_of(value)
-    return guard(text) if isinstance(value, str) else text
+def cell_text(value: Any) -> str:
+    """A value as a cell of CSV."""
+    if is_nested(value):
+        return quote(json.dumps(value, ensure_ascii=False, default=str))
+    return quote(guard(value) if isinstance(value, str) else text_of(value))
 
 
 def guard(cell: str) -> str:
@@ -98,11 +100,6 @@ def unguard(cell: str) -> str:
 def quote(cell: str) -> str:
     """A cell in quotes where it holds a separator or a line break; semicolons and tabs, so that none is guessed."""
     return '"' + cell.replace('"', '""') + '"' if any(mark in cell for mark in ',;\t"\r\n') else cell
-
-
-def read_export(path: str | os.PathLike[str], data: bytes) -> SourceTable:
-    """Read a text of columns between tabs, as iTunes, Music and rekordbox export playlists: no quotes, any encoding."""
-    return _read_csv(path, data, "\t", quoted=False)
 
 
 def _read_csv(path: str | os.PathLike[str], data: bytes, delimiter: str = "", *, quoted: bool = True) -> SourceTable:
@@ -127,34 +124,41 @@ def _read_csv(path: str | os.PathLike[str], data: bytes, delimiter: str = "", *,
         for name, column in zip(header, cells, strict=True)
         if name  # a column without a name is the row number that some programs write
     ]
-    table = table_of(path, columns, len(rows), lines)
-    return replace(table, text=text, separator=separator, script=script, quoted=quoted)
+    about = {"text": text, "separator": separator, "script": script, "quoted": quoted}
+    return table_of(path, columns, len(rows), lines=lines, **about)
 
 
-def _read_json(path: str | os.PathLike[str], data: bytes) -> SourceTable:
+def _read_json(path: str | os.PathLike[str], data: bytes, *, by_line: bool = False) -> SourceTable:
     text, script = decode(data, path, "a table", ["utf-8"])
     if not text.strip():
         raise FileError(f"{path}: the file is empty")
-    document = _parse(path, text)
-    rows = document.get("items") if isinstance(document, dict) else document
+    rows: Any
+    lines: list[int] = []
+    if by_line:
+        told = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+        lines, rows = [number for number, _ in told], [_parse(path, line, f"line {k}: ") for k, line in told]
+    else:
+        document = _parse(path, text)
+        rows = document.get("items") if isinstance(document, dict) else document
     if not isinstance(rows, list):
         raise FileError(f'{path}: is not a table (a list of objects, or an object with such a list as "items")')
-    return replace(_table_of_objects(path, rows), text=text, script=script)
-
-
-def _read_jsonl(path: str | os.PathLike[str], data: bytes) -> SourceTable:
-    text, script = decode(data, path, "a table", ["utf-8"])
-    lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
-    if not lines:
-        raise FileError(f"{path}: the file is empty")
-    rows = [_parse(path, line, f"line {number}: ") for number, line in lines]
-    table = _table_of_objects(path, rows, [number for number, _ in lines])
-    return replace(table, text=text, script=script)
+    for number, row in enumerate(rows):
+        if not isinstance(row, dict):
+            where = f"line {lines[number]}" if lines else f"row {number + 1}"
+            raise FileError(f"{path}: {where}: must be an object with one value per column; got {type(row).__name__}")
+    names = dict.fromkeys(name for row in rows for name in row)
+    check_sparse(path, len(rows), len(names), sum(map(len, rows)))
+    columns = [column_of(name, [row.get(name) for row in rows]) for name in names]
+    return table_of(path, columns, len(rows), lines=lines, text=text, script=script)
 
 
 def _parse(path: str | os.PathLike[str], text: str, where: str = "") -> Any:
+    def refuse(name: str) -> Any:
+        raise FileError(f"is not JSON ({name} is no JSON number; write null where there is none)")
+
+    check_nested(text, os.fspath(path))
     try:
-        return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
+        return json.loads(text, object_pairs_hook=_unique, parse_constant=refuse)
     except FileError as error:
         raise FileError(f"{path}: {where}{error}") from None
     except json.JSONDecodeError as error:
@@ -167,28 +171,17 @@ def _parse(path: str | os.PathLike[str], text: str, where: str = "") -> Any:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     row = dict(pairs)
     if len(row) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise FileError(f"column {next(name for name in names if names.count(name) > 1)!r} is named twice in one row")
+        twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+        raise FileError(f"column {twice!r} is named twice in one row")
     return row
 
 
-def _refuse_constant(name: str) -> Any:
-    raise FileError(f"is not JSON ({name} is no JSON number; write null where there is none)")
-
-
-def _table_of_objects(path: str | os.PathLike[str], rows: list[Any], lines: Sequence[int] = ()) -> SourceTable:
-    for number, row in enumerate(rows):
-        if not isinstance(row, dict):
-            where = f"line {lines[number]}" if lines else f"row {number + 1}"
-            raise FileError(f"{path}: {where}: must be an object with one value per column; got {type(row).__name__}")
-    names = dict.fromkeys(name for row in rows for name in row)
-    return table_of(path, [column_of(name, [row.get(name) for row in rows]) for name in names], len(rows), lines)
-
-
 EXPORT_ENDING = ".txt"
+# A text of columns between tabs, as iTunes, Music and rekordbox export playlists: no quotes, any encoding.
+read_export = partial(_read_csv, delimiter="\t", quoted=False)
 TEXT_READERS: dict[str, Callable[[str | os.PathLike[str], bytes], SourceTable]] = {
     ".csv": _read_csv,
     ".tsv": partial(_read_csv, delimiter="\t"),
     ".json": _read_json,
-    ".jsonl": _read_jsonl,
+    ".jsonl": partial(_read_json, by_line=True),
 }

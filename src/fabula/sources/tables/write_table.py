@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fabula.core.collection import Collection
-from fabula.core.files import Script, json_text, refuse_odd_names, write_whole
+from fabula.core.files import json_text, refuse_odd_names, write_whole
 from fabula.errors import InputError, import_extra
-from fabula.sources.playlists.text_lines import elements, line_end, member, members, skip_space
+from fabula.sources.playlists.text_lines import line_end, member, members, skip_space
 from fabula.sources.tables.sheets import SHEET_ENDING, reorder_sheet, sheet_of
-from fabula.sources.tables.source_table import SourceTable, is_nested, numbers_of, text_of
-from fabula.sources.tables.text_tables import EXPORT_ENDING, csv_text, guard, quote, records_of, split_cells
+from fabula.sources.tables.source_table import SourceTable, is_nested, numbers_of
+from fabula.sources.tables.text_tables import EXPORT_ENDING, cell_text, csv_text, quote, records_of, split_cells
 
 _ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".parquet", SHEET_ENDING)
 _COMMA = re.compile(r"-?\d+,\d+")
@@ -42,16 +42,7 @@ def write_table(
     ending = Path(path).suffix.lower()
     if ending not in _ENDINGS:
         raise InputError(f"{path}: a table is written as {', '.join(_ENDINGS)}; got {ending or 'no ending'}")
-    columns = _columns(collection, extra or {}, creator)
-    if ending == SHEET_ENDING:
-        return write_whole(path, sheet_of(columns))
-    if ending == ".parquet":
-        with refuse_odd_names(path):
-            return write_whole(path, _as_parquet(columns))
-    rows = list(zip(*columns.values(), strict=True))
-    if ending in (".json", ".jsonl"):
-        return _write_text(path, _as_json(list(columns), rows, lines=ending == ".jsonl"))
-    return _write_text(path, csv_text(list(columns), rows, "\t" if ending == ".tsv" else ","))
+    return _write_columns(path, _columns(collection, extra or {}, creator))
 
 
 def feature_columns(collection: Collection) -> dict[str, NDArray[Any]]:
@@ -64,10 +55,19 @@ def feature_columns(collection: Collection) -> dict[str, NDArray[Any]]:
     return found
 
 
-def _write_text(path: str | os.PathLike[str], text: str, script: Script | None = None) -> Path:
-    """Write the text of a table, whole or not at all; by default in UTF-8."""
+def _write_columns(path: str | os.PathLike[str], columns: Mapping[str, list[Any]]) -> Path:
+    """Columns as a new table, by the ending of its name."""
+    ending = Path(path).suffix.lower()
+    if ending == SHEET_ENDING:
+        return write_whole(path, sheet_of(columns))
     with refuse_odd_names(path):
-        return write_whole(path, script.encode(text) if script else text.encode())
+        if ending == ".parquet":
+            return write_whole(path, _as_parquet(columns))
+        rows = list(zip(*columns.values(), strict=True))
+        if ending in (".json", ".jsonl"):
+            objects = [json_text(dict(zip(columns, row, strict=True)), default=str) for row in rows]
+            return write_whole(path, _lay_objects(objects, lines=ending == ".jsonl").encode())
+        return write_whole(path, csv_text(list(columns), rows, "\t" if ending == ".tsv" else ",").encode())
 
 
 def _columns(collection: Collection, extra: Mapping[str, Sequence[Any]], creator: str) -> dict[str, list[Any]]:
@@ -82,7 +82,10 @@ def _columns(collection: Collection, extra: Mapping[str, Sequence[Any]], creator
         found.setdefault(name, [item.details.get(name) for item in items])
     for name, cells in found.items():
         if name not in extra:
-            columns[_free(name, columns)] = cells
+            free, number = name, 2  # where the name is taken, with a number behind it
+            while free in columns:
+                number, free = number + 1, f"{name}_{number}"
+            columns[free] = cells
     for name, column in extra.items():
         if name in fixed:
             raise InputError(f"extra column {name!r} has the name of a column every table has")
@@ -90,14 +93,6 @@ def _columns(collection: Collection, extra: Mapping[str, Sequence[Any]], creator
             raise InputError(f"extra column {name!r} must have {len(items)} values, one per item; got {len(column)}")
         columns[name] = list(column)
     return {name: [_plain_value(name, value) for value in values] for name, values in columns.items()}
-
-
-def _free(name: str, columns: Mapping[str, Any]) -> str:
-    """The name, or with a number behind it where it is taken."""
-    number, free = 2, name
-    while free in columns:
-        number, free = number + 1, f"{name}_{number}"
-    return free
 
 
 def _plain_value(name: str, value: Any) -> Any:
@@ -128,13 +123,8 @@ def _as_parquet(columns: Mapping[str, list[Any]], content: Any = None) -> bytes:
     return buffer.getvalue()
 
 
-def _as_json(names: Sequence[str], rows: Sequence[Sequence[Any]], *, lines: bool = False) -> str:
-    """Rows as a JSON list of objects, or as JSON lines."""
-    objects = [json_text(dict(zip(names, row, strict=True)), default=str) for row in rows]
-    return _lay_objects(objects, lines=lines)
-
-
 def _lay_objects(objects: Sequence[str], *, lines: bool) -> str:
+    """Objects as a JSON list, or as JSON lines."""
     return "".join(one + "\n" for one in objects) if lines else "[\n" + ",\n".join(objects) + "\n]\n"
 
 
@@ -142,10 +132,7 @@ def _lay_objects(objects: Sequence[str], *, lines: bool) -> str:
 
 
 def write_rows(
-    path: str | os.PathLike[str],
-    table: SourceTable,
-    rows: ArrayLike,
-    extra: Mapping[str, Sequence[Any]] | None = None,
+    path: str | os.PathLike[str], table: SourceTable, rows: ArrayLike, extra: Mapping[str, Sequence[Any]] | None = None
 ) -> Path:
     """Write rows (m,) of a table in another order, ``reading.rows[k][ordering]``; returns the path.
 
@@ -156,7 +143,12 @@ def write_rows(
     ending = Path(path).suffix.lower()
     if ending not in (*_ENDINGS, "" if table.quoted else EXPORT_ENDING):
         raise InputError(f"{path}: a table is written as {', '.join(_ENDINGS)}; got {ending or 'no ending'}")
-    order = _check_rows(table, rows)
+    found = np.asarray(rows)
+    if found.ndim != 1 or not found.size or not np.issubdtype(found.dtype, np.integer):
+        raise InputError(f"rows must be a list of whole numbers, one or more; got {rows!r}")
+    if found.min() < 0 or found.max() >= table.count:
+        raise InputError(f"rows must be 0 to {table.count - 1}; got {found.min()} to {found.max()}")
+    order: list[int] = found.tolist()
     added: dict[str, list[Any]] = {}
     headings = _extra_headings(list(table.columns), list(extra or ()))
     for name, values in (extra or {}).items():
@@ -165,31 +157,14 @@ def write_rows(
         added[headings[name]] = [_plain_value(name, value) for value in values]
     if ending == Path(table.path).suffix.lower() and table.text:
         writer = _csv_rows if table.separator else _json_rows
-        return _write_text(path, writer(table, order, added), table.script)
+        with refuse_odd_names(path):
+            return write_whole(path, table.script.encode(writer(table, order, added)))
     if ending == ".parquet" and table.content is not None:
         kept = table.content.take(order)
         return write_whole(path, _as_parquet(added, kept.drop_columns([n for n in kept.column_names if n in added])))
     if ending == SHEET_ENDING == Path(table.path).suffix.lower():
         return write_whole(path, reorder_sheet(table, order, added))
-    columns = _cells(table, order) | added
-    if ending == SHEET_ENDING:
-        return write_whole(path, sheet_of(columns))
-    if ending == ".parquet":
-        with refuse_odd_names(path):
-            return write_whole(path, _as_parquet(columns))
-    written = list(zip(*columns.values(), strict=True))
-    if ending in (".json", ".jsonl"):
-        return _write_text(path, _as_json(list(columns), written, lines=ending == ".jsonl"))
-    return _write_text(path, csv_text(list(columns), written, "\t" if ending == ".tsv" else ","))
-
-
-def _check_rows(table: SourceTable, rows: ArrayLike) -> list[int]:
-    order = np.asarray(rows)
-    if order.ndim != 1 or not order.size or not np.issubdtype(order.dtype, np.integer):
-        raise InputError(f"rows must be a list of whole numbers, one or more; got {rows!r}")
-    if order.min() < 0 or order.max() >= table.count:
-        raise InputError(f"rows must be 0 to {table.count - 1}; got {order.min()} to {order.max()}")
-    return [int(row) for row in order]
+    return _write_columns(path, _cells(table, order) | added)
 
 
 def _extra_headings(known: Sequence[str], extra: Sequence[str]) -> dict[str, str]:
@@ -207,21 +182,19 @@ def _csv_rows(table: SourceTable, order: Sequence[int], extra: Mapping[str, Sequ
     named = {heading: quote(heading) for heading in extra}
     lines = [_merge_cells(split_cells(header.text, table.separator, quoted=table.quoted), at, named)]
     for position, row in enumerate(order):
-        cells = {heading: _cell(values[position], comma=comma) for heading, values in extra.items()}
+        cells = {heading: cell_text(values[position]) for heading, values in extra.items()}
+        if comma:
+            cells |= {h: cell.replace(".", ",") for h, cell in cells.items() if isinstance(extra[h][position], float)}
         lines.append(_merge_cells(split_cells(records[row].text, table.separator, quoted=table.quoted), at, cells))
-    if not table.quoted:
-        _renumber(lines, [split_cells(record.text, table.separator, quoted=False) for record in records])
+    if not table.quoted:  # a column that counts the rows counts on in their new order
+        before = [split_cells(record.text, table.separator, quoted=False) for record in records]
+        for k in range(len(lines[0])):
+            counts = [record[k] if k < len(record) else "" for record in before]
+            if [cell.strip().lstrip("0") for cell in counts] == [str(i) for i in range(1, len(counts) + 1)]:
+                for line, cell in zip(lines[1:], counts, strict=False):
+                    line[k] = cell
     end = line_end(table.text)
     return "".join(table.separator.join(line) + end for line in lines)
-
-
-def _renumber(lines: list[list[str]], records: Sequence[list[str]]) -> None:
-    """Let a column that counts the rows count on in their new order."""
-    for k in range(len(lines[0])):
-        cells = [record[k] if k < len(record) else "" for record in records]
-        if [cell.strip().lstrip("0") for cell in cells] == [str(i) for i in range(1, len(cells) + 1)]:
-            for line, cell in zip(lines[1:], cells, strict=False):
-                line[k] = cell
 
 
 def _merge_cells(cells: list[str], at: Mapping[str, int], extra: Mapping[str, str]) -> list[str]:
@@ -234,13 +207,6 @@ def _merge_cells(cells: list[str], at: Mapping[str, int], extra: Mapping[str, st
     return cells
 
 
-def _cell(value: Any, *, comma: bool) -> str:
-    text = text_of(value)
-    if isinstance(value, str):
-        return quote(guard(text))
-    return text.replace(".", ",") if comma and isinstance(value, float) else quote(text)
-
-
 def _json_rows(table: SourceTable, order: Sequence[int], extra: Mapping[str, Sequence[Any]]) -> str:
     lines = Path(table.path).suffix.lower() == ".jsonl"
     if lines:
@@ -248,7 +214,7 @@ def _json_rows(table: SourceTable, order: Sequence[int], extra: Mapping[str, Seq
     else:
         at = skip_space(table.text)
         items = member(table.text, at, "items") if table.text[at] == "{" else None
-        starts = [start for start, _ in elements(table.text, items[0] if items else at)]
+        starts = [start for _, start, _ in members(table.text, items[0] if items else at)]
     objects = []
     for position, row in enumerate(order):
         cells = {key: table.text[a:b] for key, a, b in members(table.text, starts[row])}

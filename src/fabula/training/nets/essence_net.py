@@ -20,13 +20,14 @@ from torch.nn import functional
 from fabula.core.arrays import Floats, positions
 from fabula.core.template import basis
 from fabula.errors import InputError
+from fabula.models.config import Settings
 from fabula.models.own import OWN_ENCODERS, OWN_SCORERS, Encoder, Scorer, tensor_sizes, weights_of
+from fabula.models.scorers.bilstm import LONGEST
 from fabula.training.recipes import TrainingConfig
 
 # What every kind of encoder and of scorer that is trained says of itself.
 
 T = TypeVar("T")
-Settings = Mapping[str, Any]  # the encoder's part of a model's configuration
 
 
 @dataclass(frozen=True)
@@ -106,25 +107,20 @@ _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 }
 
 
-def _settings(config: TrainingConfig) -> dict[str, Any]:
-    return {
-        "kind": "mlp",
-        "widths": list(config.widths),
-        "activation": config.activation,
-        "layernorm": config.layernorm,
-        "skip": config.skip,
-    }
-
-
 def _outputs(settings: Settings) -> tuple[str, ...]:
     last = f"encoder.{len(settings['widths'])}"
     skip = ("encoder.skip.weight",) if settings.get("skip") else ()
     return (f"{last}.weight", f"{last}.bias", *skip)
 
 
-MLP = TrainableEncoder(MlpNet, _settings, _outputs)
-
-
+MLP = TrainableEncoder(
+    make=MlpNet,
+    settings=lambda config: {
+        "kind": "mlp", "widths": list(config.widths), "activation": config.activation,
+        "layernorm": config.layernorm, "skip": config.skip,
+    },
+    outputs=_outputs,
+)  # fmt: skip
 IDENTITY = TrainableEncoder(  # the features as they are
     make=lambda settings, item_shape, dimensions, dropout: nn.Identity(),
     settings=lambda config: {"kind": "identity"},
@@ -256,8 +252,6 @@ BILSTM_ENCODER = TrainableEncoder(
 
 # The paper's scorer.
 
-LONGEST = 20.0  # the paper's longest collection: lengths are given to the scorer in this unit
-
 
 class BilstmScorerNet(ScorerNet):
     """Reads start token, sequence, end token; (b, N, n, d) -> (b, N)."""
@@ -300,23 +294,20 @@ class BilstmScorerNet(ScorerNet):
         return list(self.out.parameters())
 
 
-def _settings_bilstm(config: TrainingConfig) -> dict[str, Any]:
-    return {
-        "kind": "bilstm",
-        "hidden": config.scorer_hidden,
-        "layers": config.scorer_layers,
-        "positions": config.scorer_positions,
-        "channels": config.dimensions + 2 * config.scorer_positions,
-        "readout": config.readout,
-    }
-
-
 def _flip_bilstm(weights: Weights, signs: NDArray[np.float32]) -> None:
     for name in ("start", "end", "lstm.weight_ih_l0", "lstm.weight_ih_l0_reverse"):
         weights[f"bilstm.{name}"][..., : len(signs)] *= signs  # (..., c): the channels of the essence come first
 
 
-BILSTM_SCORER = TrainableScorer(BilstmScorerNet, _settings_bilstm, _flip_bilstm)
+BILSTM_SCORER = TrainableScorer(
+    make=BilstmScorerNet,
+    settings=lambda config: {
+        "kind": "bilstm", "hidden": config.scorer_hidden, "layers": config.scorer_layers,
+        "positions": config.scorer_positions, "channels": config.dimensions + 2 * config.scorer_positions,
+        "readout": config.readout,
+    },
+    flip=_flip_bilstm,
+)  # fmt: skip
 
 
 # Nets of one's own, wrapped so that the loop can turn, scale and silence them, and compared with their twins.
@@ -340,16 +331,6 @@ class OwnEncoderNet(nn.Module):
             wanted = f"(items, {len(self.signs)})"
             raise InputError(f"the net of encoder {self.kind!r} must give {wanted}; got {tuple(essence.shape)}")
         return essence * self.signs
-
-
-def own_encoder(part: Encoder) -> TrainableEncoder:
-    """An encoder of one's own as the training takes it."""
-    return TrainableEncoder(
-        make=lambda settings, item_shape, dimensions, dropout: OwnEncoderNet(part, item_shape, dimensions),
-        settings=lambda config: {"kind": part.kind},
-        outputs=lambda settings: ("encoder.signs",),
-        describe=lambda settings, weights: {**settings, "tensors": tensor_sizes("encoder", weights)},
-    )
 
 
 def as_module(net: Any, what: str) -> nn.Module:
@@ -385,17 +366,6 @@ class OwnScorerNet(ScorerNet):
     def certainty(self) -> list[Tensor]:
         """Its scale."""
         return [self.scale]
-
-
-def own_scorer(part: Scorer) -> TrainableScorer:
-    """A scorer of one's own as the training takes it."""
-    signed = f"{part.kind}.signs"
-    return TrainableScorer(
-        make=lambda config: OwnScorerNet(part, config.dimensions),
-        settings=lambda config: {"kind": part.kind},
-        flip=lambda weights, signs: weights.update({signed: weights[signed] * signs}),
-        describe=lambda settings, weights: {**settings, "tensors": tensor_sizes(part.kind, weights)},
-    )
 
 
 TOLERANCE = 1e-5  # by which net and twin may differ, by the size of what they give
@@ -437,24 +407,35 @@ def _compare(what: str, net: NDArray[Any], twin: Any) -> None:
         raise InputError(f"{what}: its net and its twin differ by {apart:.3g} with the same weights: they must agree")
 
 
-# Encoders that can be trained, by kind: one line here.
-
+# What can be trained, by kind: one line here.
 ENCODERS: dict[str, TrainableEncoder] = {"mlp": MLP, "bilstm": BILSTM_ENCODER, "identity": IDENTITY}
+SCORERS: dict[str, TrainableScorer] = {"arcs": ARCS, "bilstm": BILSTM_SCORER}
 
 
 def trainable_encoder(kind: str) -> TrainableEncoder:
     """A kind of encoder by name; one that cannot be trained is an error that names those that can."""
-    return own_encoder(OWN_ENCODERS[kind]) if kind in OWN_ENCODERS else _find("encoder", kind, ENCODERS)
-
-
-# Scorers that can be trained, by kind: one line here.
-
-SCORERS: dict[str, TrainableScorer] = {"arcs": ARCS, "bilstm": BILSTM_SCORER}
+    if kind not in OWN_ENCODERS:
+        return _find("encoder", kind, ENCODERS)
+    part = OWN_ENCODERS[kind]
+    return TrainableEncoder(
+        make=lambda settings, item_shape, dimensions, dropout: OwnEncoderNet(part, item_shape, dimensions),
+        settings=lambda config: {"kind": part.kind},
+        outputs=lambda settings: ("encoder.signs",),
+        describe=lambda settings, weights: {**settings, "tensors": tensor_sizes("encoder", weights)},
+    )
 
 
 def trainable_scorer(kind: str) -> TrainableScorer:
     """A kind of scorer by name; one that cannot be trained is an error that names those that can."""
-    return own_scorer(OWN_SCORERS[kind]) if kind in OWN_SCORERS else _find("scorer", kind, SCORERS)
+    if kind not in OWN_SCORERS:
+        return _find("scorer", kind, SCORERS)
+    part, signed = OWN_SCORERS[kind], f"{kind}.signs"
+    return TrainableScorer(
+        make=lambda config: OwnScorerNet(part, config.dimensions),
+        settings=lambda config: {"kind": part.kind},
+        flip=lambda weights, signs: weights.update({signed: weights[signed] * signs}),
+        describe=lambda settings, weights: {**settings, "tensors": tensor_sizes(part.kind, weights)},
+    )
 
 
 def _find(what: str, kind: str, known: dict[str, T]) -> T:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,14 +12,16 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from fabula.core.arrays import Floats
 from fabula.core.collection import Collection
+from fabula.core.collections import pick_features
 from fabula.core.energy import position_basis
 from fabula.errors import InputError, ModelError
+from fabula.models.config import Array
 from fabula.models.encoders import set as numpy_set
-from fabula.models.encoders.set import Array, SetInputs, SetSpec
+from fabula.models.encoders.set import SetInputs, SetSpec
 from fabula.models.model import Model
 from fabula.models.titles import Title, Vocabulary, learn_vocabulary, read_titles
+from fabula.training.recipes import SetRecipe
 
 
 class SetBatch(NamedTuple):
@@ -35,22 +36,17 @@ class SetBatch(NamedTuple):
     pairs: Tensor
 
 
-class Dropout(NamedTuple):
-    """What is left out while training: parts of the hidden layers, of the titles' vectors, whole words of titles."""
-
-    hidden: float = 0.0
-    titles: float = 0.0
-    words: float = 0.0
+STILL = SetRecipe(dropout=0.0, title_dropout=0.0, word_dropout=0.0)  # a net that is not trained leaves nothing out
 
 
 class SetNet(nn.Module):
     """Encoder, arcs and flow; its tensors have the names of the model file."""
 
-    def __init__(self, spec: SetSpec, seed: int = 0, dropout: Dropout | None = None) -> None:
+    def __init__(self, spec: SetSpec, recipe: SetRecipe = STILL) -> None:
         super().__init__()
         self.spec = spec
-        self.dropout = dropout or Dropout()
-        generator = torch.Generator().manual_seed(seed)
+        self.recipe = recipe
+        generator = torch.Generator().manual_seed(recipe.seed)
         started = {name: _first(name, shape, generator) for name, shape in spec.shapes().items()}
         self.weights = nn.ParameterDict(
             {_key(name): nn.Parameter(t) for name, t in started.items() if not name.startswith("transform.")}
@@ -62,9 +58,13 @@ class SetNet(nn.Module):
         return weight
 
     def forward(self, x: SetBatch) -> tuple[Tensor, Tensor]:
-        """Position scores and flow scores, (B, n, n) each."""
+        """How much each item likes each position, and to be followed by each other (0 by itself): (B, n, n) each."""
         essence, pair = self.encode(x)
-        return self.position_scores(essence), self.flow_scores(essence, pair)
+        basis = torch.from_numpy(position_basis(essence.shape[1]).copy()).to(essence)
+        positions = essence @ (self.tensor("arcs.template").T @ basis)
+        before, after = essence @ self.tensor("flow.from"), essence @ self.tensor("flow.to")
+        flow = before @ after.transpose(1, 2) / math.sqrt(self.spec.rank) + self._linear("flow.pair", pair)[..., 0]
+        return positions, flow * (1 - torch.eye(flow.shape[-1], device=flow.device))
 
     def describe(self, x: SetBatch) -> tuple[Tensor, Tensor]:
         """What is known of the items (B, n, inputs) and of each two of them (B, n, n, inputs)."""
@@ -92,18 +92,6 @@ class SetNet(nn.Module):
             hidden = hidden + self._drop(self._linear(f"{at}.down", inner))
         return self._linear("essence", self._norm("output", hidden)), pair
 
-    def position_scores(self, essence: Tensor) -> Tensor:
-        """How much each item likes each position: (B, n, n)."""
-        basis = torch.from_numpy(position_basis(essence.shape[1]).copy()).to(essence)
-        return essence @ (self.tensor("arcs.template").T @ basis)
-
-    def flow_scores(self, essence: Tensor, pair: Tensor) -> Tensor:
-        """How well each item (row) is followed by each other (column): (B, n, n), zero on the diagonal."""
-        before, after = essence @ self.tensor("flow.from"), essence @ self.tensor("flow.to")
-        scores = before @ after.transpose(1, 2) / math.sqrt(self.spec.rank)
-        scores = scores + self._linear("flow.pair", pair)[..., 0]
-        return scores * (1 - torch.eye(scores.shape[-1], device=scores.device))
-
     def _titles(self, x: SetBatch) -> tuple[Tensor, Tensor]:
         titled = x.titled[..., None]
         tokens = self._pool("tokens.vectors", x.tokens, self.tensor("tokens.weights")) * titled
@@ -113,18 +101,17 @@ class SetNet(nn.Module):
         both = titled[:, :, None] * titled[:, None]
         pairs = x.pairs * both
         seen = [pairs.amax(1), pairs.mean(1), pairs.amax(2)]
-        return torch.cat([tokens, grams, marks, (marks - mean) * titled, titled, *seen], -1), torch.cat(
-            [pairs, both], -1
-        )
+        items = torch.cat([tokens, grams, marks, (marks - mean) * titled, titled, *seen], -1)
+        return items, torch.cat([pairs, both], -1)
 
     def _pool(self, name: str, ids: Tensor, weights: Tensor | None) -> Tensor:
         there = (ids > 0).float()
-        if self.training and self.dropout.words:
-            there = there * (torch.rand_like(there) >= self.dropout.words)
+        if self.training and self.recipe.word_dropout:
+            there = there * (torch.rand_like(there) >= self.recipe.word_dropout)
         weight = there if weights is None else weights.exp()[ids] * there
         weight = weight / weight.sum(-1, keepdim=True).clamp(min=1e-6)
         mean = (weight[..., None, :] @ functional.embedding(ids, self.tensor(name)))[..., 0, :]
-        return functional.dropout(mean, self.dropout.titles, self.training)
+        return functional.dropout(mean, self.recipe.title_dropout, self.training)
 
     def _attention(self, at: str, x: Tensor, bias: Tensor | None) -> Tensor:
         count, n, width = x.shape
@@ -142,7 +129,7 @@ class SetNet(nn.Module):
         return functional.layer_norm(x, weight.shape, weight, self.tensor(f"{name}.bias"))
 
     def _drop(self, x: Tensor) -> Tensor:
-        return functional.dropout(x, self.dropout.hidden, self.training)
+        return functional.dropout(x, self.recipe.dropout, self.training)
 
 
 def _numbers(z: Tensor, known: Tensor) -> tuple[Tensor, Tensor]:
@@ -189,27 +176,29 @@ def _first(name: str, shape: tuple[int, ...], generator: torch.Generator) -> Ten
     return (torch.rand(shape, generator=generator) * 2 - 1) * scale * (0.1 if name.startswith("arcs.") else 1.0)
 
 
+class Reading(NamedTuple):
+    """What a set model must know to read items."""
+
+    spec: SetSpec
+    mean: Array  # (f,)
+    deviation: Array  # (f,)
+    vocabulary: Vocabulary
+
+
 def as_model(
-    net: SetNet,
-    mean: Array,
-    deviation: Array,
-    vocabulary: Vocabulary,
-    *,
-    training: Mapping[str, Any] | None = None,
-    card: Mapping[str, Any] | None = None,
+    net: SetNet, read: Reading, *, training: Mapping[str, Any] | None = None, card: Mapping[str, Any] | None = None
 ) -> Model:
     """The model of a net; vectors of words are rounded to half precision, as they are stored."""
-    shapes = net.spec.shapes()
-    names = [name for name in shapes if not name.startswith("transform.")]
+    names = [name for name in net.spec.shapes() if not name.startswith("transform.")]
     tensors: dict[str, Array] = {name: net.tensor(name).detach().cpu().numpy().astype(np.float32) for name in names}
-    tensors |= {"transform.mean": mean, "transform.deviation": deviation}
-    return Model(net.spec.config(), tensors, vocabulary, training=training, card=card)
+    tensors |= {"transform.mean": read.mean, "transform.deviation": read.deviation}
+    return Model(net.spec.config(), tensors, read.vocabulary, training=training, card=card)
 
 
-def as_net(model: Model, dropout: Dropout | None = None) -> SetNet:
+def as_net(model: Model, recipe: SetRecipe = STILL) -> SetNet:
     """A net with the weights of a model."""
     spec = numpy_set.as_set(model.encoder).spec
-    net = SetNet(spec, dropout=dropout)
+    net = SetNet(spec, recipe)
     with torch.no_grad():
         for name in spec.shapes():
             if not name.startswith("transform."):
@@ -217,9 +206,6 @@ def as_net(model: Model, dropout: Dropout | None = None) -> SetNet:
     if not all(torch.isfinite(weight).all() for weight in net.parameters()):
         raise ModelError("a model's weights must be finite to go on from them")
     return net
-
-
-Reading = tuple[SetSpec, Array, Array, Vocabulary]  # what a set model must know to read items
 
 
 def spec_for(features: Sequence[str], *, titles: bool, logged: Sequence[str] = (), **sizes: int) -> SetSpec:
@@ -239,45 +225,31 @@ def learn_inputs(collections: Sequence[Collection], spec: SetSpec, *, tokens: in
 
     ``tokens``, ``grams``: by how many artists a token or gram must be used.
     """
-    features = np.concatenate([pick(collection, spec.features) for collection in collections])
-    mean, deviation = _learn_transform(features, spec) if spec.features else (np.zeros(0, np.float32),) * 2
+    raw = np.concatenate([pick_features(c.features, c.feature_names, spec.features) for c in collections])
+    raw = raw.astype(np.float64)
+    for name in spec.logged:
+        column = spec.features.index(name)
+        raw[:, column] = np.log(np.maximum(raw[:, column], 0.0) + numpy_set.OFFSET)
+    raw = np.where(np.isfinite(raw), raw, np.nan)  # (items, f); NaN are left out
+    seen = ~np.isnan(raw).all(axis=0)
+    if not seen.all():
+        raise InputError(f"feature {spec.features[int(np.argmin(seen))]!r} is missing in all collections")
+    mean, deviation = np.nanmean(raw, axis=0), np.nanstd(raw, axis=0)
+    deviation = np.where(deviation > 1e-8, deviation, 1.0)
     vocabulary = Vocabulary((), ())
     if spec.titles:
         named = ((artist_of(collection), titles_of(collection)) for collection in collections)
         vocabulary = learn_vocabulary(named, tokens=tokens, grams=grams)
     spec = replace(spec, tokens=len(vocabulary.tokens), grams=len(vocabulary.grams))
-    return spec, mean, deviation, vocabulary
+    return Reading(spec, mean.astype(np.float32), deviation.astype(np.float32), vocabulary)
 
 
-def _learn_transform(features: Floats, spec: SetSpec) -> tuple[Array, Array]:
-    """Mean and deviation (f,) of the training items' features (items, f), after the logarithms; NaN are left out."""
-    raw = features.astype(np.float64)
-    for name in spec.logged:
-        column = spec.features.index(name)
-        raw[:, column] = np.log(np.maximum(raw[:, column], 0.0) + numpy_set.OFFSET)
-    raw = np.where(np.isfinite(raw), raw, np.nan)
-    seen = ~np.isnan(raw).all(axis=0)
-    if not seen.all():
-        raise InputError(f"feature {spec.features[int(np.argmin(seen))]!r} is missing in all collections")
-    mean, deviation = np.nanmean(raw, axis=0), np.nanstd(raw, axis=0)
-    return mean.astype(np.float32), np.where(deviation > 1e-8, deviation, 1.0).astype(np.float32)
-
-
-def as_inputs(
-    collection: Collection, spec: SetSpec, mean: Array, deviation: Array, vocabulary: Vocabulary
-) -> SetInputs:
+def as_inputs(collection: Collection, read: Reading) -> SetInputs:
     """One collection as inputs of B = 1."""
-    z, known = numpy_set.standardise(pick(collection, spec.features), spec, mean, deviation)
+    spec, mean, deviation, vocabulary = read
+    features = pick_features(collection.features, collection.feature_names, spec.features)
+    z, known = numpy_set.standardise(features, spec, mean, deviation)
     return numpy_set.set_inputs(z[None], known[None], [titles_of(collection)] if spec.titles else None, vocabulary)
-
-
-def pick(collection: Collection, names: Sequence[str]) -> Floats:
-    """Features of a collection by name, (n, f); NaN where it has none of that name."""
-    there = [name in collection.feature_names for name in names]
-    features = np.full((len(collection), len(names)), np.nan)
-    if any(there):
-        features[:, there] = collection.columns(list(compress(names, there)))
-    return features
 
 
 def titles_of(collection: Collection) -> list[Title]:

@@ -29,6 +29,9 @@ export function notify(text, { error = false, actions = [], fades = !actions.len
   if (fades) fading = setTimeout(hideNotice, error || actions.length ? 9000 : 4000);
 }
 
+// Do what may fail; what went wrong is said in a line.
+export const attempt = (act) => act().catch((error) => notify(error.message, { error: true }));
+
 function hideNotice() {
   if (held) return;
   clearTimeout(fading);

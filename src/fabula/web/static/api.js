@@ -32,6 +32,7 @@ export const collection = (id) => json("GET", `collections/${id}`);
 export const setEssence = (id, by) => json("PUT", `collections/${id}/essence`, { by });
 export const order = (request, signal) => json("POST", "order", request, signal);
 export const reasons = (id, result, first, count) => json("GET", `collections/${id}/reasons/${result}?first=${first}&count=${count}`);
+export const losses = (id, result, formats) => json("GET", `collections/${id}/losses/${result}?formats=${formats}`);
 export const review = (id, body, signal) => json("POST", `collections/${id}/review`, body, signal);
 export const writeBack = (id, body) => json("POST", `collections/${id}/write`, body);
 export const begin = () => json("GET", "start");

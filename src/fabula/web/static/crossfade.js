@@ -46,16 +46,26 @@ export function changeSettings(changes) {
   decks.forEach(setVolume);
 }
 
-export const lengthOf = (deck) => (Number.isFinite(deck.duration) ? deck.duration : state.collection.items[deck.item]?.length || 0);
+// From when to when an item is heard or seen in its file; null: to the end of that.
+const spanOf = (deck) => state.collection?.items[deck.item]?.span ?? [0, null];
+export function lengthOf(deck) {
+  const [begins, ends] = spanOf(deck), end = ends ?? (Number.isFinite(deck.duration) ? deck.duration : null);
+  return end === null ? state.collection.items[deck.item]?.length || 0 : Math.max(0, end - begins);
+}
+export const timeOf = (deck) => Math.max(0, deck.currentTime - spanOf(deck)[0]);
+export const jump = (deck, seconds) => (deck.currentTime = spanOf(deck)[0] + seconds);
+// Whether it goes on in the file where the item is over, and whether it is over.
+export const goesOn = (deck) => spanOf(deck)[1] !== null;
+export const isOver = (deck) => deck.ended || (goesOn(deck) && timeOf(deck) >= lengthOf(deck));
 
 // Put an item on a deck; back: so many seconds before its end, from: so many after its beginning.
 export function load(deck, item, { back = 0, from = 0 } = {}) {
-  const set = () => (deck.currentTime = back ? Math.max(0, lengthOf(deck) - back) : from), there = deck.item === item && deck.readyState > 0;
+  const set = () => jump(deck, back ? Math.max(0, lengthOf(deck) - back) : from), there = deck.item === item && deck.readyState > 0;
   Object.assign(deck, { item, share: 1 });
   setVolume(deck);
   if (there) return set();
   deck.src = api.preview(state.collection.id, item);
-  if (back || from) deck.addEventListener("loadedmetadata", set, { once: true });
+  if (back || from || spanOf(deck)[0]) deck.addEventListener("loadedmetadata", set, { once: true });
 }
 
 // From one deck to the other within so many seconds, both as loud together as one alone.

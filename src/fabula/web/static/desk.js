@@ -40,15 +40,19 @@ export async function openWorkspace(collection, saved = null) {
   openCollection(collection, saved ?? early.desk ?? before?.desk ?? {});
   tiles.offerLooks();
   autosave.beginSaving({ fromFile: saved !== null });
-  document.title = `${collection.title} · fabula`;
-  $("title").textContent = collection.title;
-  save.resetVersions();
-  showScreen("desk");
-  showCollection();
+  showTitled();
   await Promise.all([ask(), state.wishes.template || state.wishes.hand ? propose() : null, templates.findOthers(), findCovers()]);
   templates.render();
   if (!saved && before && state.past.length) notify("As you left it", { actions: [["Start anew", startAnew]], fades: true });
   inspector.explainSilence(collection);
+}
+
+function showTitled() {
+  document.title = `${state.collection.title} · fabula`;
+  $("title").textContent = state.collection.title;
+  save.resetVersions();
+  showScreen("desk");
+  showCollection();
 }
 
 // What was asked for while the items were measured, in the numbers that they have now; and whether these are the same.
@@ -69,12 +73,8 @@ function takeEarly({ items }) {
 function showPending() {
   player.reset();
   tiles.offerLooks();
-  document.title = `${state.collection.title} · fabula`;
-  $("title").textContent = state.collection.title;
   $("kept").textContent = "";
-  save.resetVersions();
-  showScreen("desk");
-  showCollection();
+  showTitled();
   $("silent").hidden = true;
   ask();
   templates.render();

@@ -19,6 +19,17 @@ export function el(tag, props = {}, ...children) {
 
 export const capital = (text) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
+// What stands in a box, in this order; the focus stays where it was.
+export function sortNodes(box, nodes) {
+  const focused = /** @type {HTMLElement} */ (document.activeElement);
+  let current = box.firstElementChild;
+  for (const node of nodes) {
+    if (node === current) current = current.nextElementSibling;
+    else box.insertBefore(node, current);
+  }
+  if (box.contains(focused) && document.activeElement !== focused) focused.focus({ preventScroll: true });
+}
+
 const SVG = "http://www.w3.org/2000/svg";
 
 export function svg(tag, props = {}, ...children) {

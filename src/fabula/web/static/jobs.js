@@ -105,7 +105,7 @@ async function showItems(one, job) {
 
 // A collection of which no more is known than a job tells.
 function makePending({ id, title, medium, items, left_out: out }) {
-  const made = items.map(({ label, preview }) => ({ id: label, title: label, creator: "", path: "", length: null, length_text: "", essence: 0, preview, gain: null, facts: {}, colours: [], both_pages: false }));
+  const made = items.map(({ label, preview, span }) => ({ id: label, title: label, creator: "", path: "", length: null, length_text: "", essence: 0, preview, span, gain: null, facts: {}, colours: [], both_pages: false }));
   return { id: `job:${id}`, pending: id, title, medium, items: made, arc: null, by: null, axis: null, model: { name: "", knows: [] }, knows_model: true, columns: [], facts: [], length_text: "", notes: [], left_out: out, origin: {}, silent: null };
 }
 

@@ -3,7 +3,7 @@
 import * as api from "./api.js";
 import { renderColumns, shownColumns } from "./columns.js";
 import { isLinked } from "./constraints.js";
-import { $, capital, el, icon, setIcon } from "./dom.js";
+import { $, capital, el, icon, setIcon, sortNodes } from "./dom.js";
 import { areAllAlike, label, layAllRows, lengthOfSide, pins, sideName, sides } from "./layout.js";
 import { isPlaying } from "./player.js";
 import { emit, state, titleOf } from "./state.js";
@@ -113,7 +113,7 @@ export function render({ settle = true } = {}) {
   for (const [key, parts] of rows) if (!keys.has(key)) dropRow(key, parts);
   if (!settle) return;
   if (many) explainSoon(kept.slice(from, to));
-  if (!many) sortRows(kept);
+  if (!many) sortNodes(list, kept.map(({ item }) => rows.get(item).row)); // in the document as on the screen
   keepFocus();
   drawHeads();
 }
@@ -155,18 +155,6 @@ function visibleRows(count) {
   const top = Math.max(box.top, 0) - list.top, bottom = Math.min(box.bottom, innerHeight) - list.top;
   const from = Math.max(0, Math.floor(top / size.row) - SPARE);
   return [Math.min(from, Math.max(0, count - 1)), Math.min(count, Math.max(from + LEAST, Math.ceil(bottom / size.row) + SPARE))];
-}
-
-// The rows in the document follow those on the screen.
-function sortRows(kept) {
-  const list = $("rows"), focused = /** @type {HTMLElement} */ (document.activeElement);
-  let current = list.firstElementChild;
-  for (const { item } of kept) {
-    const { row } = rows.get(item);
-    if (row === current) current = current.nextElementSibling;
-    else list.insertBefore(row, current);
-  }
-  if (list.contains(focused) && document.activeElement !== focused) focused.focus({ preventScroll: true });
 }
 
 // Where rows are filled anew the focus stays with the item.

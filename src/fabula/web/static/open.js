@@ -1,6 +1,6 @@
 // Opening: files that are dropped or chosen, folders of this computer, the demo, sessions, and what was open before.
 
-import { notify } from "./announce.js";
+import { attempt, notify } from "./announce.js";
 import * as api from "./api.js";
 import { $, el, icon } from "./dom.js";
 import * as jobs from "./jobs.js";
@@ -49,13 +49,9 @@ export function toggleStart() {
   }
 }
 
-async function takeCollection(id) {
-  try {
-    await whenOpened(await api.collection(id));
-  } catch (error) {
-    notify(error.message, { error: true });
-  }
-}
+const takeCollection = (id) => attempt(async () => {
+  await whenOpened(await api.collection(id));
+});
 
 function acceptDrops() {
   const over = (on) => document.body.classList.toggle("dropping", on);
@@ -118,14 +114,10 @@ async function readSession(file) {
   }
 }
 
-async function openSession(session) {
-  try {
-    const { collection, state: saved } = await api.openSession(session);
-    await whenOpened(collection, saved);
-  } catch (error) {
-    notify(error.message, { error: true });
-  }
-}
+const openSession = (session) => attempt(async () => {
+  const { collection, state: saved } = await api.openSession(session);
+  await whenOpened(collection, saved);
+});
 
 // Begin a job and follow it; of a table with several collections the person chooses one.
 export async function runJob(begin, more = $("kind").value ? { medium: $("kind").value } : {}) {
@@ -204,7 +196,7 @@ const makeEntry = (name, action, kind) => el("li", {}, el("button", { class: `li
 
 async function browse(path) {
   const box = $("browser");
-  try {
+  await attempt(async () => {
     const { folders, lists, items, parent, path: here } = await api.folders(path);
     const up = here === null ? null : el("button", { class: "plain wide", onclick: () => browse(parent) }, "Up");
     const can = here !== null && (items || folders.length);
@@ -215,9 +207,7 @@ async function browse(path) {
     box.replaceChildren(el("div", { class: "head" }, el("h2", { dir: "auto" }, name), el("div", { class: "group" }, ...[up, open].filter(Boolean))), list);
     box.hidden = false;
     box.querySelector("button")?.focus();
-  } catch (error) {
-    notify(error.message, { error: true });
-  }
+  });
 }
 
 // What is open, and what was worked on before: told apart by where it comes from and when, opened again and closed.
@@ -258,15 +248,13 @@ async function forget({ id, name, open, saved }) {
     confirmed.add(id);
     return notify(`Close ${name} and forget what you made of it?`, { actions: [["Close it", () => forget({ id, name, open, saved })], ["Keep it", () => confirmed.delete(id)]] });
   }
-  try {
+  await attempt(async () => {
     if (open) await api.close(id);
     if (saved) await api.dropDesk(id);
     if (state.collection?.id === id) return leavePage();
     await renderRecent();
     $("recent").querySelector("button")?.focus();
-  } catch (error) {
-    notify(error.message, { error: true });
-  }
+  });
 }
 const confirmed = new Set();
 

@@ -1,6 +1,6 @@
 // From wishes to the order on the screen: at once where two sorts do it, from the server where a search is needed.
 
-import { notify, setBusy } from "./announce.js";
+import { attempt, notify, setBusy } from "./announce.js";
 import * as api from "./api.js";
 import { $ } from "./dom.js";
 import { currentTemplate, scalar } from "./layout.js";
@@ -194,12 +194,8 @@ function phraseError(error) {
 }
 
 // What the model proposes where the person has a template of her own.
-export async function propose() {
-  try {
-    const answer = await api.order({ collection: state.collection.id, alternatives: 4, explain: false });
-    Object.assign(state, { proposals: [answer, ...answer.alternatives].map(readProposal), picked: -1 });
-    emit("proposals");
-  } catch (error) {
-    notify(error.message, { error: true });
-  }
-}
+export const propose = () => attempt(async () => {
+  const answer = await api.order({ collection: state.collection.id, alternatives: 4, explain: false });
+  Object.assign(state, { proposals: [answer, ...answer.alternatives].map(readProposal), picked: -1 });
+  emit("proposals");
+});

@@ -11,7 +11,7 @@ import { advanceWave, showWave } from "./wave.js";
 const TEN = 10; // seconds of a transition on either side
 // half: "end" or "start" of a transition; only: stop after this one; waiting: for the silence between two items
 const now = { item: null, half: null, only: false, transitions: false, waiting: 0, timer: 0, frame: 0 };
-const { current, other, lengthOf } = crossfade;
+const { current, other, lengthOf, timeOf, jump } = crossfade;
 
 export function start() {
   crossfade.start($("screen"), { ended: playNext, failed: reportBroken, moved: checkTime, shown: showPlayer });
@@ -59,7 +59,7 @@ function clearTimers() {
 }
 
 function seek(seconds) {
-  if (Number.isFinite(seconds) && now.item !== null) current().currentTime = seconds;
+  if (Number.isFinite(seconds) && now.item !== null) jump(current(), seconds);
   checkTime();
 }
 
@@ -70,7 +70,7 @@ function playOn(item, { half = null, from = 0, fade = 0 } = {}) {
   if (!state.collection.items[item].preview) return notify(`${titleOf(item)} has no file here`, { error: true });
   const deck = current(), ready = deck.item === item && deck.readyState > 0 && deck.paused && half !== "end" && !from;
   Object.assign(now, { item, half });
-  if (ready) deck.currentTime = 0;
+  if (ready) jump(deck, 0);
   else crossfade.load(deck, item, { back: half === "end" ? TEN : 0, from });
   deck.play().catch((error) => error.name === "NotAllowedError" && notify("press play to listen"));
   crossfade.fade(fade);
@@ -136,7 +136,7 @@ export function toggle() {
     deck.pause();
     return showPlayer();
   }
-  if (deck.ended) return playOn(now.item, { half: now.transitions ? "end" : null });
+  if (crossfade.isOver(deck)) return playOn(now.item, { half: now.transitions ? "end" : null });
   deck.play().catch(() => {});
 }
 
@@ -169,12 +169,12 @@ export function refresh() {
 function checkTime() {
   const deck = current();
   if (now.item === null) return;
-  const length = lengthOf(deck), at = deck.currentTime, over = gap() < 0 && now.half !== "start" && nextItem() !== undefined ? -gap() : 0;
-  const until = now.half === "start" ? TEN : over ? length - over : Infinity;
+  const length = lengthOf(deck), at = timeOf(deck), over = gap() < 0 && now.half !== "start" && nextItem() !== undefined ? -gap() : 0;
+  const until = now.half === "start" ? TEN : over ? length - over : crossfade.goesOn(deck) ? length : Infinity;
   clearTimeout(now.timer);
   if (!deck.paused && Number.isFinite(until)) {
     if (at >= until && at > 0) {
-      if (now.half === "start") deck.pause();
+      if (now.half === "start" || !over) deck.pause();
       return playNext();
     }
     now.timer = setTimeout(checkTime, Math.min(500, 1000 * (until - at) + 5));

@@ -1,7 +1,7 @@
 // Saving what is on the screen: into its library, as a playlist, a sheet, a table, a report, copies, a session, or a
 // version with a name to be compared with.
 
-import { notify } from "./announce.js";
+import { attempt, notify } from "./announce.js";
 import * as api from "./api.js";
 import { $, el, icon } from "./dom.js";
 import { currentTemplate } from "./layout.js";
@@ -34,6 +34,7 @@ export function start() {
   });
   $("versions").addEventListener("toggle", () => $("versions").open && findVersions());
   $("ab").addEventListener("click", flipVersions);
+  $("save").addEventListener("toggle", tellLosses);
   onChange(offerFormats);
 }
 
@@ -61,18 +62,36 @@ async function withResult(act) {
 async function save(act) {
   $("save").open = false;
   $("save").querySelector("summary").focus();
-  try {
+  await attempt(async () => {
     notify(await act(state.collection.id));
-  } catch (error) {
-    notify(error.message, { error: true });
-  }
+  });
 }
 
 const saveFile = (format) => save(async (id) => {
+  const line = (await lost)[format]; // which may have to find the order again
   if (format === "session") await api.download(`collections/${id}/session`, { state: packWorkspace() });
   else await withResult((result) => api.download(`collections/${id}/export`, { result, format }));
-  return "Saved";
+  return line ? `Saved: ${line}` : "Saved";
 });
+
+// What each format would leave behind is said under its button, before anything is saved.
+let lost = Promise.resolve({});
+async function tellLosses() {
+  const sheet = $("save").querySelector(".sheet"), buttons = [...sheet.querySelectorAll("[data-format]:not([hidden])")];
+  sheet.querySelectorAll(".loss").forEach((line) => line.remove());
+  if (!$("save").open || !state.collection) return;
+  const formats = buttons.map((button) => button.dataset.format).filter((format) => !["session", "zip"].includes(format));
+  const asked = withResult((result) => api.losses(state.collection.id, result, formats.join())).catch(() => ({}));
+  lost = asked;
+  const told = await asked;
+  if (lost !== asked || !$("save").open) return;
+  for (const button of buttons) {
+    const { format } = button.dataset, id = `loss-${format.replace(".", "-")}`;
+    if (!told[format]) continue;
+    button.setAttribute("aria-describedby", id);
+    button.after(el("p", { class: "loss", id }, told[format]));
+  }
+}
 
 // Into the library that the collection came from: in its place, or as a new playlist.
 const writeBack = (name) => save(async (id) => `Written: ${(await withResult((result) => api.writeBack(id, { result, name }))).written}`);
@@ -86,15 +105,18 @@ const HOUSE = ["sound", "picture", "text"]; // of other media what they write th
 function offerFormats() {
   const sheet = $("save").querySelector(".sheet"), medium = state.collection?.medium, kind = medium?.preview.kind;
   const own = !medium || HOUSE.includes(kind) ? [] : medium.outputs.map((form) => [form, `One ${medium.words.collection}`, form.toUpperCase()]);
-  const kinds = WHOLE[kind] ?? own;
+  const form = state.collection?.form, whole = WHOLE[kind] ?? own; // form: of the file that was cut into the items
+  const kinds = form && !whole.some(([one]) => one === form) ? [[form, whole[0]?.[1] ?? "One file", form.toUpperCase()], ...whole] : whole;
   $("rows").classList.toggle("unheard", kind in WHOLE);
   $("library-save").hidden = !state.collection?.library;
   $("library-name").textContent = state.collection?.library ?? "";
-  if (sheet.dataset.medium === medium?.name) return;
-  sheet.dataset.medium = medium?.name ?? "";
+  const cut = !state.collection?.items.some((item) => item.path), key = `${medium?.name ?? ""} ${form ?? ""} ${cut}`;
+  if (sheet.dataset.medium === key) return;
+  sheet.dataset.medium = key;
   sheet.querySelectorAll(".joined").forEach((button) => button.remove());
   sheet.prepend(...kinds.map(([form, name, short]) => el("button", { class: "joined", "data-format": form }, `${name} `, el("small", {}, short))));
-  for (const form of ["cue", "txt", "xspf"]) sheet.querySelector(`[data-format="${form}"]`).hidden = kind === "picture";
+  const none = kind === "picture" ? ["cue", "txt", "xspf"] : kind === "text" ? ["cue", "txt", ...(cut ? ["m3u8", "xspf", "zip"] : [])] : []; // parts of a file are no files
+  for (const button of sheet.querySelectorAll("[data-format]:not(.joined)")) button.hidden = none.includes(button.dataset.format);
 }
 
 // Versions by name, and A against B: the order now beside one that was kept.
@@ -107,14 +129,10 @@ export function resetVersions() {
   showAB();
 }
 
-async function findVersions() {
-  try {
-    named = await api.versions(state.collection.id);
-    renderVersions();
-  } catch (error) {
-    notify(error.message, { error: true });
-  }
-}
+const findVersions = () => attempt(async () => {
+  named = await api.versions(state.collection.id);
+  renderVersions();
+});
 
 function renderVersions() {
   const row = ({ name, saved }) => el("li", {},
@@ -145,22 +163,18 @@ async function wishesOf(name) {
 // A version is taken as a step: what was there can be had back.
 async function takeVersion(name) {
   $("versions").open = false;
-  try {
+  await attempt(async () => {
     commit(await wishesOf(name));
     notify(`${name} is on the screen`);
-  } catch (error) {
-    notify(error.message, { error: true });
-  }
+  });
 }
 
 async function compareVersion(name) {
   $("versions").open = false;
-  try {
+  await attempt(async () => {
     Object.assign(ab, { other: await wishesOf(name), name, now: "A" });
     flipVersions();
-  } catch (error) {
-    notify(error.message, { error: true });
-  }
+  });
 }
 
 // From one to the other, as often as wanted.
@@ -179,11 +193,7 @@ function showAB() {
   $("ab").setAttribute("aria-label", `${ab.now} is on the screen; show ${ab.now === "A" ? "B" : "A"}`);
 }
 
-async function removeVersion(name) {
-  try {
-    await api.dropVersion(state.collection.id, name);
-    await findVersions();
-  } catch (error) {
-    notify(error.message, { error: true });
-  }
-}
+const removeVersion = (name) => attempt(async () => {
+  await api.dropVersion(state.collection.id, name);
+  await findVersions();
+});

@@ -5,9 +5,9 @@ import { checkWishes, isAlike, NO_WISHES } from "./wishes.js";
 /** @typedef {import("./wishes.js").Template} Template */
 /** @typedef {import("./wishes.js").Wishes} Wishes */
 /** @typedef {{ name: string, unit: string, values: number[] }} Arc what rises and falls */
-/** @typedef {{ id: string, title: string, creator: string, path: string, length: number | null, length_text: string, essence: number, preview: boolean, gain: number | null, facts: Record<string, string>, colours: string[], both_pages: boolean }} Item */
+/** @typedef {{ id: string, title: string, creator: string, path: string, length: number | null, length_text: string, essence: number, preview: boolean, span: [number, number | null] | null, gain: number | null, facts: Record<string, string>, colours: string[], both_pages: boolean }} Item */
 /** @typedef {{ name: string, words: Record<string, string>, unit: { name: string, example: string }, axis: string | null, faces: boolean, preview: { kind: string, type: string }, outputs: string[] }} Medium */
-/** @typedef {{ id: string, pending?: string, title: string, medium: Medium, items: Item[], arc: Arc | null, by: string | null, axis: { name: string, unit: string } | null, model: { name: string, knows: string[] } | null, knows_model: boolean, columns: { name: string, label: string }[], facts: { name: string, unit: string }[], length_text: string, notes: string[], left_out: { name: string, why: string }[], origin: any, library?: string | null, silent: string | null }} Collection pending: the job that measures it, until it has */
+/** @typedef {{ id: string, pending?: string, title: string, medium: Medium, items: Item[], arc: Arc | null, by: string | null, axis: { name: string, unit: string } | null, model: { name: string, knows: string[] } | null, knows_model: boolean, columns: { name: string, label: string }[], facts: { name: string, unit: string }[], length_text: string, notes: string[], left_out: { name: string, why: string }[], origin: any, library?: string | null, form?: string | null, silent: string | null }} Collection pending: the job that measures it, until it has */
 /** @typedef {{ template: string, knots: number[], values: number[], interpolation: string, ordering: number[], sides: number[], left_out: number[], gap: number | null, score: number, sure: number | null, arc: Arc | null, items: any[], likes: number[][] | null, alternatives: any[], changes: any[], steps: any[], notes: string[], result: string, length_texts: { sides: string[], all: string, left_out: string }, explained?: number, asked?: Set<number> }} Answer explained: so many rows have their reason; asked: of which others it was asked for */
 /** What a listener hears of. "screen": another screen; "pending", "measured": items of a job; "essence": other numbers;
  * "wishes": a step; "preview": while something is dragged; "order": another order on the screen; "found": the server's answer;
@@ -18,14 +18,9 @@ import { checkWishes, isAlike, NO_WISHES } from "./wishes.js";
 const MOST = 100;
 
 /** @typedef {{ screen: string, collection: Collection | null, wishes: Wishes, good: Wishes | null, past: Wishes[], future: Wishes[], proposals: any[], picked: number, template: Template | null, trial: Template | null, ordering: number[], sides: number[], out: number[], roomy: string, answer: Answer | null, settled: boolean, why: Map<number, string>, chosen: number | null, several: Set<number>, before: boolean, dragged: number | null, covers: ((item: number) => string) | null, marks: Map<number, { kind: string, text: string }>, refused: any }} State */
-/** @type {State} */
-export const state = {
-  screen: "start", // or "job", or "desk": one thing at a time
-  collection: null,
-  wishes: NO_WISHES,
+// What is on the screen when a collection is opened.
+const makeFresh = () => ({
   good: null, // the wishes that the server answered last
-  past: [],
-  future: [],
   proposals: [], // {template, ordering, score}
   picked: -1, // which of them is on the screen
   template: null, // of the answer on the screen
@@ -44,7 +39,10 @@ export const state = {
   covers: null, // item -> address of its picture, where they have some
   marks: new Map(), // item -> {kind, text}: what a review says of it
   refused: null, // {field, wishes, message}: what could not hold, as the server named it
-};
+});
+
+/** @type {State} screen: "start", "job" or "desk": one thing at a time */
+export const state = { screen: "start", collection: null, wishes: NO_WISHES, past: [], future: [], ...makeFresh() };
 
 /** @type {Set<(what: Event) => void>} */
 const listeners = new Set();
@@ -103,28 +101,7 @@ export function restoreWorkspace({ wishes, past, future = [] }) {
 
 /** @param {Collection} collection */
 export function openCollection(collection, saved = {}) {
-  Object.assign(state, {
-    collection,
-    good: null,
-    proposals: [],
-    picked: -1,
-    template: null,
-    trial: null,
-    ordering: collection.items.map((_, i) => i),
-    sides: [],
-    out: [],
-    roomy: "",
-    answer: null,
-    settled: false,
-    why: new Map(),
-    chosen: null,
-    several: new Set(),
-    before: false,
-    dragged: null,
-    covers: null,
-    marks: new Map(),
-    refused: null,
-  });
+  Object.assign(state, makeFresh(), { collection, ordering: collection.items.map((_, i) => i) });
   restoreWorkspace(saved);
 }
 

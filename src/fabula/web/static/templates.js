@@ -1,6 +1,6 @@
 // The templates to choose from: what the model proposes, those with a name, and the arcs of other collections.
 
-import { notify } from "./announce.js";
+import { attempt } from "./announce.js";
 import * as api from "./api.js";
 import { $, el, svg } from "./dom.js";
 import { currentTemplate, isFollowing } from "./layout.js";
@@ -105,14 +105,10 @@ function listLearned(found, named) {
   return [toggle, ...(opened ? found.map(named) : [])];
 }
 
-async function followCollection(id) {
-  try {
-    const { knots, values, interpolation, template: name } = await api.order({ collection: state.collection.id, like: id, alternatives: 1, explain: false });
-    commit({ template: { knots, values, name, interpolation } });
-  } catch (error) {
-    notify(error.message, { error: true });
-  }
-}
+const followCollection = (id) => attempt(async () => {
+  const { knots, values, interpolation, template: name } = await api.order({ collection: state.collection.id, like: id, alternatives: 1, explain: false });
+  commit({ template: { knots, values, name, interpolation } });
+});
 
 // What rises and falls: what a model makes of the items, or a column.
 export function renderColumns() {

@@ -2,7 +2,7 @@
 
 import { announce } from "./announce.js";
 import * as api from "./api.js";
-import { $, el, icon } from "./dom.js";
+import { $, el, icon, sortNodes } from "./dom.js";
 import { makeColours } from "./inspector.js";
 import { makeGhost, takeInput } from "./item-input.js";
 import { label, pins } from "./layout.js";
@@ -89,25 +89,12 @@ function placeTiles(settle) {
     fillTile(tiles.get(row.item) ?? makeTile(row.item), row, slot, { held: pinned.has(row.item), stop: stop === row.item, settle });
   });
   for (const [item, { tile }] of tiles) if (!kept.has(item)) tiles.delete(item), tile.remove();
-  if (settle) sortTiles(kept);
+  if (settle) sortNodes(root(), rows.filter(({ item }) => kept.has(item)).map(({ item }) => tiles.get(item).tile)); // in the document as on the screen
 }
 
 function visibleRange() {
   const box = $("scroller").getBoundingClientRect(), top = root().getBoundingClientRect().top;
   return [Math.max(box.top, 0) - top - SPARE, Math.min(box.bottom, innerHeight) - top + SPARE];
-}
-
-// The tiles in the document follow those on the screen.
-function sortTiles(kept) {
-  const list = root(), focused = /** @type {HTMLElement} */ (document.activeElement);
-  let current = list.firstElementChild;
-  for (const { item } of rows) {
-    if (!kept.has(item)) continue;
-    const { tile } = tiles.get(item);
-    if (tile === current) current = current.nextElementSibling;
-    else list.insertBefore(tile, current);
-  }
-  if (list.contains(focused) && document.activeElement !== focused) focused.focus({ preventScroll: true });
 }
 
 function makeTile(item) {
