@@ -199,7 +199,7 @@ def visit(browser, server, demo):
                 f"sessionStorage.getItem('fabula-page') ?? sessionStorage.setItem('fabula-page', {kept})"
             )
         page = context.new_page()
-        page.set_default_timeout(8000)
+        page.set_default_timeout(20_000)
         page.on("pageerror", lambda error: troubles.append(str(error)))
         refused = ("status of 400", "status of 404", "status of 409") if refusals else ()
 

@@ -69,7 +69,7 @@ def test_a_server_started_anew_has_everything(browser, tmp_path, root):
     settings = Settings(roots=(root.resolve(),), token="the same one, for the test")
     context = browser.new_context()
     page = context.new_page()
-    page.set_default_timeout(8000)
+    page.set_default_timeout(20_000)
     with serving(settings) as first:
         page.goto(first.entrance)
         page.wait_for_selector("html[data-ready]")
