@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -198,6 +199,17 @@ def read_items(files: Iterable[str], medium: Medium, skipped: list[tuple[str, st
         except FileError as error:
             skipped.append((file, str(error).removeprefix(f"{shown(file)}: ")))
     return [found[file] for file in known if file in found]
+
+
+_MOST_STRETCHES = 1000  # each is listened to, and all are compared
+
+
+def check_stretches(path: str | os.PathLike[str], items: Iterable[Item]) -> None:
+    """Refuse a list that cuts one file into more stretches than anybody listens to, by a FileError."""
+    found = Counter(file for file, begins, _ in (split_stretch(item.path) for item in items) if begins is not None)
+    for file, count in found.most_common(1):
+        if count > _MOST_STRETCHES:
+            raise FileError(f"{path}: has {count:,} stretches of {shown(file)}, and may have {_MOST_STRETCHES:,}")
 
 
 def read_tags(collection: Collection, medium: Medium, opening: Opening) -> Collection:

@@ -87,23 +87,23 @@ class Workspaces:
 
     def put(self, opened: OpenCollection, state: dict[str, Any], revision: int) -> PageWorkspace:
         """Keep a state that was made from a revision; where another is there, that is answered."""
-        _check_size(state)
+        kept = _stamp(state)
         with self._change(opened.id) as now:
             if revision != now.revision:
                 told = "another page has changed this collection since; here is what it made of it"
                 there = None if now.kept is None else now.kept.state
                 raise StatusError(409, told, revision=now.revision, state=there)
-            return self._write(now, opened, kept=_stamp(state), revision=revision + 1)
+            return self._write(now, opened, kept=kept, revision=revision + 1)
 
     def put_version(self, opened: OpenCollection, name: str, state: dict[str, Any], *, replace: bool) -> PageWorkspace:
         """Keep a state under a name."""
-        _check_size(state)
+        kept = _stamp(state)
         with self._change(opened.id) as now:
             if name in now.versions and not replace:
                 raise StatusError(409, f"there is a version {name[:80]!r} already; give another name, or replace it")
             if name not in now.versions and len(now.versions) >= MOST_VERSIONS:
                 raise StatusError(413, f"a collection may have {MOST_VERSIONS} versions; remove one")
-            return self._write(now, opened, versions={**now.versions, name: _stamp(state)})
+            return self._write(now, opened, versions={**now.versions, name: kept})
 
     def drop_version(self, collection: str, name: str) -> None:
         """Forget a version."""
@@ -155,6 +155,8 @@ class Workspaces:
 
 
 def _stamp(state: dict[str, Any]) -> SavedState:
+    if len(json.dumps(state)) > MOST_BYTES:
+        raise StatusError(413, f"the state of a page may have {MOST_BYTES:,} bytes at most")
     return SavedState(state, datetime.now(UTC).isoformat(timespec="seconds"))
 
 
@@ -163,8 +165,3 @@ def _read_time(file: Path) -> float:
         return file.stat().st_mtime
     except OSError:
         return 0.0
-
-
-def _check_size(state: dict[str, Any]) -> None:
-    if len(json.dumps(state)) > MOST_BYTES:
-        raise StatusError(413, f"the state of a page may have {MOST_BYTES:,} bytes at most")

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from fabula.sources.libraries.servers import Server, ServerError, make_entry, open_server
-from fabula.sources.playlists.entries import Entry
+from fabula.sources.libraries.servers import Server, ServerError, open_server
+from fabula.sources.playlists.entries import Entry, make_entry
 from fabula.sources.registry import Reader
 from fabula.sources.tables.roles import feature_name
 

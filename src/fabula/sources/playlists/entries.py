@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote
 
 from fabula.core.files import Script, legible
 from fabula.errors import FileError
-from fabula.sources.playlists.text_lines import one_line
+from fabula.sources.playlists.text_lines import above_zero, one_line
 
 MOST_ENTRIES = 100_000
 MOST_BYTES = 64 << 20
@@ -75,6 +75,19 @@ class Playlist:
     def is_unchanged(self) -> bool:
         """Whether the entries are those that were read, in the same order."""
         return len(self.entries) == len(self.read) and all(map(operator.is_, self.entries, self.read))
+
+
+def make_entry(
+    location: Any,
+    title: Any,
+    artist: Any,
+    seconds: Any,
+    details: Mapping[str, Any],
+    raw: tuple[str, str, str] | None = None,
+) -> Entry:
+    """A song as an entry, by what a program or a server says of it, without what it does not say."""
+    said = {name: value for name, value in details.items() if value and value not in (math.inf, -math.inf)}
+    return Entry(str(location or ""), str(title or ""), str(artist or ""), above_zero(seconds), said, raw)
 
 
 Comments = Mapping[int, str]
@@ -248,31 +261,3 @@ def _exists(location: str, folder: Path) -> bool:
         return Path(resolve(location, folder)).exists()
     except (OSError, ValueError):
         return False
-
-
-# What XSPF and JSPF share: names of details, and numbers in meta elements.
-
-DETAILS = ("album", "trackNum", "annotation", "identifier", "info", "image")
-
-
-def meta_numbers(pairs: Iterable[tuple[str, Any]]) -> dict[str, float]:
-    """The finite numbers among meta values, by the last part of what they are said to be.
-
-    >>> meta_numbers([("https://example.org/ns/energy", "0.5"), ("mood", "calm")])
-    {'energy': 0.5}
-    """
-    numbers = {}
-    for rel, value in pairs:
-        name = unquote(re.split(r"[/#:]", rel.rstrip("/#:"))[-1])
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            continue
-        if name and math.isfinite(number):
-            numbers[name] = number
-    return numbers
-
-
-def meta_name(name: str) -> str:
-    """What a feature is called in a meta element."""
-    return f"urn:fabula:{quote(name, safe='')}"

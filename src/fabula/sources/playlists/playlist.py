@@ -16,7 +16,7 @@ from fabula.core.files import Script, check_sparse, open_file, read_text, split_
 from fabula.errors import FabulaError, FileError, InputError
 from fabula.media.medium import Medium
 from fabula.media.registry import choose_medium, find_medium, medium_of_file
-from fabula.sources.playlists import crates, cue, decks, jspf, m3u, pls, tracklists, xml_lists, xspf
+from fabula.sources.playlists import cue, decks, m3u, tracklists, xml_lists, xspf
 from fabula.sources.playlists.entries import (
     Entry,
     Playlist,
@@ -26,11 +26,11 @@ from fabula.sources.playlists.entries import (
     move_location,
     resolve,
 )
-from fabula.sources.registry import Choice, Opening, Reader, Source, choose_collection, read_tags
+from fabula.sources.registry import Choice, Opening, Reader, Source, check_stretches, choose_collection, read_tags
 
 FORMATS: tuple[PlaylistFormat, ...] = (
-    m3u.FORMAT, pls.FORMAT, xspf.FORMAT, jspf.FORMAT, xml_lists.WPL, xml_lists.ASX, decks.REKORDBOX, xml_lists.ITUNES,
-    decks.TRAKTOR, crates.FORMAT, cue.FORMAT,
+    m3u.M3U, m3u.PLS, xspf.XSPF, xspf.JSPF, xml_lists.WPL, xml_lists.ASX, decks.REKORDBOX, xml_lists.ITUNES,
+    decks.TRAKTOR, decks.SERATO, cue.FORMAT,
 )  # fmt: skip
 
 PLAYLIST_ENDINGS = tuple(dict.fromkeys(ending for form in FORMATS for ending in form.endings))
@@ -225,6 +225,7 @@ def is_list(path: str) -> bool:
 
 def _source(path: Path, playlist: Playlist, opening: Opening) -> Source:
     collection = collection_of(playlist, path, opening.folder)
+    check_stretches(path, collection.items)
     playlist = replace(playlist, folder=opening.folder or playlist.folder)
     known, notes = choose_medium((item.path for item in collection.items if item.path), opening.medium)
     medium = known or find_medium("music")

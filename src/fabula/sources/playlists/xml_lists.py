@@ -223,14 +223,11 @@ def read_itunes(path: str | os.PathLike[str], choose: Choose = lambda lists: 0) 
     found = []
     for a, b, key in cuts:
         said = library["tracks"].get(key, {})
-        details: dict[str, Any] = {
-            name.lower(): str(said[name]) for name in ("Album", "Genre", "Comments") if said.get(name)
-        }
-        details |= {"tempo": beats} if (beats := text_lines.above_zero(said.get("BPM"))) else {}
+        details = {name.lower(): str(said.get(name) or "") for name in ("Album", "Genre", "Comments")}
+        tempo, seconds = text_lines.above_zero(said.get("BPM")), text_lines.above_zero(said.get("Total Time"), per=1000)
         location = entries.from_uri(str(said.get("Location", "")))
-        name = str(said.get("Name", "")) or (Path(location).stem if location else f"track {key}")
-        seconds = text_lines.above_zero(said.get("Total Time"), per=1000)
-        found.append(Entry(location, name, str(said.get("Artist", "")), seconds, details, (text[a:b], "", "")))
+        name, told = said.get("Name") or Path(location).stem or f"track {key}", {**details, "tempo": tempo}
+        found.append(entries.make_entry(location, name, said.get("Artist"), seconds, told, (text[a:b], "", "")))
     about = {"head": text[: cuts[0][0]], "tail": text[cuts[-1][1] :], "text": text, "script": script}
     return entries.make_playlist(path, "itunes", found, title=title, **about)
 

@@ -15,7 +15,7 @@ from fabula.core.files import open_file
 from fabula.errors import FabulaError, FileError, brief
 from fabula.media.medium import Medium
 from fabula.media.registry import ITEMS, choose_medium, find_medium, measure_if_held
-from fabula.sources.registry import Choice, Opening, Reader, Source, choose_collection, read_tags
+from fabula.sources.registry import Choice, Opening, Reader, Source, check_stretches, choose_collection, read_tags
 from fabula.sources.tables import source_table
 from fabula.sources.tables.roles import (
     columns_named,
@@ -394,6 +394,7 @@ def _list_files(
     known = frozenset() if medium is None or not medium.specs else medium.endings
     if medium is None or any(Path(item.path).suffix.lower() not in known for item in collection.items):
         return None
+    check_stretches(collection.id, collection.items)
     items, count = [], 0
     for item in collection.items:
         beside = os.path.normpath(folder / item.path)

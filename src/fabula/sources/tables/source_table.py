@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,6 @@ _WORDS = "na n/a n.a. #n/a nan null none nil - -- – — ? \\n"
 _ABSENT = frozenset(_WORDS.split())
 _FEW = 0.34  # share of the cells of a duration or a usual feature that may be wrong, and are named
 _MOST_TOLD = 5
-_ROWS = 4096  # that are laid side by side at a time: columns of so many fit into the processor's cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,30 +290,12 @@ def features_of(columns: Sequence[Numbers], order: Ints | None, count: int) -> F
     """
     begins = np.cumsum([0, *(column.width or 1 for column in columns)]).tolist()
     block = np.empty((count if order is None else len(order), begins[-1]))
-    narrow = []
-    for at, column in zip(begins, columns, strict=False):
-        if order is not None:  # column by column: each is joined for its turn alone
-            block[:, at : at + (column.width or 1)] = column.whole()[order].reshape(len(order), -1)
-        elif column.width is None:
-            narrow.append((at, column))
-        else:
-            start = 0
-            for piece in column.pieces:
-                block[start : start + len(piece), at : at + column.width] = piece
-                start += len(piece)
-    _lay_side_by_side(block, narrow)
+    for at, end, column in zip(begins, begins[1:], columns, strict=False):
+        start = 0  # one column after the other: each is joined for its turn alone, where it is to be joined
+        for piece in column.pieces if order is None else [column.whole()[order]]:
+            block[start : start + len(piece), at:end] = piece.reshape(len(piece), -1)
+            start += len(piece)
     return block
-
-
-def _lay_side_by_side(block: Floats, columns: Sequence[tuple[int, Numbers]]) -> None:
-    """Copy columns of numbers into a block, some rows of all of them at a time, so that it is written through once."""
-    begun = [np.cumsum([0, *map(len, column.pieces[:-1])]) for _, column in columns]
-    edges = np.unique(np.concatenate([np.arange(0, len(block), _ROWS), [len(block)], *begun]))
-    found = [np.searchsorted(starts, edges[:-1], side="right") - 1 for starts in begun]
-    for k, (first, last) in enumerate(pairwise(edges.tolist())):
-        for (at, column), starts, of in zip(columns, begun, found, strict=True):
-            start = starts[of[k]]
-            block[first:last, at] = column.pieces[of[k]][first - start : last - start]
 
 
 # What one cell of a table means: a number, a duration, text, or nothing.
