@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from fabula.core.collection import Collection, Item
-from fabula.core.files import decode, is_guarded, split_stretch
+from fabula.core.files import decode, is_file, is_guarded, split_stretch
 from fabula.errors import FileError, InputError, brief, check_kind, shown
 from fabula.media.children import call_all
 from fabula.media.medium import Medium, Stop, load, load_points
@@ -270,14 +270,10 @@ class Opening:
 
     def may_read(self, path: str) -> bool:
         """Whether there is such a file, or one it is a stretch of, and it may be read: below the folders named."""
-        try:
-            file = Path(path if Path(path).is_file() else split_stretch(path)[0])
-            if self.within is None:
-                return file.is_file()
-            real = file.resolve()
-            return any(real.is_relative_to(root) for root in self.within) and real.is_file()
-        except (OSError, ValueError):  # no file can have such a name
-            return False
+        file = path if is_file(path) else split_stretch(path)[0]
+        if self.within is None or not is_file(file):
+            return is_file(file)
+        return any(Path(file).resolve().is_relative_to(root) for root in self.within)
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,8 @@ def resolve_below(path: str | os.PathLike[str], roots: Sequence[Path]) -> Path |
 
 def resolve_item(path: str | os.PathLike[str], roots: Sequence[Path]) -> Path | None:
     """The same, where the path may be of a stretch of a file (``side a.wav#t=12.5,200``)."""
-    return resolve_below(path, roots) or resolve_below(split_stretch(os.fspath(path))[0], roots)
+    file, begins, _ = split_stretch(os.fspath(path))
+    return resolve_below(path, roots) or (None if begins is None else resolve_below(file, roots))
 
 
 def check_below(path: str, roots: Sequence[Path]) -> Path:

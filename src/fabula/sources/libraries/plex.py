@@ -93,7 +93,7 @@ class _Plex(Server):
             raise ServerError(f"{error}; it is as it was") from None
 
     def _edit(self, which: str, field: str, text: str) -> None:
-        self.ask("PUT", f"/playlists/{which}", **{f"{field}.value": text, f"{field}.locked": "1"})
+        self.ask("PUT", f"/playlists/{which}", None, **{f"{field}.value": text, f"{field}.locked": "1"})
 
 
 def _part(song: Mapping[str, Any]) -> Mapping[str, Any]:

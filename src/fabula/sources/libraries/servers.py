@@ -126,8 +126,8 @@ class Server(ABC):
         answer = self.send(method, path + (f"?{urlencode(query)}" if query else ""), data)
         if answer.status >= 400:
             answer.close()
-            refused = f"refuses {method} {path} ({answer.status} {answer.reason})"
-            why = self.denied.get(answer.status, refused).format(user=self.address.user)
+            denied = self.denied.get(answer.status, "").format(user=self.address.user)
+            why = denied or f"refuses {method} {path} ({answer.status} {answer.reason})"
             raise ServerError(f"{self.address.place}: {why}", answer.status)
         return self.read(answer, path)
 

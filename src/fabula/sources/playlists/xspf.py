@@ -315,7 +315,7 @@ def _with_comment(track: dict[str, Any], comment: str | None) -> dict[str, Any]:
 
 
 def _track_of(entry: Entry) -> dict[str, Any]:
-    track = {"location": [entries.to_uri(entry.location)]} if entry.location else {}
+    track: dict[str, Any] = {"location": [entries.to_uri(entry.location)]} if entry.location else {}
     track |= _elements_of(entry)
     if entry.numbers:
         track["meta"] = [{meta_name(name): repr(value)} for name, value in entry.numbers.items()]

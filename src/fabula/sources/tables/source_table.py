@@ -293,7 +293,7 @@ def features_of(columns: Sequence[Numbers], order: Ints | None, count: int) -> F
     for at, end, column in zip(begins, begins[1:], columns, strict=False):
         start = 0  # one column after the other: each is joined for its turn alone, where it is to be joined
         for piece in column.pieces if order is None else [column.whole()[order]]:
-            block[start : start + len(piece), at:end] = piece.reshape(len(piece), -1)
+            block[start : start + len(piece), at:end] = piece.reshape(len(piece), end - at)
             start += len(piece)
     return block
 

@@ -448,15 +448,11 @@ def read_frame(data: Any) -> SourceTable:
     pa = import_extra("pyarrow", extra="tables", purpose="reading frames")
     content: Any = None
     try:
-        if isinstance(data, pa.Table):
-            content = data
-        elif isinstance(data, pa.RecordBatchReader):
-            content = data.read_all()
-        elif hasattr(data, "with_format") and not isinstance(data, dict):
+        if hasattr(data, "with_format") and not isinstance(data, dict):
             shaped = data.with_format("arrow")
             sized = hasattr(data, "__len__")
             content = shaped[:] if sized else pa.concat_tables(shaped.iter(batch_size=_AT_A_TIME))
-        elif hasattr(data, "__arrow_c_stream__") or isinstance(data, pa.RecordBatch):
+        elif hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
             content = pa.table(data)
     except pa.ArrowException as error:
         raise FileError(f"{NAME}: cannot be read ({first_line(error)})") from error
