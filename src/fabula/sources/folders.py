@@ -179,10 +179,10 @@ def _folders(name: str, opening: Opening, skipped: list[tuple[str, str]]) -> Ite
             if not any(Path(os.path.realpath(path)).is_relative_to(root) for root in opening.within or ()):
                 skipped.append((path, "is a link that leads elsewhere"))
                 inside.remove(path)
-        inner = [path for path in inside if _is_folder(path)]
-        yield folder, [path for path in inside if path not in set(inner)]
+        folders = {path: _is_folder(path) for path in inside}
+        yield folder, [path for path in inside if not folders[path]]
         if opening.recursive:
-            waiting.extend(reversed(inner))
+            waiting.extend(path for path in reversed(inside) if folders[path])
 
 
 def _is_folder(path: str) -> bool:

@@ -20,7 +20,7 @@ from fabula.core.files import hold, write_whole
 from fabula.errors import FabulaError
 from fabula.session.open import dump_session
 from fabula.web.http_errors import StatusError
-from fabula.web.server_store import OpenCollection
+from fabula.web.server_store import OpenCollection, Origin
 
 ENVIRONMENT = "FABULA_DATA_DIR"
 MOST_WORKSPACES, MOST_VERSIONS, MOST_BYTES = 200, 50, 1 << 20
@@ -56,7 +56,7 @@ class PageWorkspace:
     kept: SavedState | None = None
     versions: Mapping[str, SavedState] = field(default_factory=dict)
     title: str = ""
-    origin: Mapping[str, Any] = field(default_factory=dict)  # as :class:`fabula.web.server_store.Origin` has it
+    origin: Origin = field(default_factory=lambda: Origin("session"))
     session: Mapping[str, Any] = field(default_factory=dict)  # saved, so that it opens without its files
 
 
@@ -75,8 +75,8 @@ class Workspaces:
                 return PageWorkspace(name)
             kept = None if raw["kept"] is None else SavedState(**raw["kept"])
             versions = {str(key): SavedState(**value) for key, value in raw["versions"].items()}
-            found = {key: raw[key] for key in ("title", "origin", "session")}
-            return PageWorkspace(name, int(raw["revision"]), kept, versions, **found)
+            origin = Origin(**raw["origin"])
+            return PageWorkspace(name, int(raw["revision"]), kept, versions, raw["title"], origin, raw["session"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return PageWorkspace(name)
 
@@ -120,7 +120,7 @@ class Workspaces:
     def _write(self, now: PageWorkspace, opened: OpenCollection | None, **changes: Any) -> PageWorkspace:
         if opened is not None:
             session = dump_session(opened.session, {})
-            changes |= {"title": opened.session.title, "origin": asdict(opened.origin), "session": session}
+            changes |= {"title": opened.session.title, "origin": opened.origin, "session": session}
         changed = PageWorkspace(**{**vars(now), **changes})
         data = json.dumps({"kind": _KIND, "version": _VERSION, **asdict(changed)}, allow_nan=False)
         try:

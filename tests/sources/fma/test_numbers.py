@@ -18,9 +18,9 @@ def test_every_number_is_the_one_that_python_reads(rng, tmp_path):
     values[rng.random(values.shape) < 0.1] = 0
     values[0] = -0.0, -9.9999999999e-12
     rows = [[str(i), *(f"{v:.10e}" for v in row)] for i, row in enumerate(values, 2)]
-    found = read(tmp_path, *map(",".join, rows))
-    assert np.array_equal(found.ids, np.arange(2, 602))
-    assert np.array_equal(found.values, [[float(cell) for cell in cells[:0:-1]] for cells in rows])
+    ids, found = read(tmp_path, *map(",".join, rows))
+    assert np.array_equal(ids, np.arange(2, 602))
+    assert np.array_equal(found, [[float(cell) for cell in cells[:0:-1]] for cells in rows])
 
 
 @pytest.mark.parametrize(
@@ -39,8 +39,8 @@ def test_every_number_is_the_one_that_python_reads(rng, tmp_path):
     ],
 )
 def test_numbers_of_any_form_are_read_and_empty_cells_are_missing(row, tmp_path):
-    found = read(tmp_path, row)
-    assert np.array_equal(found.values, [[float(cell or "nan") for cell in row.split(",")[:0:-1]]], equal_nan=True)
+    _, found = read(tmp_path, row)
+    assert np.array_equal(found, [[float(cell or "nan") for cell in row.split(",")[:0:-1]]], equal_nan=True)
 
 
 @pytest.mark.parametrize(

@@ -78,17 +78,8 @@ class Track:
     split: str
 
 
-@dataclass(frozen=True, eq=False)
-class FeatureTable:
-    """Features by track: ids (m,) and values (m, f) or (m, f, 7)."""
-
-    ids: NDArray[np.int64]
-    values: NDArray[np.floating[Any]]
-
-    def rows(self) -> dict[int, int]:
-        """Track -> row, for the tracks whose features are all there."""
-        whole = np.isfinite(self.values).reshape(len(self.ids), -1).all(axis=1)
-        return {int(self.ids[row]): int(row) for row in np.flatnonzero(whole)}
+# Of tracks their ids (m,), and features (m, f) or (m, f, 7)
+FeatureTable = tuple[NDArray[np.int64], NDArray[np.floating[Any]]]
 
 
 def find_tables(path: str | os.PathLike[str]) -> Path:
@@ -166,13 +157,13 @@ def read_librosa(source: Path) -> FeatureTable:
     label = json.dumps({"version": 2, "features": LIBROSA, "statistics": STATISTICS, "table": stamp})
     with suppress(*_BROKEN, LookupError, ValueError), (folder / _CACHE).open("rb") as file:
         if (kept := np.load(file, allow_pickle=False))["label"] == label:
-            return FeatureTable(kept["ids"], kept["values"])
+            return kept["ids"], kept["values"]
     wanted = [(feature, statistic, number) for feature, number in _NUMBERED for statistic in STATISTICS]
-    found = _read_features(source, "features.csv", wanted, np.float32)
-    table = FeatureTable(found.ids, found.values.reshape(-1, len(LIBROSA), len(STATISTICS)))
+    ids, values = _read_features(source, "features.csv", wanted, np.float32)
+    values = values.reshape(-1, len(LIBROSA), len(STATISTICS))
     with suppress(FileError), whole_file(folder / _CACHE) as new:  # where it cannot be written it is read anew
-        np.savez(new, label=label, ids=table.ids, values=table.values)
-    return table
+        np.savez(new, label=label, ids=ids, values=values)
+    return ids, values
 
 
 @contextmanager
@@ -286,7 +277,7 @@ def _read_features(
                 values.append(np.fromiter(map(float, cells), kind, len(cells)))
             except ValueError:  # an empty one, or one that is no number
                 values.append(np.array([_number(cell, at) for cell in cells], kind))
-    return FeatureTable(np.array(ids, dtype=np.int64), np.stack(values))
+    return np.array(ids, dtype=np.int64), np.stack(values)
 
 
 # Fetching the metadata of FMA (Defferrard et al., 2017; CC BY 4.0), checked and resumable.
