@@ -1,7 +1,5 @@
 """Reading folders and lists of files: which files, what is said of them, and in which order they stand."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

@@ -5,8 +5,6 @@ playlist more, in one transaction, while the program is closed; before it the da
 nothing that was in it is touched.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sqlite3

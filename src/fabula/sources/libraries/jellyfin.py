@@ -1,7 +1,5 @@
 """Jellyfin (10.9 and newer): ``jellyfin://USER@HOST/playlist/NAME``, by its own interface."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path

@@ -4,8 +4,6 @@ MPD names files relative to its music folder: ``?music=FOLDER`` says where that 
 measured. Songs of the queue are moved by their ids, so that the one that plays goes on playing.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress

@@ -4,8 +4,6 @@ A playlist of Plex is moved song by song or made anew, never replaced in one req
 name first, in parts; then it takes the name of the old one, which is renamed last. Its id is a new one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path

@@ -5,8 +5,6 @@
 and proxies write into their logs; no redirect is followed.
 """
 
-from __future__ import annotations
-
 import http.client
 import json
 import urllib.error
@@ -48,10 +46,7 @@ class ServerError(FileError):
 
 
 class Server(ABC):
-    """A server, and of its playlists the one that is open: where an order goes back to. Each kind says how it is asked.
-
-    The secret of who asks it is not shown.
-    """
+    """A server, and its playlist that is open, where an order goes back to; each kind says how it is asked."""
 
     keys = ("id", "name", "count")  # what the id, the name and the size of a playlist are called there
     by_user = True  # whether it must know who asks
@@ -65,7 +60,7 @@ class Server(ABC):
         self.songs: tuple[str, ...] = ()  # their ids, in the order opened,
         self.known: tuple[str, ...] = ()  # and as they should be there now
 
-    def __repr__(self) -> str:
+    def __repr__(self) -> str:  # without the secret
         return f"<{type(self).__name__} {self.address.place}>"
 
     @abstractmethod
@@ -177,11 +172,7 @@ class Server(ABC):
         return tuple(str(song[self.keys[0]]) for song in self.items(which))
 
     def write(self, entries: Sequence[int], name: str | None = None) -> str:
-        """Put entries, by their numbers, into the playlist, or into a new one of another name; says what was written.
-
-        In its place: how it was is kept as another playlist first. Where it has changed since it was opened, nothing
-        is written.
-        """
+        """As a :class:`Home` does; nothing is written where the playlist has changed since it was opened."""
         songs = tuple(self.songs[i] for i in entries)
         library.check_unchanged(self.name, self.list_songs(self.id), self.known)
         place = self.address.place

@@ -3,8 +3,6 @@
 What is sent, the password among it, goes in the body of a request.
 """
 
-from __future__ import annotations
-
 import hashlib
 import http.client
 import secrets

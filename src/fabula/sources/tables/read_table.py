@@ -32,7 +32,7 @@ from fabula.sources.tables.roles import (
     sessions_in,
     settle_roles,
 )
-from fabula.sources.tables.source_table import Column, Numbers, SourceTable
+from fabula.sources.tables.source_table import Column, Pieces, SourceTable
 from fabula.sources.tables.storage import SCHEMES, TABLE_ENDINGS, is_table_folder, read_columns
 
 _MOST_EXPORT, _HEAD = 64 << 20, 4096  # bytes of a text that is looked through, and of its headings
@@ -187,7 +187,8 @@ def _collections(
     titles = roles["collection title"].texts()[firsts].tolist() if "collection title" in roles else None
     feature_names: list[str] = []
     for name, numbers in contents.features.items():  # a vector has a name for each of its numbers
-        feature_names += [name] if numbers.width is None else [f"{name}_{i}" for i in range(numbers.width)]
+        several = range(numbers[0].shape[1]) if numbers[0].ndim > 1 else None
+        feature_names += [name] if several is None else [f"{name}_{i}" for i in several]
     return Collections(
         source_table.features_of(list(contents.features.values()), None if as_they_stand else order, table.count),
         offsets,
@@ -248,7 +249,7 @@ def _lists_of(table: SourceTable, lists: Sequence[Column], row: int) -> list[Flo
 class Contents:
     """Features by name, of all rows, columns of text by the name of the detail, and notes for the caller."""
 
-    features: dict[str, Numbers] = field(default_factory=dict)
+    features: dict[str, Pieces] = field(default_factory=dict)
     texts: dict[str, Column] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
@@ -276,7 +277,7 @@ def _contents_of(table: SourceTable, busy: set[str], renamed: Mapping[str, str],
 
 def _measure_column(
     table: SourceTable, column: Column, name: str | None, notes: list[str], *, tracks: bool = False
-) -> tuple[str, Numbers | None]:
+) -> tuple[str, Pieces | None]:
     """What a column is called as a feature or a detail, and its numbers; None for text."""
     # Durations that are written as on a clock (3:20) are seconds, under ``duration``. Lists of as many numbers in every
     # row are vectors. Of durations and usual features a few cells that are wrong are void, and named in the notes.
@@ -292,7 +293,7 @@ def _measure_column(
     if not timed or name is not None or not (usual == "duration" or tracks):
         return usual, numbers
     # Durations are in the unit that the heading names, or that they can only be in; ours is called by its own name.
-    values = numbers.whole()
+    values = source_table.join(numbers)
     unit, middle = duration_unit(column.name), float(np.nanmedian(values))
     if unit == 0.001 or (unit is None and middle > _MILLISECONDS):
         return "duration_ms", numbers
@@ -300,10 +301,10 @@ def _measure_column(
     if unit is None and tracks and column.name != "duration" and 0 < middle < _MINUTES and not whole:
         unit = 60.0
         notes.append(f"column {column.name!r} is read as minutes")
-    return "duration", numbers if unit in (None, 1.0) else Numbers((values * unit,))
+    return "duration", numbers if unit in (None, 1.0) else [values * unit]
 
 
-def _numbers_or_text(table: SourceTable, column: Column) -> Numbers | None:
+def _numbers_or_text(table: SourceTable, column: Column) -> Pieces | None:
     numbers = source_table.numbers_in(table, column)
     if numbers is not None:
         return numbers
@@ -311,8 +312,7 @@ def _numbers_or_text(table: SourceTable, column: Column) -> Numbers | None:
     if not nested.size:
         return None
     vectors = column.vectors()
-    if vectors is not None and (wrong := vectors.infinite()) is not None:
-        raise table.error(wrong, column, "must hold finite numbers")
+    source_table.refuse_infinite(table, column, vectors or [], "must hold finite numbers")
     if vectors is None:
         plain = np.setdiff1d(np.flatnonzero(~column.missing), nested)
         if any(not isinstance(column.cell(int(row)), str) for row in plain):
@@ -322,7 +322,7 @@ def _numbers_or_text(table: SourceTable, column: Column) -> Numbers | None:
 
 def _choose_features(
     table: SourceTable, features: Sequence[str], kept: Ints, renamed: Mapping[str, str]
-) -> dict[str, Numbers]:
+) -> dict[str, Pieces]:
     """The named columns as numbers; every cell of the kept rows must be one."""
     # A column is named by its heading, or by what it is called as a feature (``duration_ms`` for "Duration (ms)").
     called = {renamed.get(name) or feature_name(name): name for name in reversed(table.columns)}
@@ -333,8 +333,9 @@ def _choose_features(
         numbers = _measure_column(table, column, renamed.get(column.name), told)[1]
         if (numbers is None or told) and not column.empty:
             raise table.error(source_table.first_wrong(column), column, "must be a number")
-        arrays[name] = Numbers((np.full(table.count, np.nan),)) if numbers is None else numbers
-        absent += [(int(i), name) for i in arrays[name].missing(kept)]
+        arrays[name] = [np.full(table.count, np.nan)] if numbers is None else numbers
+        missing = np.isnan(source_table.join(arrays[name])[kept]).reshape(len(kept), -1).any(axis=1)
+        absent += [(int(i), name) for i in kept[missing]]
     if absent:
         shown = "; ".join(f"{table.row(i)}, column {name!r}" for i, name in sorted(absent)[:3])
         more = f" and {len(absent) - 3} more" if len(absent) > 3 else ""

@@ -4,8 +4,6 @@ A workbook is an archive of XML, and is read in a child. Cells move with their f
 translated to where they go. All other sheets stay as they are, as far as openpyxl keeps them.
 """
 
-from __future__ import annotations
-
 import io
 import os
 from collections.abc import Iterator, Mapping, Sequence

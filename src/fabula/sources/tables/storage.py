@@ -21,7 +21,7 @@ from fabula.errors import FileError, InputError, import_extra
 from fabula.media.children import Limits, stream
 from fabula.media.registry import item_endings
 from fabula.sources.tables.sheets import SHEET_ENDING, read_sheet
-from fabula.sources.tables.source_table import Column, Numbers, SourceTable, table_of, text_of
+from fabula.sources.tables.source_table import Column, Pieces, SourceTable, table_of, text_of
 from fabula.sources.tables.text_tables import EXPORT_ENDING, TEXT_READERS, read_export
 
 
@@ -122,17 +122,17 @@ class _ArrowColumn(Column):
         texts = _texts(self.arrow, known) if self.is_text else _ArrowCells(known, text_of)
         return coded.indices.to_numpy(), texts
 
-    def numbers(self) -> Numbers | None:
+    def numbers(self) -> Pieces | None:
         if not self.is_number:
             return None
-        return Numbers(tuple(self._numbers(chunk) for chunk in self.chunks.chunks))
+        return [self._numbers(chunk) for chunk in self.chunks.chunks]
 
     def _numbers(self, chunk: Any) -> NDArray[Any]:
         if chunk.null_count or self.arrow.types.is_boolean(chunk.type):
             chunk = chunk.cast(self.arrow.float64(), safe=False)
         return np.asarray(chunk.to_numpy(zero_copy_only=False))
 
-    def vectors(self) -> Numbers | None:
+    def vectors(self) -> Pieces | None:
         types, kind = self.arrow.types, self.chunks.type
         lists = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
         if not lists or not (types.is_integer(kind.value_type) or types.is_floating(kind.value_type)):
@@ -141,7 +141,7 @@ class _ArrowColumn(Column):
         sizes = compute.unique(compute.list_value_length(self.chunks).drop_null()).to_pylist()
         if len(sizes) != 1 or not sizes[0]:
             return None
-        return Numbers(tuple(self._vectors(chunk, sizes[0]) for chunk in self.chunks.chunks))
+        return [self._vectors(chunk, sizes[0]) for chunk in self.chunks.chunks]
 
     def _vectors(self, chunk: Any, width: int) -> NDArray[Any]:
         flat = chunk.flatten()  # without the lists that are missing

@@ -1,7 +1,5 @@
 """Writing tables: a collection with one row an item, or the rows of a table in another order."""
 
-from __future__ import annotations
-
 import io
 import json
 import math
