@@ -167,7 +167,7 @@ class Source:
 
 def is_library(name: str) -> bool:
     """Whether what a person named keeps playlists of its own: an address, ``mpd://localhost/queue``, or a database."""
-    return _SCHEME.match(name) is not None or Path(name).suffix.lower() in _DATABASES
+    return _SCHEME.match(name) is not None or Path(name).suffix.lower() in _LIBRARIES
 
 
 def with_held(order: Sequence[int], held: Sequence[int]) -> list[int]:
@@ -230,13 +230,11 @@ def read_tags(collection: Collection, medium: Medium, opening: Opening) -> Colle
 
 GROUP = "fabula.sources"
 _HOME = ("fabula.sources.tables.read_table:READER", "fabula.sources.playlists.playlist:READER")
-# Libraries, by the scheme of their addresses: loaded when one is named
+# Libraries, by the scheme of their addresses or the ending of their database: loaded when one is named
 _LIBRARIES = {
     scheme: f"fabula.sources.libraries.{scheme.removesuffix('+http')}:READER"
     for scheme in ("subsonic", "subsonic+http", "jellyfin", "jellyfin+http", "plex", "plex+http", "mpd")
-}
-# Databases of programs, by the endings of their files
-_DATABASES = dict.fromkeys((".sqlite", ".db"), "fabula.sources.libraries.databases:READER")
+} | dict.fromkeys((".sqlite", ".db"), "fabula.sources.libraries.databases:READER")
 _FOLDERS = "fabula.sources.folders:READER"  # whatever no other reader takes
 # Texts (.txt) that are lists: of files, of tab-separated columns as programs export them, of tracks.
 _LISTS = (
@@ -342,24 +340,20 @@ def open_source(paths: Sequence[str | Path], opening: Opening | None = None) -> 
 def _reader_of(name: str, *, alone: bool) -> Reader | None:
     """The reader of one name; None for folders and files that are items, as a text is among other files."""
     scheme = _SCHEME.match(name)
-    if scheme:
-        own = {one: reader for reader in readers() for one in reader.schemes}
-        if scheme[1].lower() in own:
-            return own[scheme[1].lower()]
-        if scheme[1].lower() in _LIBRARIES:
-            library: Reader = load(_LIBRARIES[scheme[1].lower()])
-            return library
-        known = ", ".join([*own, *_LIBRARIES])
-        raise InputError(f"{shown(name)}: nothing here opens {scheme[1]}:// addresses; there are: {known}")
-    if Path(name).is_dir():
+    kind = scheme[1].lower() if scheme else Path(name).suffix.lower()
+    if not scheme and Path(name).is_dir():
         return next((reader for reader in readers() if reader.folders is not None and reader.folders(name)), None)
-    ending = Path(name).suffix.lower()
-    if ending in _DATABASES:
-        database: Reader = load(_DATABASES[ending])
-        return database
-    if ending == ".txt":
+    if kind == ".txt":
         return next((reader for reader in map(load, _LISTS) if reader.takes(name)), None) if alone else None
-    return next((reader for reader in readers() if ending in reader.endings), None)
+    own = next((reader for reader in readers() if kind in (reader.schemes if scheme else reader.endings)), None)
+    if own is None and kind in _LIBRARIES:
+        library: Reader = load(_LIBRARIES[kind])
+        return library
+    if own is None and scheme:
+        schemes = [*(one for reader in readers() for one in reader.schemes), *_LIBRARIES]
+        known = ", ".join(one for one in schemes if not one.startswith("."))
+        raise InputError(f"{shown(name)}: nothing here opens {scheme[1]}:// addresses; there are: {known}")
+    return own
 
 
 # What is pasted or piped in has no name: what it is goes by how it begins.

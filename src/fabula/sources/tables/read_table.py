@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -161,16 +161,21 @@ def open_table(
             del roles["collection title"]
     busy = {column.name for column in roles.values()} | set(features or ())
     tracks = is_of_tracks(table, roles)
-    contents = _contents_of(table, busy, renamed, tracks=tracks)
+    numbers, texts, notes = _contents_of(table, busy, renamed, tracks=tracks)
     if features is not None:
-        contents.features = _choose_features(table, features, kept, called_by)
-    collections = _collections(table, roles, contents, order, offsets)
-    tracks = tracks or ("title" in roles and not contents.features.keys() - _OURS)
-    return TableReading(table, collections, order, tuple(contents.notes), tracks, tuple(held.tolist()))
+        numbers = _choose_features(table, features, kept, called_by)
+    collections = _collections(table, roles, numbers, texts, order, offsets)
+    tracks = tracks or ("title" in roles and not numbers.keys() - _OURS)
+    return TableReading(table, collections, order, tuple(notes), tracks, tuple(held.tolist()))
 
 
 def _collections(
-    table: SourceTable, roles: Mapping[str, Column], contents: "Contents", order: Ints, offsets: Ints
+    table: SourceTable,
+    roles: Mapping[str, Column],
+    features: Mapping[str, Pieces],
+    texts: Mapping[str, Column],
+    order: Ints,
+    offsets: Ints,
 ) -> Collections:
     for role in (role for role in WORDS if role in roles):
         for row in roles[role].rows_of_lists():
@@ -179,18 +184,18 @@ def _collections(
         roles[role].texts(identity=role == "id") if role in roles else None for role in WORDS
     )
     called = _Called(given, paths, Numbered(np.arange(1, table.count + 1)))
-    details = {name: column.details() for name, column in contents.texts.items()}
+    details = {name: column.details() for name, column in texts.items()}
     items = ItemColumns(called, names, paths, artists, details)
     firsts = order[offsets[:-1]]
     as_they_stand = len(order) == table.count and bool((order == np.arange(table.count)).all())
     ids = roles["collection"].texts(identity=True)[firsts].tolist() if "collection" in roles else None
     titles = roles["collection title"].texts()[firsts].tolist() if "collection title" in roles else None
     feature_names: list[str] = []
-    for name, numbers in contents.features.items():  # a vector has a name for each of its numbers
+    for name, numbers in features.items():  # a vector has a name for each of its numbers
         several = range(numbers[0].shape[1]) if numbers[0].ndim > 1 else None
         feature_names += [name] if several is None else [f"{name}_{i}" for i in several]
     return Collections(
-        source_table.features_of(list(contents.features.values()), None if as_they_stand else order, table.count),
+        source_table.features_of(list(features.values()), None if as_they_stand else order, table.count),
         offsets,
         feature_names,
         ids=ids or [Path(table.path).stem],
@@ -245,34 +250,29 @@ def _lists_of(table: SourceTable, lists: Sequence[Column], row: int) -> list[Flo
 # What the columns of a table give the items: features, details, and the items themselves.
 
 
-@dataclass
-class Contents:
-    """Features by name, of all rows, columns of text by the name of the detail, and notes for the caller."""
-
-    features: dict[str, Pieces] = field(default_factory=dict)
-    texts: dict[str, Column] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-
-
-def _contents_of(table: SourceTable, busy: set[str], renamed: Mapping[str, str], *, tracks: bool) -> Contents:
-    """Features and details of the columns that are not busy with a role; ``renamed`` is heading -> name."""
-    found = Contents()
+def _contents_of(
+    table: SourceTable, busy: set[str], renamed: Mapping[str, str], *, tracks: bool
+) -> tuple[dict[str, Pieces], dict[str, Column], list[str]]:
+    """Features and details by name, of columns that are not busy with a role, and notes; renamed: heading -> name."""
+    features: dict[str, Pieces] = {}
+    texts: dict[str, Column] = {}
+    notes: list[str] = []
     for column in table.columns.values():
         if column.name in busy or column.empty:
             continue
-        name, numbers = _measure_column(table, column, renamed.get(column.name), found.notes, tracks=tracks)
-        taken = name in found.features or name in found.texts
+        name, numbers = _measure_column(table, column, renamed.get(column.name), notes, tracks=tracks)
+        taken = name in features or name in texts
         if taken or (name != column.name and name in table.columns and column.name not in renamed):
             name = column.name
         if numbers is None:
-            found.texts[name] = column
+            texts[name] = column
             continue
-        found.features[name] = numbers
+        features[name] = numbers
         worded = np.flatnonzero(column.absences())
         if worded.size:
             cell = brief(column.cell(int(worded[0])))
-            found.notes.append(f"column {column.name!r}: {worded.size} cell(s) such as {cell} count as missing")
-    return found
+            notes.append(f"column {column.name!r}: {worded.size} cell(s) such as {cell} count as missing")
+    return features, texts, notes
 
 
 def _measure_column(
