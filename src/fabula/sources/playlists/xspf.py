@@ -111,7 +111,7 @@ def read_xspf(path: str | os.PathLike[str]) -> Playlist:
         _entry(f"{path}: entry {number}", track, raw)
         for number, (track, raw) in enumerate(zip(tracks, parts, strict=True), start=1)
     ]
-    about = {"title": _said(root).get("title", ""), "head": head, "tail": tail, "text": text}
+    about = {"title": _read_children(root).get("title", ""), "head": head, "tail": tail, "text": text}
     return entries.make_playlist(path, "xspf", found, script=replace(script, errors="xmlcharrefreplace"), **about)
 
 
@@ -162,7 +162,7 @@ def _cut(path: str | os.PathLike[str], data: bytes) -> tuple[str, list[tuple[str
 
 def _entry(where: str, track: ET.Element, raw: tuple[str, str, str]) -> Entry:
     metas = ((meta.get("rel", ""), meta.text or "") for meta in _children(track, "meta"))
-    return _read_track(where, _said(track), metas, raw)
+    return _read_track(where, _read_children(track), metas, raw)
 
 
 def write_xspf(playlist: Playlist, comments: Comments | None = None) -> str:
@@ -238,14 +238,14 @@ def _children(element: ET.Element, name: str) -> list[ET.Element]:
     return [child for child in element if _local(child.tag) == name]
 
 
-def _said(element: ET.Element) -> dict[str, str]:
+def _read_children(element: ET.Element) -> dict[str, str]:
     """The text of the first child of each name."""
     return {_local(child.tag): (child.text or "").strip() for child in reversed(element)}
 
 
 # JSPF.
 
-_SIDE = meta_name("side")
+_SIDE = "urn:fabula:side"  # as `meta_name` would call it
 
 
 def read_jspf(path: str | os.PathLike[str]) -> Playlist:
