@@ -105,12 +105,13 @@ _TAIL = 4096  # bytes at the end of a file, by which a copy is known whose tags 
 
 def _find_copies(groups: Sequence[tuple[str, Sequence[str]]], named: Sequence[str], medium: Medium) -> list[str]:
     """Folders, of those nobody named, that hold nothing but numbered copies of files in folders above them."""
-    inside = {folder: [f for f in files if Path(f).suffix.lower() in medium.endings] for folder, files in groups}
+    inside = {Path(folder): [f for f in files if Path(f).suffix.lower() in medium.endings] for folder, files in groups}
     found = []
-    for folder, files in inside.items():
+    for folder, _ in groups:
+        files = inside[Path(folder)]
         if folder in named or not _are_numbered(files):
             continue
-        above = [f for other, o in inside.items() if Path(other) in Path(folder).parents for f in o]
+        above = [file for parent in Path(folder).parents for file in inside.get(parent, ())]
         if len(above) >= len(files) and {_end_of(f) for f in files} <= {_end_of(f) for f in above}:
             found.append(folder)
     return found
