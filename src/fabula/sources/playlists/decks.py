@@ -231,7 +231,6 @@ def read_crate(path: str | os.PathLike[str]) -> Playlist:
             last = end
     if not names:
         raise FileError(f"{path}: holds no tracks")
-    entries.check_count(path, len(names))
     above = [*reversed(Path(path).absolute().parents)]  # the drive is the highest that has one of the first files
     base = next((one for one in above if any(is_file(one / name) for name in names[:_FIRST])), above[0])
     known, found = _read_known(path, set(names)), []

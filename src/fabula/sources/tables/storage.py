@@ -43,8 +43,6 @@ def first_line(error: Exception) -> str:
 class _ArrowColumn(Column):
     """A column of an Arrow table: what it says of its cells is made of whole arrays."""
 
-    written = False
-    decimal_comma = False
     chunks: Any
     arrow: Any
     is_number: bool
