@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fabula.core.collection import Collection, Item
 from fabula.core.display import name_some
-from fabula.core.files import open_file
+from fabula.core.files import FilePath, open_file
 from fabula.errors import FileError, shown
 from fabula.media.children import stopping
 from fabula.media.medium import Cutting, Medium
@@ -35,9 +35,7 @@ class FolderReading:
     notes: tuple[str, ...] = ()  # what the user should know besides
 
 
-def read_folder(
-    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], medium: Medium, opening: Opening = _ALL
-) -> FolderReading:
+def read_folder(paths: FilePath | Sequence[FilePath], medium: Medium, opening: Opening = _ALL) -> FolderReading:
     """Read the files of folders, or files named one by one.
 
     Companions (beside music: pictures, playlists, texts) and hidden files inside a folder are passed over, with a note

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from fabula.core.collection import Collection, Item
-from fabula.core.files import decode, is_file, is_guarded, split_stretch
+from fabula.core.files import FilePath, decode, is_file, is_guarded, split_stretch
 from fabula.errors import FileError, InputError, brief, check_kind, shown
 from fabula.media.children import call_all
 from fabula.media.medium import Medium, Stop, load, load_points
@@ -45,7 +45,7 @@ class SeveralCollectionsError(InputError):
         super().__init__(message, field="collection")
 
 
-def choose_collection(path: str | os.PathLike[str], choices: Sequence[Choice], wanted: str | None) -> int:
+def choose_collection(path: FilePath, choices: Sequence[Choice], wanted: str | None) -> int:
     """Which of several collections is meant, by id or title; without either the only one.
 
     >>> choose_collection("a.csv", [Choice("1", "One", 9), Choice("2", "Two", 8)], "two")
@@ -204,7 +204,7 @@ def read_items(files: Iterable[str], medium: Medium, skipped: list[tuple[str, st
 _MOST_STRETCHES = 1000  # each is listened to, and all are compared
 
 
-def check_stretches(path: str | os.PathLike[str], items: Iterable[Item]) -> None:
+def check_stretches(path: FilePath, items: Iterable[Item]) -> None:
     """Refuse a list that cuts one file into more stretches than anybody listens to, by a FileError."""
     found = Counter(file for file, begins, _ in (split_stretch(item.path) for item in items) if begins is not None)
     for file, count in found.most_common(1):

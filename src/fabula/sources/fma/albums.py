@@ -1,6 +1,5 @@
 """FMA, the Free Music Archive dataset: its albums as ordered collections, chosen as in the paper."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.collection import Collection, Item
+from fabula.core.files import FilePath
 from fabula.errors import InputError
 from fabula.media.music.librosa_features import STATISTICS
 from fabula.sources.fma import archive
@@ -50,7 +50,7 @@ class FmaReading:
         return (*dropped, *(f"artists in both {a} and {b}: {len(names)}" for (a, b), names in shared if names))
 
 
-def read_fma(path: str | os.PathLike[str], *, features: Literal["librosa", "echonest"] = "librosa") -> FmaReading:
+def read_fma(path: FilePath, *, features: Literal["librosa", "echonest"] = "librosa") -> FmaReading:
     """Read the albums of the archive that ``fabula fetch fma`` fetches, the folder it lies in, or one of its tables.
 
     An album with tracks in more than one split is dropped: giving it to one would carry the others' artists over.

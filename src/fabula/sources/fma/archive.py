@@ -11,7 +11,6 @@ import io
 import json
 import lzma
 import math
-import os
 import re
 import time
 import urllib.error
@@ -29,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.arrays import Ints
-from fabula.core.files import release, take, tell_refusal, whole_file
+from fabula.core.files import FilePath, release, take, tell_refusal, whole_file
 from fabula.errors import FileError, InputError, shown
 from fabula.media.music.librosa_features import SIZES, STATISTICS
 
@@ -82,7 +81,7 @@ class Track:
 FeatureTable = tuple[NDArray[np.int64], NDArray[np.floating[Any]]]
 
 
-def find_tables(path: str | os.PathLike[str]) -> Path:
+def find_tables(path: FilePath) -> Path:
     """Where the tables are, which may lie unpacked one level down: the folder that holds them, or the archive."""
     source = Path(path)
     if source.is_dir():
@@ -294,9 +293,7 @@ _PATIENCE = 60.0  # seconds a silent server is waited for
 _CONNECTION = (http.client.HTTPException, OSError)  # one that broke, or ended before all had come
 
 
-def fetch_fma(
-    folder: str | os.PathLike[str], *, url: str = URL, sha1: str = SHA1, progress: _Tell | None = None
-) -> Path:
+def fetch_fma(folder: FilePath, *, url: str = URL, sha1: str = SHA1, progress: _Tell | None = None) -> Path:
     """Download FMA's metadata archive into a folder, or find it there.
 
     A download that was interrupted goes on where it stopped: what has come is kept as ``fma_metadata.zip.part`` and
@@ -363,7 +360,8 @@ def _download(url: str, part: Path, progress: _Tell | None) -> None:
         try:
             return _receive(url, part, progress)
         except _CONNECTION as error:
-            size, cause = _size(part), getattr(error, "reason", None) or error
+            size = _size(part)
+            cause = getattr(error, "reason", None) or error
             why = str(getattr(cause, "strerror", None) or cause or type(cause).__name__)
             idle, most = (0, size) if size > most else (idle + 1, most)
             if most == had and isinstance(error, urllib.error.URLError):

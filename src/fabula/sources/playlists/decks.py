@@ -4,7 +4,6 @@ The first two hold all tracks once, and playlists that name them. An order is wr
 the one it was made of; all else, cues and grids among it, stays as it stands.
 """
 
-import os
 import re
 import struct
 import uuid
@@ -14,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
-from fabula.core.files import Script, is_file, read_bytes
+from fabula.core.files import FilePath, Script, is_file, read_bytes
 from fabula.errors import FabulaError, FileError, InputError
 from fabula.sources.playlists import entries
 from fabula.sources.playlists.entries import Choose, Comments, Entry, Playlist, PlaylistFormat
@@ -66,22 +65,48 @@ class _Deck:
             folder = said.get("location.dir", "").replace("/:", "/")
             location = (volume if re.fullmatch("[A-Za-z]:", volume) else "") + folder + said.get("location.file", "")
         details = {name: text[name] for name in ("album", "genre", "comments", "key")}
-        title, seconds = text["title"] or Path(location).stem or f"track {key}", said.get("info.playtime_float")
         told = {**details, "tempo": above_zero(text["tempo"])}
-        return entries.make_entry(location, title, text["artist"], seconds or text["length"], told, (key, "", ""))
+        title = text["title"] or Path(location).stem or f"track {key}"
+        seconds = said.get("info.playtime_float") or text["length"]
+        return entries.make_entry(location, title, text["artist"], seconds, told, (key, "", ""))
 
 
-_SAID = ("title", "artist", "album", "genre", "comments", "tempo", "length", "key")
 _REKORDBOX = _Deck(
-    "rekordbox", "DJ_PLAYLISTS", "track", ("track", "key"), "node", "a collection of rekordbox",
-    dict(zip(_SAID, ("track.name", "track.artist", "track.album", "track.genre", "track.comments", "track.averagebpm",
-                     "track.totaltime", "track.tonality"), strict=True)),
-)  # fmt: skip
+    "rekordbox",
+    "DJ_PLAYLISTS",
+    "track",
+    ("track", "key"),
+    "node",
+    "a collection of rekordbox",
+    {
+        "title": "track.name",
+        "artist": "track.artist",
+        "album": "track.album",
+        "genre": "track.genre",
+        "comments": "track.comments",
+        "tempo": "track.averagebpm",
+        "length": "track.totaltime",
+        "key": "track.tonality",
+    },
+)
 _TRAKTOR = _Deck(
-    "traktor", "NML", "entry", ("primarykey", "key"), "subnodes", "a collection of Traktor",
-    dict(zip(_SAID, ("entry.title", "entry.artist", "album.title", "info.genre", "info.comment", "tempo.bpm",
-                     "info.playtime", "info.key"), strict=True)),
-)  # fmt: skip
+    "traktor",
+    "NML",
+    "entry",
+    ("primarykey", "key"),
+    "subnodes",
+    "a collection of Traktor",
+    {
+        "title": "entry.title",
+        "artist": "entry.artist",
+        "album": "album.title",
+        "genre": "info.genre",
+        "comments": "info.comment",
+        "tempo": "tempo.bpm",
+        "length": "info.playtime",
+        "key": "info.key",
+    },
+)
 
 
 def name_key(number: int) -> str:
@@ -93,7 +118,7 @@ def name_key(number: int) -> str:
     return f"{_NOTES[number % 12]}{'m' if number > 11 else ''}" if 0 <= number < 24 else ""
 
 
-def _scan(path: str | os.PathLike[str], text: str, deck: _Deck) -> tuple[dict[str, dict[str, str]], list[_ListNode]]:
+def _scan(path: FilePath, text: str, deck: _Deck) -> tuple[dict[str, dict[str, str]], list[_ListNode]]:
     """The tracks by what playlists call them, and the playlists, in one pass over the tags."""
     tracks: dict[str, dict[str, str]] = {}
     lists: list[_ListNode] = []
@@ -130,7 +155,7 @@ def _scan(path: str | os.PathLike[str], text: str, deck: _Deck) -> tuple[dict[st
     return tracks, [one for one in lists if one.end]
 
 
-def _read(deck: _Deck, path: str | os.PathLike[str], choose: Choose = lambda lists: 0) -> Playlist:
+def _read(deck: _Deck, path: FilePath, choose: Choose = lambda lists: 0) -> Playlist:
     text, script = read_tags(path, deck.what, deck.root, _MOST)
     tracks, lists = _scan(path, text, deck)
     full = [one for one in lists if one.keys]
@@ -194,7 +219,7 @@ _ROOT = re.compile(r"(?:/Volumes/[^/]+|/run/media/[^/]+/[^/]+|/media/[^/]+/[^/]+
 _TEXTS = {"talb": "album", "tgen": "genre", "tkey": "key", "tcom": "comments", "ttyr": "year"}
 
 
-def _chunks(path: str | os.PathLike[str], data: bytes) -> Iterator[tuple[str, bytes, int]]:
+def _chunks(path: FilePath, data: bytes) -> Iterator[tuple[str, bytes, int]]:
     """The name of each chunk, what it holds, and where it ends."""
     at = 0
     for _ in range(_MOST_CHUNKS):
@@ -208,14 +233,14 @@ def _chunks(path: str | os.PathLike[str], data: bytes) -> Iterator[tuple[str, by
     raise FileError(f"{path}: has more than {_MOST_CHUNKS:,} chunks")
 
 
-def _read_chunks(path: str | os.PathLike[str], most: int) -> bytes:
+def _read_chunks(path: FilePath, most: int) -> bytes:
     data = read_bytes(path, most=most)
     if not data.startswith(b"vrsn"):
         raise FileError(f"{path}: is no file of Serato (it must begin with vrsn)")
     return data
 
 
-def read_crate(path: str | os.PathLike[str]) -> Playlist:
+def read_crate(path: FilePath) -> Playlist:
     """Read a crate, and what Serato knows of its tracks."""
     data = _read_chunks(path, entries.MOST_BYTES)
     names: list[str] = []
@@ -245,7 +270,7 @@ def read_crate(path: str | os.PathLike[str]) -> Playlist:
     return entries.make_playlist(path, "serato", found, title=title, **about)
 
 
-def _read_known(path: str | os.PathLike[str], names: set[str]) -> dict[str, dict[str, str]]:
+def _read_known(path: FilePath, names: set[str]) -> dict[str, dict[str, str]]:
     """What Serato knows of tracks, by their names; nothing where its database is not there or not whole."""
     file = Path(path).absolute().parent.parent / "database V2"
     try:

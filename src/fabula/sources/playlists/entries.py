@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
-from fabula.core.files import Script, legible
+from fabula.core.files import FilePath, Script, legible
 from fabula.errors import FileError
 from fabula.sources.playlists.text_lines import above_zero, one_line
 
@@ -114,13 +114,13 @@ class PlaylistFormat:
     script: Script = field(default=Script())  # how a new file puts text into bytes
 
 
-def check_count(path: str | os.PathLike[str], count: int) -> None:
+def check_count(path: FilePath, count: int) -> None:
     """Refuse a playlist of more entries than memory should be taken for, by a FileError."""
     if count > MOST_ENTRIES:
         raise FileError(f"{path}: has more than {MOST_ENTRIES:,} entries, which is more than a playlist may have")
 
 
-def make_playlist(path: str | os.PathLike[str], form: str, entries: Sequence[Entry], **about: Any) -> Playlist:
+def make_playlist(path: FilePath, form: str, entries: Sequence[Entry], **about: Any) -> Playlist:
     """What was read of a file, with what else a :class:`Playlist` has; a FileError where there is no entry."""
     if not entries:
         raise FileError(f"{path}: the playlist is empty")

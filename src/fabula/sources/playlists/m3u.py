@@ -6,14 +6,13 @@ One directive is our own: ``#EXTFABULA:energy=0.5,tempo=120`` gives features of 
 
 import codecs
 import math
-import os
 import re
 from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from fabula.core.files import decode, legible, read_bytes, read_text
+from fabula.core.files import FilePath, decode, legible, read_bytes, read_text
 from fabula.errors import FileError
 from fabula.sources.playlists import entries, text_lines
 from fabula.sources.playlists.entries import Comments, Entry, Playlist, PlaylistFormat
@@ -30,7 +29,7 @@ _LINES_EACH = 10  # that may stand before an entry, on the average of a full pla
 _DETAILS = {"EXTALB": "album", "EXTGENRE": "genre", "EXTGRP": "group"}
 
 
-def read_m3u(path: str | os.PathLike[str]) -> Playlist:
+def read_m3u(path: FilePath) -> Playlist:
     """Read an M3U playlist: UTF-8, or Windows text in .m3u; names of files whose bytes are no text keep their bytes."""
     data = read_bytes(path, most=entries.MOST_BYTES)
     text, script = decode(data, path, "an M3U playlist", _encodings(path, data), any_bytes=True)
@@ -62,7 +61,7 @@ def read_m3u(path: str | os.PathLike[str]) -> Playlist:
     return entries.make_playlist(path, "m3u", found, **about)
 
 
-def _encodings(path: str | os.PathLike[str], data: bytes) -> list[str]:
+def _encodings(path: FilePath, data: bytes) -> list[str]:
     """The encodings to try: UTF-8, the one the file names, and in .m3u Windows text."""
     named = _ENCODED.search(data[:2000])
     usual = ["utf-8"] if Path(path).suffix.lower() == ".m3u8" else ["utf-8", "cp1252"]
@@ -148,7 +147,7 @@ _pls_location = partial(text_lines.writable_line, what="PLS")
 _NUMBER = "\0"  # stands for the number of the entry in its kept lines; no text file holds it
 
 
-def read_pls(path: str | os.PathLike[str]) -> Playlist:
+def read_pls(path: FilePath) -> Playlist:
     """Read a PLS playlist; entries come in the order of their numbers."""
     text, script = read_text(path, "a PLS playlist", any_bytes=True, most=entries.MOST_BYTES)
     if not re.match(r"\s*(?:[;#][^\r\n]*\s+)*\[playlist\]", text, re.IGNORECASE):
@@ -160,7 +159,7 @@ def read_pls(path: str | os.PathLike[str]) -> Playlist:
     return entries.make_playlist(path, "pls", found, title=title, head=head, tail=tail, text=text, script=script)
 
 
-def _parts(path: str | os.PathLike[str], text: str) -> tuple[str, dict[int, list[str]], str]:
+def _parts(path: FilePath, text: str) -> tuple[str, dict[int, list[str]], str]:
     """Lines before the entries, lines of each entry by its number, lines after; comments go with what follows."""
     head, tail = "", ""
     blocks: dict[int, list[str]] = {}
@@ -182,7 +181,7 @@ def _parts(path: str | os.PathLike[str], text: str) -> tuple[str, dict[int, list
     return head, blocks, tail + pending
 
 
-def _pls_entry(path: str | os.PathLike[str], number: int, lines: list[str], encoding: str) -> Entry:
+def _pls_entry(path: FilePath, number: int, lines: list[str], encoding: str) -> Entry:
     fields = {}
     for line in lines:
         key, _, value = line.rpartition(_NUMBER)

@@ -5,7 +5,6 @@ The text of each track is kept as it stands in the file and moved as a whole, so
 
 import json
 import math
-import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -15,7 +14,7 @@ from xml.etree import ElementTree as ET
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
-from fabula.core.files import decode, read_bytes, read_text
+from fabula.core.files import FilePath, decode, read_bytes, read_text
 from fabula.errors import FileError
 from fabula.sources.playlists import entries
 from fabula.sources.playlists.entries import Comments, Entry, Playlist, PlaylistFormat
@@ -93,7 +92,7 @@ def _elements_of(entry: Entry) -> dict[str, Any]:
 # XSPF.
 
 
-def read_xspf(path: str | os.PathLike[str]) -> Playlist:
+def read_xspf(path: FilePath) -> Playlist:
     """Read an XSPF playlist; a document type or an entity of its own is refused."""
     content = read_bytes(path, most=entries.MOST_BYTES)
     declared = _DECLARED.match(content.lstrip()[:200])
@@ -115,7 +114,7 @@ def read_xspf(path: str | os.PathLike[str]) -> Playlist:
     return entries.make_playlist(path, "xspf", found, script=replace(script, errors="xmlcharrefreplace"), **about)
 
 
-def _cut(path: str | os.PathLike[str], data: bytes) -> tuple[str, list[tuple[str, str, str]], str]:
+def _cut(path: FilePath, data: bytes) -> tuple[str, list[tuple[str, str, str]], str]:
     """The text before the tracks; of each track before, in and after its location; after the tracks."""
     parser = expat.ParserCreate("utf-8", " ")
     stack: list[str] = []
@@ -248,7 +247,7 @@ def _read_children(element: ET.Element) -> dict[str, str]:
 _SIDE = "urn:fabula:side"  # as `meta_name` would call it
 
 
-def read_jspf(path: str | os.PathLike[str]) -> Playlist:
+def read_jspf(path: FilePath) -> Playlist:
     """Read a JSPF playlist."""
     text, script = read_text(path, "a JSPF playlist", ["utf-8"], most=entries.MOST_BYTES)
     entries.check_count(path, (text.count("{") + text.count("[")) // _PARTS_EACH)

@@ -11,7 +11,7 @@ import numpy as np
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Item
 from fabula.core.collections import WORDS, Cells, Collections, ItemColumns, Lazy, Numbered
-from fabula.core.files import open_file
+from fabula.core.files import FilePath, open_file
 from fabula.errors import FabulaError, FileError, brief
 from fabula.media.medium import Medium
 from fabula.media.registry import ITEMS, choose_medium, find_medium, measure_if_held
@@ -59,7 +59,7 @@ class TableReading:
 
 
 def read_table(
-    path: str | os.PathLike[str] | Any,
+    path: FilePath | Any,
     *,
     collection: str | None = None,
     position: str | None = None,
@@ -133,7 +133,7 @@ def read_table(
 
 
 def open_table(
-    path: str | os.PathLike[str] | Any,
+    path: FilePath | Any,
     columns: Mapping[str, str] | None = None,
     *,
     features: Sequence[str] | None = None,
@@ -208,7 +208,7 @@ def _collections(
 
 
 def read_sequences(
-    path: str | os.PathLike[str] | Any, columns: Sequence[str], *, where: Mapping[str, Any] | None = None
+    path: FilePath | Any, columns: Sequence[str], *, where: Mapping[str, Any] | None = None
 ) -> list[Collection] | None:
     """The collections of a table that has one row a collection; None where the first column named holds no lists.
 

@@ -13,7 +13,7 @@ from datetime import date, datetime, time, timedelta
 from typing import Any
 from zipfile import ZipFile
 
-from fabula.core.files import open_file
+from fabula.core.files import FilePath, open_file
 from fabula.errors import FileError, import_extra
 from fabula.media.children import Limits, call
 from fabula.sources.playlists.text_lines import writable_text
@@ -26,7 +26,7 @@ _LOOKED = 10  # rows in which headings are looked for
 _LIMITS = Limits(14.0)
 
 
-def read_sheet(path: str | os.PathLike[str]) -> SourceTable:
+def read_sheet(path: FilePath) -> SourceTable:
     """Read the first sheet of a workbook that holds a table; headings are its first row of two cells and more."""
     _openpyxl("reading")
     found = call(find_cells, os.fspath(path), limits=_LIMITS)

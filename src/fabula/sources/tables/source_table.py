@@ -1,6 +1,5 @@
 """The columns of a table, and what their cells mean as numbers and as text."""
 
-import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collections import Cells, as_objects
-from fabula.core.files import Script
+from fabula.core.files import FilePath, Script
 from fabula.errors import FileError, brief
 from fabula.sources.playlists.text_lines import read_clock
 
@@ -142,7 +141,7 @@ class SourceTable:
         return FileError(f"{where}: {rule}; got {brief(column.cell(index))}")
 
 
-def table_of(path: str | os.PathLike[str], columns: Iterable[Column], count: int, **about: Any) -> SourceTable:
+def table_of(path: FilePath, columns: Iterable[Column], count: int, **about: Any) -> SourceTable:
     """A table of columns, with what else a :class:`SourceTable` has."""
     found: dict[str, Column] = {}
     for column in columns:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from fabula.core.arrays import Ints
 from fabula.core.collections import Cells, Lazy, Texts, as_objects
-from fabula.core.files import is_guarded, open_file, read_bytes, readable_file
+from fabula.core.files import FilePath, is_guarded, open_file, read_bytes, readable_file
 from fabula.errors import FileError, InputError, import_extra
 from fabula.media.children import Limits, stream
 from fabula.media.registry import item_endings
@@ -215,7 +215,7 @@ _INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls row labels with
 _Open = Callable[[], AbstractContextManager[Any]]
 
 
-def read_columns(path: str | os.PathLike[str] | Any) -> SourceTable:
+def read_columns(path: FilePath | Any) -> SourceTable:
     """Read a table: a file by the ending of its name, a folder of Parquet files, either at an address, or a frame.
 
     A table that was read before is given back, so that it need not be read twice.
@@ -228,7 +228,7 @@ def read_columns(path: str | os.PathLike[str] | Any) -> SourceTable:
     return table
 
 
-def is_table_folder(path: str | os.PathLike[str]) -> bool:
+def is_table_folder(path: FilePath) -> bool:
     """Whether a folder holds a table in Parquet files, and no file that is an item of a medium."""
     if not parts_of(path):
         return False
@@ -236,14 +236,14 @@ def is_table_folder(path: str | os.PathLike[str]) -> bool:
     return not any(file.suffix.lower() in endings for file in Path(path).iterdir())
 
 
-def is_table(path: str | os.PathLike[str]) -> bool:
+def is_table(path: FilePath) -> bool:
     """Whether a path is that of a table: by its ending, as a folder of Parquet files, or as an address."""
     if address_of(path) is not None or is_table_folder(path):
         return True
     return Path(path).suffix.lower() in TABLE_ENDINGS and not Path(path).is_dir()
 
 
-def _read_path(path: str | os.PathLike[str]) -> SourceTable:
+def _read_path(path: FilePath) -> SourceTable:
     address, ending = address_of(path), Path(path).suffix.lower()
     if address is not None:
         place = Place(address)
@@ -271,7 +271,7 @@ def _read_path(path: str | os.PathLike[str]) -> SourceTable:
 # Parquet: a file, a folder of files that are one table (a column that one of them lacks is empty), or an address.
 
 
-def parts_of(folder: str | os.PathLike[str]) -> list[Path]:
+def parts_of(folder: FilePath) -> list[Path]:
     """The Parquet files that lie in a folder, by name; none where it is no folder."""
     if not Path(folder).is_dir():
         return []
@@ -374,7 +374,7 @@ def _arrow() -> Any:
 # Files at an address (``s3://``, ``https://``, ``memory://``, ...), read by fsspec where it is installed.
 
 
-def address_of(path: str | os.PathLike[str]) -> str | None:
+def address_of(path: FilePath) -> str | None:
     """The address that a path is; None for a file or folder of this machine."""
     text = os.fspath(path)
     found = _ADDRESS.match(text)
