@@ -1,4 +1,4 @@
-"""The result: a collection lay_out in order, with everything that can be told of it."""
+"""The result: a collection laid out in order, with everything that can be told of it."""
 
 from __future__ import annotations
 
@@ -187,9 +187,9 @@ def headline(ordered: Ordered) -> str:
     return f"{ordered.session.title}: {n} {named}{f', {length}' if length else ''}"
 
 
-@dataclass(frozen=True, eq=False)
-class Ordered:
-    """A collection laid in order: what :func:`fabula.order` and ``Session.order`` give."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Ordered(Proposal):
+    """A collection laid in order: what :func:`fabula.order` and ``Session.order`` give: the proposal that was taken."""
 
     session: Session  # the collection, in the order given, and its essence
     request: Request  # what was asked for
@@ -197,16 +197,6 @@ class Ordered:
     proposals: tuple[Proposal, ...]  # orderings of different shape, likeliest first
     chosen: int = 0  # which of them was taken, counted from 0
     steps: Steps | None = None  # what lies between neighbours, where smoothness was asked for
-
-    @property
-    def proposal(self) -> Proposal:
-        """The ordering taken."""
-        return self.proposals[self.chosen]
-
-    @property
-    def fit(self) -> Fit:
-        """The ordering taken, lay_out on its template."""
-        return self.proposal.fit
 
     def shape_of(self, fit: Fit) -> Template | None:
         """The template to draw behind a proposal; None where a model proposed an order that follows none."""
@@ -216,21 +206,6 @@ class Ordered:
     def ordering(self) -> Ints:
         """Shape (m,), ``ordering[position] = item index``; without what was left out."""
         return self.fit.ordering
-
-    @property
-    def gap(self) -> float | None:
-        """How much better, as a part of the objective, another ordering could be at most; None: not known."""
-        return self.proposal.gap
-
-    @property
-    def sides(self) -> tuple[int, ...]:
-        """How many items each side has; empty where there is one."""
-        return self.proposal.sides
-
-    @property
-    def left_out(self) -> tuple[int, ...]:
-        """Indices of the items that a limit left out."""
-        return self.proposal.left_out
 
     @property
     def alternatives(self) -> tuple[Fit, ...]:

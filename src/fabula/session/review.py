@@ -20,6 +20,7 @@ from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Item
 from fabula.core.energy import Energy
 from fabula.core.moves import FEW, Move, best_moves, move_gains
+from fabula.core.solver.constraints import Constraints
 from fabula.errors import InputError
 from fabula.models.order import MOST_EXPECTED
 from fabula.models.sureness import calibrate, calibration
@@ -365,32 +366,18 @@ def _score_random(part: _Stretch, draws: int) -> Floats:
 # What stands oddly, and the moves that help. What titles say of the order, and the order has, no move undoes.
 
 
-@dataclass(frozen=True)
-class _Titles:
-    """What titles say of an order of items, as far as the order given has it."""
-
-    pairs: tuple[tuple[int, int], ...] = ()  # the first before the second, as in Part 1 and Part 2
-    fixed: tuple[tuple[int, int], ...] = ()  # position and item, such as a title page and an index
-
-    def permit(self, ordering: Ints) -> bool:
-        """Whether an ordering keeps it."""
-        place = np.argsort(ordering)
-        return all(place[a] < place[b] for a, b in self.pairs) and all(ordering[at] == i for at, i in self.fixed)
-
-
-def _read_titles(session: Session) -> _Titles:
-    """What the titles say, where few enough read them."""
+def _read_titles(session: Session) -> Constraints:
+    """What titles say of the order, as far as the order given has it, and where few enough read them."""
     n = len(session.collection)
     if n > _MOST_WHOLE:
-        return _Titles()
-    front, back = session.medium.matter(session.collection)
+        return Constraints(n)
+    front, back = session.medium.matter(session.collection)  # such as a title page and an index
     wanted = [*enumerate(front), *enumerate(back, start=n - len(back))]
-    fixed = [(at, i) for at, i in wanted if at == i]
     pairs = [(a, b) for one in find_series(session.collection.texts("title")) for a, b in pairwise(one.items) if a < b]
-    return _Titles(tuple(pairs), tuple(fixed))
+    return Constraints(n, fixed={at: i for at, i in wanted if at == i}, before=pairs)
 
 
-def _odd(session: Session, parts: Sequence[_Stretch], titles: _Titles) -> tuple[OddItem, ...]:
+def _odd(session: Session, parts: Sequence[_Stretch], titles: Constraints) -> tuple[OddItem, ...]:
     """The items that are likeliest to be wrong where they stand, or from elsewhere, worst first."""
     n = len(session.collection)
     strange = _STRANGE + _STRANGER * outlying(_measures(session))
@@ -403,7 +390,7 @@ def _odd(session: Session, parts: Sequence[_Stretch], titles: _Titles) -> tuple[
         part = next(part for part in parts[::-1] if part.start <= at)
         gains, better = move_gains(part.energy, part.order, np.array([at - part.start]), part.sides)[0], at
         for to in np.argsort(-gains, kind="stable")[:_ENDS].tolist():  # the best move that titles permit, if any helps
-            if gains[to] > _LEAST and titles.permit(Move(at - part.start, to, 0.0).apply(part.order)):
+            if gains[to] > _LEAST and not titles.broken(Move(at - part.start, to, 0.0).apply(part.order)):
                 better = part.start + to
                 break
         item, alien = session.collection.items[at], strange[at] > max(placed[at], 0.0)
@@ -469,13 +456,14 @@ def _place(collection: Collection, at: int, to: int) -> str:
     return f"would stand better between {rest[to - 1]} and {rest[to]}"
 
 
-def _find_moves(parts: Sequence[_Stretch], least_sure: float, titles: _Titles) -> tuple[Move, ...]:
+def _find_moves(parts: Sequence[_Stretch], least_sure: float, titles: Constraints) -> tuple[Move, ...]:
     """The few moves that gain most, never a reshuffle."""
     n = sum(part.energy.n for part in parts)
     asked: dict[str, Any] = {"most": min(MOST_MOVES, max(1, n // 3)), "least": _LEAST_GAIN, "least_sure": least_sure}
+    asked["permits"] = lambda ordering: not titles.broken(ordering)
     found: list[Move] = []
     for part in parts:
-        own = best_moves(part.energy, part.order, sides=part.sides, permits=titles.permit, **asked)
+        own = best_moves(part.energy, part.order, sides=part.sides, **asked)
         found += [replace(move, at=part.start + move.at, to=part.start + move.to) for move in own]
     if len(parts) > 1:  # within one, each counts on those before it
         found = sorted(found, key=lambda move: -move.gain)[: asked["most"]]
@@ -503,13 +491,13 @@ def _tell_moves(session: Session, found: Sequence[Move], rank: Callable[[Ints], 
 
 
 def likely_ends(
-    session: Session, chances: tuple[Floats, Floats] | None = None, titles: _Titles | None = None
+    session: Session, chances: tuple[Floats, Floats] | None = None, titles: Constraints | None = None
 ) -> tuple[list[tuple[int, float]], list[tuple[int, float]]]:
     """The three likeliest openers and the three likeliest closes: items with their chances; none where not known."""
     known, said = chances or _chances(session), titles or _read_titles(session)
     if known is None:
         return [], []
-    taken = {b for _, b in said.pairs}, {a for a, _ in said.pairs}  # which titles keep from opening, from closing
+    taken = {b for _, b in said.before}, {a for a, _ in said.before}  # which titles keep from opening, from closing
     first, last = (
         [(i, float(chances[i])) for i in np.argsort(-chances, kind="stable").tolist() if i not in barred][:_ENDS]
         for chances, barred in zip(known, taken, strict=True)
