@@ -487,13 +487,17 @@ def _repeats(onsets: Floats) -> Floats:
     return np.mean(found, axis=0) if found else np.empty(0)
 
 
+def _straighten(values: Samples) -> Samples:
+    """Values less the line that fits them best."""
+    n = len(values)
+    line = np.stack([np.arange(1, n + 1), np.full(n, n)], axis=1, dtype=values.dtype) / values.dtype.type(n)
+    return np.asarray(values - line @ lstsq(line, values)[0])
+
+
 def _syllables(voice: Samples) -> dict[str, float]:
     """How strongly the level of voices' frequencies moves 2.5 to 6 and 6 to 10 times a second."""
     level = 10 * np.log10(voice + 1e-6)
-    if len(level) > 10:  # less the line that fits best
-        line = np.stack([np.arange(1, len(level) + 1), np.full(len(level), len(level))], axis=1, dtype=level.dtype)
-        line /= len(level)
-        level = level - line @ lstsq(line, level)[0]
+    level = _straighten(level) if len(level) > 10 else level
     size = min(256, len(level))
     parts = np.lib.stride_tricks.sliding_window_view(level, size)[:: size - size // 2]  # Welch's periodogram
     window = hann(size)
