@@ -347,10 +347,9 @@ def _write_outputs(ordered: Ordered, asked: Options) -> list[Path]:
     return written
 
 
-_WISHED = ("by", "template", "flip", "apart", "together_by", "smoothness", "smooth_by", "soft", "keep", "matter",
-           "seconds")  # fmt: skip
 # Options that --all takes: wishes that every collection can have, and what holds for all.
-_WITH_ALL = ("every", "model", "likeliest", "series", "columns", "outputs", "jobs", "cache", *_WISHED)
+_WITH_ALL = ("every", "model", "likeliest", "series", "columns", "outputs", "jobs", "cache", "by", "template", "flip",
+             "apart", "together_by", "smoothness", "smooth_by", "soft", "keep", "matter", "seconds")  # fmt: skip
 
 
 def _order_all(paths: tuple[str, ...], asked: Options) -> None:
@@ -361,19 +360,13 @@ def _order_all(paths: tuple[str, ...], asked: Options) -> None:
     others = [n for n in vars(asked) if n not in _WITH_ALL and source(n) is click.core.ParameterSource.COMMANDLINE]
     if others:
         raise InputError("goes with one collection, not with --all", field=others[0])
-    wished = any(source(n) is click.core.ParameterSource.COMMANDLINE for n in _WISHED)
-    if wished:
-        asked.alternatives = 1
     if len(paths) != 1 or len(asked.outputs) != 1:
         raise InputError("--all takes one table and -o, where the orderings go (.csv or .parquet)")
     with counting_bar("ordering") as report:
         opening = Opening(columns=as_columns(asked.columns))
         measuring = Measuring(asked.jobs, asked.cache)
         what = CatalogueRequest(paths[0], asked.model, opening, measuring, report)
-        wishes = _as_request(asked) if wished else None
-        done = order_catalogue(
-            what, asked.outputs[0], likeliest=asked.likeliest, series=asked.series, by=asked.by, request=wishes
-        )
+        done = order_catalogue(what, asked.outputs[0], by=asked.by, request=_as_request(asked))
     sure = "each the best there is" if done.exact == done.collections else f"{done.exact:,} surely the best there is"
     ordered = f"ordered: {done.collections:,} collections of {done.items:,} items; {sure}"
     free = f"what titles ask for is kept in {done.counted:,} collections (--no-series leaves them free)"

@@ -15,7 +15,7 @@ from fabula.core.files import json_text
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress as Bars, TaskID
+    from rich.progress import TaskID
     from rich.table import Table
 
     from fabula.core.arrays import Floats
@@ -202,46 +202,38 @@ _SECONDS = 20.0  # between two plain lines
 
 
 @contextmanager
-def _bars() -> Iterator[tuple[Bars, Callable[[str], None]]]:
-    """Bars on a terminal; and what says a plain line where there is none, some seconds apart."""
+def _bars() -> Iterator[Callable[[str, int, int, str, str], None]]:
+    """What shows, under a title, how many of how many are done, and a note; or a line where nobody looks."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     out, last = console(err=True), time.monotonic()
+    tasks: dict[str, TaskID] = {}  # a bar for each title
+    counts = (TextColumn("{task.completed:.0f}/{task.total:.0f}"), TextColumn("{task.fields[note]}"))
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=24), *counts, TimeRemainingColumn())
+    with Progress(*columns, console=out, disable=not out.is_terminal, transient=True) as bars:
 
-    def say(text: str) -> None:
-        nonlocal last
-        if not out.is_terminal and time.monotonic() - last >= _SECONDS:
-            last = time.monotonic()
-            out.print(text, markup=False, soft_wrap=True)
+        def show(title: str, done: int, total: int, note: str, line: str) -> None:
+            nonlocal last
+            if title not in tasks:
+                tasks[title] = bars.add_task(title, note="")
+            bars.update(tasks[title], completed=done, total=total, note=note)
+            if line and not out.is_terminal and time.monotonic() - last >= _SECONDS:
+                last = time.monotonic()
+                out.print(f"{title}: {line}", markup=False, soft_wrap=True)
 
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=24),
-        TextColumn("{task.completed:.0f}/{task.total:.0f}"),
-        TextColumn("{task.fields[note]}"),
-        TimeRemainingColumn(),
-        console=out,
-        disable=not out.is_terminal,
-        transient=True,
-    ) as bars:
-        yield bars, say
+        yield show
 
 
 @contextmanager
 def training_bar(what: str) -> Iterator[Callable[..., None]]:
-    """A bar that follows training: epochs, loss, bits on validation, time left."""
-    with _bars() as (bars, say):
-        tasks: dict[str, TaskID] = {}  # a bar for each of several trainings by name
+    """A bar that follows each of some trainings by name: epochs, loss, bits on validation, time left."""
+    with _bars() as show:
 
         def report(progress: Progress, name: str = "") -> None:
             bits = ", ".join(f"{scorer} {value:.3f}" for scorer, value in progress.bits.items())
             note = f"loss {progress.loss:.3f}" + (f"  bits {bits}" if bits else "")
-            title = f"{what} {name}".strip()
-            if name not in tasks:
-                tasks[name] = bars.add_task(title, total=progress.epochs, note="")
-            bars.update(tasks[name], completed=progress.epoch, note=note)
-            left = f"{progress.seconds_left:.0f} s left"
-            say(f"{title}: epoch {progress.epoch} of {progress.epochs}, {note}, {left}")
+            line = f"epoch {progress.epoch} of {progress.epochs}, {note}, {progress.seconds_left:.0f} s left"
+            show(f"{what} {name}".strip(), progress.epoch, progress.epochs, note, line)
 
         yield report
 
@@ -249,13 +241,12 @@ def training_bar(what: str) -> Iterator[Callable[..., None]]:
 @contextmanager
 def counting_bar(what: str) -> Iterator[Callable[[int, int, str], None]]:
     """A bar that counts things done of a total, naming the last one."""
-    with _bars() as (bars, say):
-        task = bars.add_task(what, total=1, note="")
+    with _bars() as show:
+        show(what, 0, 1, "", "")
 
         def report(done: int, total: int, name: str) -> None:
             note = name[-40:].encode("utf-8", "replace").decode()
-            bars.update(task, completed=done, total=total, note=note)
-            say(f"{what}: {done}{f' of {total}' if total else ''}, {note}")
+            show(what, done, total, note, f"{done}{f' of {total}' if total else ''}, {note}")
 
         yield report
 

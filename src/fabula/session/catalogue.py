@@ -338,32 +338,26 @@ def encode_catalogue(asked: CatalogueRequest, output: str | Path, *, raw: bool =
 
 
 def order_catalogue(
-    asked: CatalogueRequest,
-    output: str | Path,
-    *,
-    likeliest: bool = False,
-    series: bool = True,
-    by: str | None = None,
-    request: Request | None = None,
+    asked: CatalogueRequest, output: str | Path, *, by: str | None = None, request: Request | None = None
 ) -> Done:
     """Write one ordering of every collection of a catalogue.
 
     Columns: collection, position from 1, row of the file from 1, id and title of the item there, and, the same for a
-    whole collection, score and gap. What is proposed is what ``fabula order`` puts first for each, or the likeliest
-    ordering, not the one expected to agree best with the true one. Titles that count keep their order, but for
-    ``series=False``. Where a column is asked for, other wishes, or a model that looks into the items, as those of texts
+    whole collection, score and gap. What is proposed is what ``fabula order`` puts first for each. Where a column is
+    asked for, a wish other than ``likeliest`` and ``series``, or a model that looks into the items, as those of texts
     and pictures do, collections are ordered one by one, each as if it were alone.
     """
-    wishes = request or Request(likeliest=likeliest, series=series)
+    wishes = replace(request or Request(), alternatives=1)
+    together = wishes == Request(likeliest=wishes.likeliest, series=wishes.series, alternatives=1)
 
     def choose(piece: Piece) -> Model | None:
         names = piece.collections.feature_names
         return None if by is not None else _load(piece.medium.proposer or find_model(piece.medium, names))
 
     def make(model: Model | None, piece: Piece) -> tuple[Rows, int, int]:
-        if model is None or request is not None or PAIRS in model.reads:
+        if model is None or not together or PAIRS in model.reads:
             return _order_each(asked, by, wishes, piece)
-        return order_rows(model, piece, likeliest=likeliest, series=series)
+        return order_rows(model, piece, likeliest=wishes.likeliest, series=wishes.series)
 
     return _go_through(asked, output, ORDER_ENDINGS, choose, make)
 
@@ -520,13 +514,11 @@ def _npz(file: BinaryIO) -> Iterator[_Write]:
     parts: dict[str, list[Any]] = {}
 
     def write(columns: Rows) -> None:
-        several: dict[str, list[Any]] = {}
-        for name, values in columns.items():
-            array = np.asarray(values)  # of text, so that it can be read without unpickling
-            array = array.astype(np.str_) if array.dtype == object else array
-            several.setdefault(name.partition(".")[0], []).append(array)
-        for name, arrays in several.items():
-            parts.setdefault(name, []).append(arrays[0] if len(arrays) == 1 else np.stack(arrays, axis=1))
+        for name in dict.fromkeys(name.partition(".")[0] for name in columns):
+            arrays = [np.asarray(columns[each]) for each in columns if each.partition(".")[0] == name]
+            array = arrays[0] if name in columns else np.stack(arrays, axis=1)
+            # of text, so that it can be read without unpickling
+            parts.setdefault(name, []).append(array.astype(np.str_) if array.dtype == object else array)
 
     yield write
     whole: dict[str, Any] = {name: np.concatenate(arrays) for name, arrays in parts.items()}
