@@ -26,7 +26,6 @@ from fabula.sources.registry import Opening, SeveralCollectionsError, is_library
 if TYPE_CHECKING:
     from fabula.session.ordered import Ordered
     from fabula.session.request import Ends, Request
-    from fabula.session.selection import Selection
     from fabula.session.session import Session
 
 _MOST_PASTED = 16 << 20  # bytes
@@ -200,6 +199,7 @@ def _order_one(paths: tuple[str, ...], asked: Options) -> None:
 
 def _open(paths: tuple[str, ...], asked: Options) -> tuple[Session, Request]:
     """The session and the request, as the options say."""
+    from fabula.session.selection import Selection
     from fabula.session.session import check_template, open_session
     from fabula.sources.tables.storage import TABLE_ENDINGS
 
@@ -212,11 +212,13 @@ def _open(paths: tuple[str, ...], asked: Options) -> tuple[Session, Request]:
     folder = Path.cwd() if paths == ("-",) else None
     opening = Opening(asked.collection, as_columns(asked.columns), asked.recursive, tempo_range=tempi, folder=folder,
                       medium=asked.medium)  # fmt: skip
+    whole = asked.limit is None and asked.fill is None  # else it is not known how many are written
+    wanted = Selection(asked.only, asked.one_of, asked.pick, asked.outputs if whole else ())
     how = {name: getattr(asked, name) for name in ("by", "model", "embedding", "occasion")}
     with counting_bar("measuring") as progress, read_pasted(paths) as paths:
         measuring = Measuring(asked.jobs, asked.cache, progress)
         try:
-            session = open_session(paths, opening, measuring, selection=_select(asked), request=request, **how)
+            session = open_session(paths, opening, measuring, selection=wanted, request=request, **how)
         except SeveralCollectionsError as error:
             whole = Path(paths[0]).suffix.lower() in TABLE_ENDINGS or Path(paths[0]).is_dir()
             each = ", or order each with --all" if whole else ""
@@ -224,14 +226,6 @@ def _open(paths: tuple[str, ...], asked: Options) -> tuple[Session, Request]:
         if asked.sort_into_mix:
             session, request = session.preset(asked.ramp or "mix", request, measuring)
     return session, request
-
-
-def _select(asked: Options) -> Selection:
-    """Which items are wanted, and what all of them must fit into."""
-    from fabula.session.selection import Selection
-
-    whole = asked.limit is None and asked.fill is None  # else it is not known how many are written
-    return Selection(asked.only, asked.one_of, asked.pick, asked.outputs if whole else ())
 
 
 @contextmanager

@@ -148,18 +148,14 @@ def _write_csv(ordered: Ordered, target: Path, _: Sequence[str]) -> Path:
         placed = relocate(ordered.collection, source.folder, target.parent)
         return write_table(target, placed, extra, source.medium.words.creator)
     cells: dict[str, list[Any]] = {"position": list(range(1, len(fit.ordering) + 1))}
-    cells |= {name: [_cell(value) for value in column] for name, column in extra.items()}
+    for name, column in extra.items():  # several numbers, of an essence that has dimensions, as text
+        cells[name] = [" ".join(f"{one:.6g}" for one in v) if isinstance(v, list) else v for v in column]
     for column in cells.values():
         for row in sorted(source.held):
             column.insert(row, None)
     if not source.table.quoted and target.suffix.lower() == Path(source.table.path).suffix.lower():
         cells = {}  # what a player exports has the columns it has
     return write_rows(target, source.table, with_held([source.rows[i] for i in fit.ordering], source.held), cells)
-
-
-def _cell(value: Any) -> Any:
-    """A number; several, of an essence that has dimensions, as text."""
-    return " ".join(f"{one:.6g}" for one in value) if isinstance(value, list) else value
 
 
 def gain_texts(ordered: Ordered) -> list[str]:

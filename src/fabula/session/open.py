@@ -40,37 +40,21 @@ def open(  # noqa: A001 - the verb of the design
 ) -> Session:
     """Open a collection: read it, measure its items where they are files, find their essence.
 
-    Parameters
-    ----------
-    paths
-        A folder, files, a playlist, a table or an address.
-    by
-        The column to use as the essence, instead of a model.
-    model
-        A shipped model or a file; by default the one that knows most of what there is.
-    collection
-        Which collection of a table of several, by id or title.
-    recursive
-        Whether to go into folders within folders.
-    embedding
-        Vectors of the user's own: a column of lists in a table, or an ONNX model (``.onnx``) that reads what items say.
-    occasion
-        What the order is for, ``"album"`` or ``"concert"`` in music: it names the model.
-    medium
-        What kind of media files are, by name, where several media know their endings.
-    only
-        A comparison of columns that items must fulfil: ``"rating >= 3 and keywords ~ sea"``.
-    one_of
-        A column: of items that share it, such as the frames of a burst, the best alone.
-    pick
-        So many items, which tell most: one of what is alike, the best, and none of all far from one of them.
+    - ``paths``: a folder, files, a playlist, a table or an address.
+    - ``by``: the column to use as the essence, instead of a model.
+    - ``model``: a shipped model or a file; by default the one that knows most of what there is.
+    - ``collection``: which collection of a table of several, by id or title.
+    - ``recursive``: whether to go into folders within folders.
+    - ``embedding``: vectors of the user's own: a column of lists in a table, or an ONNX model (``.onnx``) that reads
+      what items say.
+    - ``occasion``: what the order is for, ``"album"`` or ``"concert"`` in music: it names the model.
+    - ``medium``: what kind of media files are, by name, where several media know their endings.
+    - ``only``: a comparison of columns that items must fulfil: ``"rating >= 3 and keywords ~ sea"``.
+    - ``one_of``: a column: of items that share it, such as the frames of a burst, the best alone.
+    - ``pick``: so many items, which tell most: one of what is alike, the best, and none of all far from one of them.
 
-    Returns
-    -------
-    A session, whose ``order`` may be called many times.
+    The session's ``order`` may be called many times.
 
-    Examples
-    --------
     >>> session = open(demo_folder())
     >>> len(session.collection), session.essence.shape, session.order(first="Parade").titles[0]
     (9, (9,), 'Parade')
@@ -116,16 +100,10 @@ def order(
 ) -> Ordered:
     """Put a collection in an order that tells a story: what ``fabula order`` does.
 
-    Parameters
-    ----------
-    paths, by, model, collection, recursive, embedding, occasion
-        As :func:`open` takes them.
-    wishes
-        As :class:`fabula.session.request.Request` has them: template, like, first, last, at, together, before, apart,
-        sides, limit, smoothness and the rest; and medium, only, one_of and pick, as :func:`open` takes them.
+    It is opened as by :func:`open`, which takes medium, only, one_of and pick too. The other wishes are those of
+    :class:`fabula.session.request.Request`: template, like, first, last, at, together, before, apart, sides, limit,
+    smoothness and the rest.
 
-    Examples
-    --------
     >>> ordered = order(demo_folder(), template="icarus", last="Embers")
     >>> ordered.titles[-1], ordered.fit.template.name, ordered.gap
     ('Embers', 'icarus', 0.0)
@@ -147,20 +125,10 @@ def review(
 ) -> Review:
     """Say what is good and what is weak in an order as it stands: what ``fabula review`` does.
 
-    Parameters
-    ----------
-    paths, model, collection, medium
-        As :func:`open` takes them; the order is that of a playlist or a table, of the numbers in tags and file names,
-        or else of the names.
-    sides
-        How many sides to cut it into, where a playlist or a column does not say.
+    It is opened as by :func:`open`; the order is that of a playlist or a table, of the numbers in tags and file names,
+    or else of the names; ``sides`` are how many to cut it into, where a playlist or a column does not say. A review has
+    ``percentile`` among random orders, ``odd``, ``joins``, ``moves``, ``openers``, ``closers`` and ``notes``.
 
-    Returns
-    -------
-    A review: ``percentile`` among random orders, ``odd``, ``joins``, ``moves``, ``openers``, ``closers``, ``notes``.
-
-    Examples
-    --------
     >>> found = review(demo_folder())
     >>> found.items[0].title, len(found.openers), found.apply(1).titles[0]
     ('Embers', 3, 'Weather Front')

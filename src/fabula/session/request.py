@@ -187,9 +187,6 @@ class Request:
                 raise InputError(f"must be {words}; got {brief(part)}", field=name)
         if not isinstance(self.like, str | Path | NoneType) and not hasattr(self.like, "essence"):
             raise InputError(f"must be an open session, or a path; got {brief(self.like)}", field="like")
-        for name in ("first", "last"):  # an index may be a number of NumPy's
-            given = getattr(self, name)
-            object.__setattr__(self, name, int(given) if isinstance(given, Integral) else given)
         if self.template is not None and self.like is not None:
             raise InputError("give either a template or like, not both")
         for name in ("smoothness", "gap_s"):
@@ -393,7 +390,7 @@ def _pins(request: Request, items: tuple[Item, ...]) -> dict[int, int]:
     """Position -> item, of the opener, the close and what has a position."""
     n = len(items)
     asked = [(0, request.first, "first"), (-1, request.last, "last")]
-    wishes = [(position, which, where) for position, which, where in asked if isinstance(which, int | str)]
+    wishes = [(position, which, where) for position, which, where in asked if not isinstance(which, Mapping | NoneType)]
     wishes += [(position, which, "at") for position, which in request.at.items()]
     fixed: dict[int, int] = {}
     for position, which, where in wishes:
@@ -634,8 +631,9 @@ def with_spreads(request: Request, collection: Collection, medium: Medium, plain
     runs = [[find_item(items, one, "together") for one in run] for run in request.together]
     if any(len(run) != 2 for run in runs):
         raise InputError("two items face each other; a run of more cannot be kept together", field="spreads")
-    cover = find_item(items, request.first, "first") if isinstance(request.first, int | str) else int(plain[0])
-    last = find_item(items, request.last, "last") if isinstance(request.last, int | str) else None
+    first, close = (None if isinstance(end, Mapping) else end for end in (request.first, request.last))
+    cover = int(plain[0]) if first is None else find_item(items, first, "first")
+    last = None if close is None else find_item(items, close, "last")
     found = medium.facing(collection)
     taken = {cover, *(one for run in runs for one in run)}
     free = [i for i in range(len(items)) if i not in taken and not found.alone[i]]

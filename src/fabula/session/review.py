@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Item
@@ -379,8 +380,9 @@ def _read_titles(session: Session) -> Constraints:
 
 def _odd(session: Session, parts: Sequence[_Stretch], titles: Constraints) -> tuple[OddItem, ...]:
     """The items that are likeliest to be wrong where they stand, or from elsewhere, worst first."""
-    n = len(session.collection)
-    strange = _STRANGE + _STRANGER * outlying(_measures(session))
+    n, known = len(session.collection), session.collection.features
+    numbers = [k for k, name in enumerate(session.collection.feature_names) if name not in session.medium.codes]
+    strange = _STRANGE + _STRANGER * outlying(known[:, numbers] if known.ndim == 2 else np.zeros((n, 0)))
     placed = np.concatenate([_surprise(part) for part in parts])
     weight = np.exp(np.logaddexp(placed, strange))
     sure = weight / (n + weight.sum())
@@ -412,16 +414,7 @@ def _surprise(part: _Stretch) -> Floats:
     return np.concatenate(found)
 
 
-def _measures(session: Session) -> Floats:
-    """What is known of every item as a number: shape (n, f)."""
-    collection, codes = session.collection, session.medium.codes
-    if collection.features.ndim != 2:
-        return np.zeros((len(collection), 0))
-    names = [k for k, name in enumerate(collection.feature_names) if name not in codes]
-    return np.asarray(collection.features[:, names], dtype=np.float64)
-
-
-def outlying(rows: Floats) -> Floats:
+def outlying(rows: NDArray[np.floating]) -> Floats:
     """How far each row (n, f) lies from all others: logarithm of its distance in their deviations, less the median.
 
     By fewer than three measures nothing is said: all are 0.
@@ -429,7 +422,7 @@ def outlying(rows: Floats) -> Floats:
     >>> outlying(np.array([[1.0, 2, 3], [1.2, 2.1, 3], [0.8, 2, 3.1], [5, 5, 5]])).argmax()
     np.int64(3)
     """
-    n = len(rows)
+    n, rows = len(rows), np.asarray(rows, dtype=np.float64)
     known = rows[:, np.isfinite(rows).all(axis=0)]
     known = known[:, np.ptp(known, axis=0) > 0] if n > 2 else known[:, :0]
     if known.shape[1] < _FEWEST_MEASURES:
