@@ -15,7 +15,6 @@ import click
 
 from fabula.cli.copy import write_copies
 from fabula.cli.printing import HeadedCommand, counting_bar, medium_option, print_lines, print_ordered
-from fabula.cli.research.recipe import split_list
 from fabula.cli.restore import restore_version
 from fabula.core.files import check_target
 from fabula.errors import InputError
@@ -189,7 +188,7 @@ def _order_one(paths: tuple[str, ...], asked: Options) -> None:
         if error.field != "step_limits" or asked.keys == "strict":
             raise
         raise InputError(error.message, field="mix_bars") from error
-    show = tuple(split_list(asked.show or ""))
+    show = _as_names(asked.show)
     ordered.facts(show)  # refuses what is not known before anything is written
     written: list[Path | str] = [*_write_outputs(ordered, asked), *map(ordered.write_back, back)]
     lost = "; ".join(filter(None, map(ordered.losses, asked.outputs)))
@@ -389,10 +388,14 @@ def _as_request(asked: Options) -> Request:
     return Request(**wishes)
 
 
+def _as_names(text: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in (text or "").split(",") if name.strip())
+
+
 def _as_weights(text: str | None, field: str) -> dict[str, float]:
     """From ``tempo:2,key`` to names and weights."""
     weights: dict[str, float] = {}
-    for part in split_list(text or ""):
+    for part in _as_names(text):
         name, _, weight = part.partition(":")
         try:
             weights[name.strip()] = float(weight) if weight else 1.0
