@@ -213,7 +213,8 @@ def _open(paths: tuple[str, ...], asked: Options) -> tuple[Session, Request]:
     opening = Opening(asked.collection, as_columns(asked.columns), asked.recursive, tempo_range=tempi, folder=folder,
                       medium=asked.medium)  # fmt: skip
     whole = asked.limit is None and asked.fill is None  # else it is not known how many are written
-    wanted = Selection(asked.only, asked.one_of, asked.pick, asked.outputs if whole else ())
+    chosen = asked.only, asked.one_of, asked.pick, asked.outputs if whole else ()
+    wanted = Selection(*chosen) if any(chosen) else None
     how = {name: getattr(asked, name) for name in ("by", "model", "embedding", "occasion")}
     with counting_bar("measuring") as progress, read_pasted(paths) as paths:
         measuring = Measuring(asked.jobs, asked.cache, progress)

@@ -22,7 +22,6 @@ _SIGNS: dict[str, Callable[[float, float, float], bool]] = {  # a number, and fr
     ">=": lambda x, low, high: x >= low,
     "<=": lambda x, low, high: x <= high,
     "!=": lambda x, low, high: not low <= x <= high,
-    "==": lambda x, low, high: low <= x <= high,
     "=": lambda x, low, high: low <= x <= high,
     ">": lambda x, low, high: x > high,
     "<": lambda x, low, high: x < low,
@@ -119,14 +118,14 @@ def _keep_one(collection: Collection, text: str, medium: Medium) -> set[int]:
     found = _ONE.fullmatch(text)
     if found is None or not found[3]:
         raise InputError(f"takes COLUMN >= VALUE, with one of >= <= > < = != ~; got {text.strip()!r}", field="only")
-    name, sign, value = found[1], found[2], found[3].strip('"')
+    name, sign, value = found[1], found[2].replace("==", "="), found[3].strip('"')
     cells = read_cells(collection, name, medium, "only")
     wanted = detail_number(value)
     if wanted is not None and sign != "~" and any(isinstance(cell, float) for cell in cells):
         whole_day = as_moment(value) is not None and len(value) <= 10
         reach = (wanted, wanted + (_DAY - 1e-3 if whole_day else 0.0))
         return {i for i, cell in enumerate(cells) if isinstance(cell, float) and _SIGNS[sign](cell, *reach)}
-    if sign not in ("=", "==", "!=", "~"):
+    if sign not in ("=", "!=", "~"):
         raise InputError(f"{name!r} is no number that {value!r} could be compared with", field="only")
     texts = [f"{cell:g}" if isinstance(cell, float) else (cell or "").casefold() for cell in cells]
     fold = value.casefold()

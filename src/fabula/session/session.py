@@ -418,11 +418,12 @@ def open_session(
     named = as_paths(paths)
     how = measuring or Measuring()
     source = open_source(named, replace(opening or Opening(), progress=how.progress, stop=how.stop)).with_lengths()
-    wanted, items = selection or Selection(), request.items() if request else []
-    for field, which in items if not wanted.narrows else ():
+    named_items = request.items() if request else []
+    for field, which in named_items if selection is None or not selection.narrows else ():
         if isinstance(which, str):
             asking.find_item(source.collection.items, which, field)
-    source = select(source, wanted, how, [which for _, which in items])
+    if selection is not None:
+        source = select(source, selection, how, [which for _, which in named_items])
     known: dict[str, Floats] = {}
     if embedding is not None:
         source, known = embed(source, embedding)
