@@ -63,27 +63,17 @@ def open(  # noqa: A001 - the verb of the design
     return _open(paths, collection=collection, recursive=recursive, only=only, one_of=one_of, pick=pick, **how)
 
 
-def _open(
-    paths: str | Path | Sequence[str | Path],
-    *,
-    collection: str | None,
-    recursive: bool,
-    medium: str | None = None,
-    only: str | None = None,
-    one_of: str | None = None,
-    pick: int | None = None,
-    request: Request | None = None,
-    **how: Any,
-) -> Session:
+def _open(paths: str | Path | Sequence[str | Path], request: Request | None = None, **how: Any) -> Session:
     """What :func:`open` does, for what will be asked: items that it names are looked for before all are measured."""
-    names = {"collection": collection, "medium": medium, "only": only, "one_of": one_of}
-    for field, value in {**names, "by": how["by"], "embedding": how["embedding"]}.items():
-        check_kind(value, (str, NoneType), "a name", field)
     check_kind(how["model"], (str, Path, NoneType), "the name of a model, or its file", "model")
-    check_kind(recursive, bool, "True or False", "recursive")
-    if pick is not None:
-        check_count(pick, "pick")
-    opening, wanted = Opening(collection=collection, recursive=recursive, medium=medium), Selection(only, one_of, pick)
+    check_kind(how["recursive"], bool, "True or False", "recursive")
+    if how.get("pick") is not None:
+        check_count(how["pick"], "pick")
+    for field, value in how.items():
+        if field not in ("model", "recursive", "pick"):
+            check_kind(value, (str, NoneType), "a name", field)
+    opening = Opening(**{name: how.pop(name) for name in ("collection", "recursive", "medium") if name in how})
+    wanted = Selection(**{name: how.pop(name) for name in ("only", "one_of", "pick") if name in how})
     return open_session(paths, opening, selection=wanted, request=request, **how)
 
 
@@ -112,7 +102,7 @@ def order(
     how = {name: wishes.pop(name) for name in opens if name in wishes}
     how |= {"by": by, "model": model, "collection": collection, "recursive": recursive, "embedding": embedding}
     request = as_request(None, wishes)
-    return _open(paths, request=request, occasion=occasion, **how).order(request)
+    return _open(paths, request, occasion=occasion, **how).order(request)
 
 
 def review(

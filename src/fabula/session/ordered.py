@@ -373,21 +373,8 @@ class Ordered(Proposal):
     def to_json(self, *, explain: bool = True) -> dict[str, Any]:
         """Everything about it as one JSON object: what ``fabula order --json`` prints and the page shows.
 
-        Keys: ``template`` (its name), ``knots``, ``values``, ``interpolation``, ``ordering`` (0-based item indices),
-        ``worst``, ``mean``, ``score``, ``exact``, ``gap`` (null: not known), ``sides`` (items on each), ``lengths`` (of
-        each side), where they are times ``gap_seconds`` (between two items of a side, counted in all of these),
-        ``side_seconds`` and ``total_seconds``, else null, ``left_out`` (item indices), ``unmeasured`` (entries that
-        keep their position), ``model``, ``axis`` (what the arc is drawn along: ``name``, ``unit``, ``source``,
-        ``values`` in the new order; absent where it is an essence without a unit), ``arc`` (``name``, ``unit`` and
-        ``values`` of the order as it stands; null where there is none to draw),
-        ``sure`` (the chance that two items picked at random stand in their true order), ``direction`` (that the order
-        runs the right way round), ``opener`` and ``close`` (that these are the true ones), chances from 0 to 1, null
-        where nothing is known, ``items`` in the new order (each with ``position`` (1-based), ``id``, ``title``, who
-        made it, ``path``, ``length``, ``side``, ``essence``, ``target``, ``deviation``, ``off`` (the same with its
-        sign, above the template or below; null where none is followed), ``why``, ``facts`` as text),
-        ``given``, ``alternatives``, ``changes``, ``likes`` (where each item, in the order given, likes to stand:
-        shares over the positions; null where no set model was asked) and ``notes``. Without `explain` it is not said
-        why each item stands where it stands, which is most of the work while an arc is dragged.
+        Its keys are those of `docs/files.md`. Without `explain` it is not said why each item stands where it stands,
+        which is most of the work while an arc is dragged.
         """
         axis, judged, timed = self.session.axis, self.task.likelihood, self.session.medium.unit.name == SECONDS.name
         drawn, likes = {}, None

@@ -159,15 +159,7 @@ class Review:
         return self.session.order(ordering=order.tolist(), sides=sides, side_sizes=self.sides, alternatives=1)
 
     def to_json(self) -> dict[str, Any]:
-        """Everything about it as JSON can hold it: what ``fabula review --json`` prints.
-
-        Keys: ``percentile`` (0 to 100 among random orders, null where nothing is known), ``odd`` (worst first: ``id``,
-        ``title``, ``position``, ``better``, ``sure``, ``why``), ``joins`` (weakest first: ``after``, ``titles``,
-        ``strength``, ``why``), ``moves`` (best first: ``id``, ``title``, ``from``, ``to``, ``gain``, ``sure``,
-        ``swap``: the id of what it changes places with, or null; ``say``; ``percentile`` with it), ``openers``,
-        ``closers`` (ids, likeliest first), ``chances`` (of these: to open, to close), ``sides`` (items on each),
-        ``lengths``, ``unit``, ``improved`` (the percentile with all moves), ``notes``. Positions count from 1.
-        """
+        """All of it as JSON can hold it: what ``fabula review --json`` prints, by the keys of `docs/review.md`."""
         return {
             "title": self.session.title,
             "percentile": self.percentile,
