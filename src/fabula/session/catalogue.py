@@ -528,15 +528,6 @@ def _npz(file: BinaryIO) -> Iterator[_Write]:
 # What was measured, as a table.
 
 
-@dataclass(frozen=True)
-class Extracted:
-    """What was measured, and the table it went into."""
-
-    collection: Collection
-    path: Path
-    notes: tuple[str, ...]
-
-
 def extract_table(
     paths: Sequence[str | Path],
     output: str | Path,
@@ -544,8 +535,8 @@ def extract_table(
     spec: str | None = None,
     opening: Opening | None = None,
     measuring: Measuring | None = None,
-) -> Extracted:
-    """Measure folders, files or the files of a playlist, and write a table with one row a file."""
+) -> tuple[Source, Path]:
+    """Measure folders, files or the files of a playlist, and write a table with one row a file: both come back."""
     target = check_target(output)
     check_ending(target, (".csv", ".json", ".parquet"))
     try:
@@ -562,5 +553,4 @@ def extract_table(
     )
     kept = replace(done.collection, items=items)  # the number of a heading tells the order: no column to learn from
     placed = relocate(kept, done.folder, target.parent)
-    written = write_table(target, placed, {"collection": [title] * len(placed)}, done.medium.words.creator)
-    return Extracted(done.collection, written, done.tell())
+    return done, write_table(target, placed, {"collection": [title] * len(placed)}, done.medium.words.creator)
