@@ -259,15 +259,18 @@ _WORDS: dict[Any, str] = {
 }
 
 
+_NUMBERS: dict[Any, Any] = {int: Integral, float: Real}  # what is declared, and what is taken: NumPy's numbers too
+
+
 def _misfits(value: Any, declared: Any) -> list[Any]:
     """The parts of a value that are of another kind than was declared."""
     for kind in get_args(declared) if isinstance(declared, UnionType) else (declared,):
-        of, inner, plain = get_origin(kind), get_args(kind), {int: Integral, float: Real}.get(kind, kind)
+        of, inner = get_origin(kind), get_args(kind)
         if of is Mapping and isinstance(value, Mapping):
             return [bad for pair in value.items() for each in zip(pair, inner, strict=True) for bad in _misfits(*each)]
         if of in (Sequence, tuple) and isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
             return [bad for part in value for bad in _misfits(part, inner[0])]
-        if of is None and isinstance(value, plain) and (kind is bool or not isinstance(value, bool)):
+        if of is None and isinstance(value, _NUMBERS.get(kind, kind)) and (kind is bool or not isinstance(value, bool)):
             return []
     return [value]
 
