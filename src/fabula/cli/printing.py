@@ -107,35 +107,28 @@ def _table(ordered: Ordered, width: int, show: tuple[str, ...]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    rows, facts = ordered.rows, ordered.facts(show)
-    creator = ordered.session.medium.words.creator if any(row.item.creator for row in rows) else ""
-    timed = any(row.length for row in rows)
-    widths = {"#": max(len(row.label) for row in rows)}
-    if creator:
-        widths[creator] = min(24, max(len(creator), *(len(row.item.creator) for row in rows)))
-    if timed:
-        widths["length"] = max(6, *(len(row.length) for row in rows))
-    widths |= {fact.name: max(len(fact.name), *map(len, fact.texts)) for fact in facts}
-    widths["was"] = max(3, len(str(len(ordered.session.collection))))
-    widths["arc" if ordered.session.essence.ndim == 1 else "off"] = 16
+    rows, facts, essence = ordered.rows, ordered.facts(show), ordered.session.essence
+    values = essence[ordered.ordering] if essence.ndim == 1 else ordered.fit.deviations
+    low, high = values.min() if essence.ndim == 1 else 0.0, values.max()
+    creator, names = ordered.session.medium.words.creator, [fact.name for fact in facts]
+    columns = {"#": [row.label for row in rows], creator: [row.item.creator for row in rows]}
+    columns |= {"length": [row.length for row in rows]}
+    columns = {name: cells for name, cells in columns.items() if any(cells)}
+    columns |= {fact.name: list(fact.texts) for fact in facts} | {"was": [str(row.index + 1) for row in rows]}
+    columns |= {"arc" if essence.ndim == 1 else "off": [bar(value, low, high) for value in values.tolist()]}
+    widths = {name: max(len(name), *map(len, cells)) for name, cells in columns.items()}
+    widths |= {creator: min(24, widths[creator])} if creator in widths else {}
     room = width - sum(widths.values()) - 2 * len(widths)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name, wide in widths.items():
-        right = name in ("#", "length", "was", *(fact.name for fact in facts))
+        right = name in ("#", "length", "was", *names)
         table.add_column(name, justify="right" if right else "left", no_wrap=True, overflow="ellipsis", width=wide)
         if name == "#":
             table.add_column("title", overflow="ellipsis", no_wrap=True, max_width=max(8, room))
-    essence, order = ordered.session.essence, ordered.ordering
-    values = essence[order] if essence.ndim == 1 else ordered.fit.deviations
-    low, high = values.min() if essence.ndim == 1 else 0.0, values.max()
-    for row, value in zip(rows, values.tolist(), strict=True):
+    for row, number, *cells in zip(rows, *columns.values(), strict=True):
         if row.side and row.number == 1:
             table.add_row("", Text(ordered.side_line(ordered.side_of(row.position)[0]), style="bold"))
-        cells: list[str | Text] = [row.label, Text(row.item.label)]
-        cells += [Text(row.item.creator)] if creator else []
-        cells += [row.length] if timed else []
-        cells += [Text(fact.texts[row.position]) for fact in facts]
-        table.add_row(*cells, str(row.index + 1), bar(value, low, high))
+        table.add_row(number, Text(row.item.label), *map(Text, cells))
     return table
 
 
