@@ -9,7 +9,6 @@ import contextlib
 import os
 import re
 import shutil
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from fabula.core.collection import Collection
 from fabula.core.display import name_some
-from fabula.core.files import check_target, cut_name, json_text, make_part, split_stretch, sweep_folder, write_whole
+from fabula.core.files import check_target, cut_name, json_text, split_stretch, sweep_folder, whole_file, write_whole
 from fabula.errors import FileError, InputError, check_kind, shown
 from fabula.media.facts import SECONDS, Levelling
 from fabula.media.medium import Layout, Medium
@@ -340,18 +339,12 @@ def _place(target: Path, source: Path, done: list[Path], *, link: bool) -> None:
     """Copy a file, or link to it, under its new name; what a copy that was killed has left is swept by the next one."""
     if link:
         target.symlink_to(source.resolve())
-        done.append(target)
-        return
-    handle, part = make_part(f".{target.name[:40]}.", target.parent)
-    done.append(part)
-    with os.fdopen(handle, "wb") as file, source.open("rb") as given:
-        shutil.copyfileobj(given, file, 1 << 20)
-        file.flush()
-        shutil.copystat(source, part)
-        if sys.platform == "win32":  # what is open cannot be renamed there
-            file.close()
-        part.rename(target)
-    done[-1] = target
+    else:
+        with source.open("rb") as given, whole_file(target) as file:
+            shutil.copyfileobj(given, file, 1 << 20)
+    done.append(target)
+    if not link:
+        shutil.copystat(source, target)
 
 
 # Versions of a file that were replaced.
