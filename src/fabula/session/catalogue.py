@@ -9,8 +9,9 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -39,7 +40,7 @@ from fabula.sources.registry import Opening, SeveralCollectionsError, Source, op
 from fabula.sources.tables.read_table import TableReading, open_table
 from fabula.sources.tables.roles import NAMED, columns_named, feature_name, names_by_heading, roles_of
 from fabula.sources.tables.source_table import SourceTable, column_of
-from fabula.sources.tables.storage import Place, address_of, count_parquet, first_line, is_table
+from fabula.sources.tables.storage import Place, address_of, count_parquet, is_table, read_parquet_file
 from fabula.sources.tables.text_tables import guard
 from fabula.sources.tables.write_table import write_table
 
@@ -100,24 +101,15 @@ def piece_of(reading: TableReading, rows: Ints, total: int, *, named: bool = Tru
     return Piece(block, rows, block.texts("id") if named else Numbered(rows), medium, total)
 
 
-@contextmanager
-def open_parquet(path: str, *, stream: bool = False) -> Iterator[pq.ParquetFile]:
+def open_parquet(path: str, *, stream: bool = False) -> AbstractContextManager[pq.ParquetFile]:
     """A Parquet file on a disk or at an address, to be read in pieces.
 
-    To be streamed from its start to its end, it is neither mapped into memory nor read ahead: both would fill that.
+    To be streamed from its start to its end, it is not mapped into memory, which that would fill.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    try:
-        if address_of(path) is not None:
-            with Place(path).open() as content:
-                yield pq.ParquetFile(content)
-            return
-        with pq.ParquetFile(path, memory_map=not stream, pre_buffer=not stream) as file:
-            yield file
-    except (pa.ArrowException, OSError) as error:
-        raise FileError(f"{path}: is not a Parquet file that can be read ({first_line(error)})") from error
+    opener = partial(pa.OSFile if stream else pa.memory_map, path)
+    return read_parquet_file(path, opener if address_of(path) is None else Place(path).open)
 
 
 def layout_of(
