@@ -64,9 +64,9 @@ def print_table(
     console(whole=whole).print(table)
 
 
-def print_json(value: Any) -> None:
-    """Print one JSON value on a line, escaped where the output cannot hold its characters."""
-    click.echo(json_text(value, encoding=getattr(sys.stdout, "encoding", None) or "utf-8"))
+def print_json(value: Any, indent: int | None = None) -> None:
+    """Print one JSON value, by default on a line, escaped where the output cannot hold its characters."""
+    click.echo(json_text(value, encoding=getattr(sys.stdout, "encoding", None) or "utf-8", indent=indent))
 
 
 def print_lines(*lines: str) -> None:

@@ -1,12 +1,11 @@
 """``fabula review``."""
 
-import json
 from typing import TYPE_CHECKING
 
 import click
 
 from fabula.cli.order import as_columns, check_outputs
-from fabula.cli.printing import console, counting_bar, medium_option, print_lines
+from fabula.cli.printing import console, counting_bar, medium_option, print_json, print_lines
 from fabula.core.files import write_whole
 from fabula.errors import InputError
 from fabula.media.extraction import Measuring
@@ -71,7 +70,7 @@ def command(*, paths: tuple[str, ...], moves: int | None, outputs: tuple[str, ..
 
         written.append(write_review_picture(found, plot))
     if as_json:
-        click.echo(json.dumps(found.to_json(), ensure_ascii=False))
+        print_json(found.to_json())
         return
     _print(found, moves)
     print_lines(*(f"written: {path}" for path in written))
