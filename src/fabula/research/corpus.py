@@ -92,10 +92,8 @@ def _on_side(
     collections: list[Collection], where: str, side: Side | None, *, chosen: bool
 ) -> tuple[list[Collection], str]:
     """The collections of one side of a split, and which that is; all of them where the table has none."""
-    sides = {} if chosen else sides_of(collections, where)
+    sides = {} if chosen and side is None else sides_of(collections, where, side)
     if not sides:
-        if side is not None:
-            raise InputError(f"{where}: has no column 'split' that says which collections are {side}")
         return collections, ""
     wanted = side or "train"
     if wanted not in sides:

@@ -91,6 +91,14 @@ def _check_logged(logged: Sequence[str], collections: Sequence[Collection]) -> N
             raise InputError(f"there is no column {text!r} to take the logarithm of; there are: {', '.join(there)}")
 
 
+def _check_settings(recipe: Recipe, what: str, changes: Mapping[str, Any], known: Sequence[str]) -> None:
+    """Refuse settings that a kind does not have."""
+    unknown = sorted(set(changes) - set(known))
+    if unknown or recipe.preset != "default" or recipe.start is not None or recipe.titles:
+        named = unknown[0] if unknown else "preset, titles or model to go on from"
+        raise InputError(f"{what} takes no {named}; its settings are {', '.join(known)}")
+
+
 # Essence: each item by itself.
 
 
@@ -181,11 +189,7 @@ def _prepare_steps(recipe: Recipe, measuring: Measuring | None, jobs: int) -> Pr
         raise InputError("a step model is trained by processes of its own (jobs): start it without torchrun")
     changes = dict(recipe.changes or {})
     wanted, logged = changes.pop("features", ()), changes.pop("logged", None)
-    known = [one.name for one in fields(StepRecipe)]
-    unknown = sorted(set(changes) - set(known))
-    if unknown or recipe.preset != "default" or recipe.start is not None or recipe.titles:
-        named = unknown[0] if unknown else "a preset, titles or a model to go on from"
-        raise InputError(f"a step model takes no {named}; its settings are {', '.join(known)}")
+    _check_settings(recipe, "a step model", changes, [one.name for one in fields(StepRecipe)])
     split, medium = _split_steps(recipe, measuring)
     names = tuple(wanted) or tuple(n for n in medium.measured if n in split.training[0].feature_names)
     learned, held = (_look(part, names, medium, measuring) for part in (split.training, split.held_out))
@@ -218,7 +222,7 @@ def _prepare_steps(recipe: Recipe, measuring: Measuring | None, jobs: int) -> Pr
 def _split_steps(recipe: Recipe, measuring: Measuring | None) -> tuple[Split, Medium]:
     """Collections that hold what can be looked at, and their medium."""
     split = split_of(recipe, measuring=measuring)
-    if isinstance(recipe.table, Path) and is_folder(recipe.table):
+    if is_folder(recipe.table):
         medium = medium_of_file(Path(split.training[0].items[0].path).suffix.lower())
     else:
         medium = measure_if_held(split.training[0])[1]
@@ -267,11 +271,8 @@ def _example(
 
 
 def _prepare_neighbours(recipe: Recipe, measuring: Measuring | None) -> Prepared:
-    changes = dict(recipe.changes or {})
-    seed, negatives = (int(changes.pop(name, value)) for name, value in NEIGHBOURS.items())
-    if changes or recipe.preset != "default" or recipe.start is not None:
-        named = sorted(changes)[0] if changes else "preset and no model to go on from"
-        raise InputError(f"a model of neighbours takes no {named}; its settings are seed, negatives")
+    _check_settings(recipe, "a model of neighbours", recipe.changes or {}, list(NEIGHBOURS))
+    seed, negatives = (int(value) for value in {**NEIGHBOURS, **(recipe.changes or {})}.values())
     collections, medium, notes = _collect_neighbours(recipe, measuring)
     found = [(c, _measure_closeness(c, medium)) for c in collections if len(c) >= FEWEST_NEIGHBOURS]
     known = [(collection, near) for collection, near in found if near]

@@ -145,7 +145,7 @@ def search_part(workspace: Workspace, part: int) -> list[tuple[int, Ints]]:
 
     def work() -> Any:
         essences = recovering.scalar_essences(model, [evaluation[i] for i in chosen])
-        return recovering.search_scorer(model, essences, len(chosen), np.random.default_rng((1, part)))
+        return recovering.search_scorer(model, essences, np.random.default_rng((1, part)))
 
     kept = workspace.stage(f"searched-{part}", {"model": digest(model), "chosen": chosen}, work)
     return [(i, np.array(ordering, dtype=np.intp)) for i, ordering in zip(chosen, kept, strict=True)]

@@ -44,9 +44,7 @@ class Shard:
 
 def cut_table(asked: JobRequest) -> Cut:
     """Cut a table between collections; a shard is ``[first, behind the last, collections]``, in rows or collections."""
-    if len(asked.inputs) != 1:
-        raise InputError(f"one table at a time; got {len(asked.inputs)}")
-    given = Input.of(asked.inputs[0])
+    given = Input.table(asked.inputs)
     options = dict(asked.options)
     if is_parquet(given.path):
         with catalogue.open_parquet(given.path) as file:

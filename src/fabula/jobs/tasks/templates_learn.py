@@ -170,8 +170,7 @@ def _lists(array: Floats) -> Any:
     """Rows (m, w) as a column of lists."""
     import pyarrow as pa
 
-    offsets = np.arange(len(array) + 1, dtype=np.int32) * array.shape[1]
-    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(np.ascontiguousarray(array).ravel()))
+    return pa.array(list(array), pa.list_(pa.float64()))
 
 
 def _arrays(column: Any, width: int) -> Floats:
