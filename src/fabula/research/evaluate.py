@@ -46,10 +46,6 @@ class Evaluated:
     notes: tuple[str, ...] = ()  # what the user should know: what was trained on them, what gives the order away
     bits: Mapping[str, Information] = field(default_factory=dict)  # of the model, by scorer
 
-    def best(self) -> str:
-        """The method with the highest rank correlation."""
-        return max(self.rows, key=lambda row: row.metrics["spearman"].mean).method
-
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         tests = [{"metric": metric, **asdict(comparison)} for metric, comparison in self.tests]
@@ -120,10 +116,11 @@ def _notes_on_seen(
 ) -> Iterator[str]:
     """What a model, templates, or the methods that learn here, have seen of what is measured."""
     held_out = split.held_out
-    if split.training is held_out and request.split in (None, "train"):
+    if split.training is held_out and request.split == "train":
         yield "these are the collections to train on: what is learned from them is not measured on them"
     elif split.training is held_out:
-        yield f"there is nothing to train on beside {request.split}: methods that learn here are left out"
+        side = request.split or "validation"
+        yield f"there is nothing to train on beside {side}: methods that learn here are left out"
     known: dict[str, Fingerprints | None] = {}
     if model is not None:
         known[f"the model {request.model}"] = fingerprints_of(model.training)

@@ -270,14 +270,6 @@ def look_at(model: Model, collection: Collection) -> Evidence:
     return found
 
 
-def can_look(model: Model, collection: Collection) -> bool:
-    """Whether a step model finds something to look at in a collection's items."""
-    try:
-        return bool(look_at(model, collection).pairs)
-    except InputError:
-        return False
-
-
 def propose_steps(model: Model, collection: Collection) -> Ints:
     """The ordering that a step model proposes for a collection, (n,): what `fabula order` proposes of it, too."""
     return likeliest(solvable(model.energy(collection, evidence=look_at(model, collection)))).ordering

@@ -266,9 +266,9 @@ def train_recipe(
     for target in (output, onnx):
         if target is not None and is_first():
             check_target(target)
-    found = prepare(recipe, measuring=measuring, jobs=jobs)
     if recipe.kind != "essence" and (checkpoint is not None or onnx is not None):
         raise InputError("only an essence has checkpoints and an ONNX form: leave --checkpoint and --onnx out")
+    found = prepare(recipe, measuring=measuring, jobs=jobs)
     kept = None if checkpoint is None else Path(checkpoint)
     if kept is None and output is not None and recipe.kind == "essence":
         kept = Path(output).with_suffix(".checkpoint")

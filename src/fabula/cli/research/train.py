@@ -74,8 +74,6 @@ def command(*, output: Path | None, show_recipe: bool, jobs: int, as_json: bool,
     recipe = require_recipe(**options)
     if written is not None:
         check_target(written)
-    if recipe.kind == "set" and any(path is not None for path in beside.values()):
-        raise InputError("a set model is trained in one go and has no ONNX form: leave --checkpoint and --onnx out")
     with (
         counting_bar("measuring") as bar,
         training_bar("training") as epochs,
