@@ -6,8 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
@@ -454,8 +453,6 @@ def _name_part(part: Any) -> Any:
 
 # Logs of training: every epoch as a line of JSON, and for TensorBoard where it is installed.
 
-Callback = Callable[[Any], None]
-
 
 class EpochLog:
     """Every epoch as a line of JSON in a file, which can be followed while the run goes on.
@@ -506,20 +503,3 @@ class TensorBoardLog(EpochLog):
         self._out.add_scalar("loss", report.loss, report.epoch)
         for name, bits in report.bits.items():
             self._out.add_scalar(f"bits/{name}", bits, report.epoch)
-
-
-@contextmanager
-def logging(
-    *callbacks: Callback | None, log: str | Path | None = None, tensorboard: str | Path | None = None
-) -> Iterator[Callback]:
-    """One callback that calls them all, those that are not None, and the logs that are asked for."""
-    with ExitStack() as stack:
-        called = [callback for callback in callbacks if callback is not None]
-        for kind, target in ((EpochLog, log), (TensorBoardLog, tensorboard)):
-            called += [stack.enter_context(closing(kind(target)))] if target is not None else []
-
-        def report(epoch: Any) -> None:
-            for callback in called:
-                callback(epoch)
-
-        yield report
