@@ -377,18 +377,16 @@ def _recipe(
         given = () if isinstance(table, Path) else (item for c in table.training for item in c.items)
         read = "" if is_folder(table) or any(item.title for item in given) else None
     base: Any = "default" if config is None else config
-    if chosen == "essence":  # all its settings
+    if not isinstance(base, str):
         from fabula.training.recipes import TrainingConfig
 
-        whole = preset(base, **changes) if isinstance(base, str) else base
-        if not isinstance(whole, TrainingConfig):
+        if chosen != "essence":
+            raise InputError(f"a model of kind {chosen} takes its settings by name, such as seed=1; got a {config!r}")
+        if not isinstance(base, TrainingConfig):
             wanted = "what fabula.training.preset gives, or its name"
             raise InputError(f"the settings must be {wanted}; got {type(base).__name__}")
-        changes = {**whole.to_dict(), **({} if isinstance(base, str) else changes)}
-        base = whole.preset
-        del changes["preset"]
-    if not isinstance(base, str):
-        raise InputError(f"a model of kind {chosen} takes its settings by name, such as seed=1; got a {config!r}")
+        changes = {**base.to_dict(), **changes}
+        base = changes.pop("preset")
     return Recipe(table, {}, base, changes, device, held_out, chosen, read, start)
 
 
