@@ -57,7 +57,6 @@ class FolderStore:
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self._folder = Path(folder).absolute()  # processes elsewhere are told it
-        self._made: set[Path] = set()
         self._swept = False
         self.address = str(self._folder)
 
@@ -103,9 +102,7 @@ class FolderStore:
 
     def _place(self, name: str) -> Path:
         place = self._folder / name
-        if place.parent not in self._made:
-            place.parent.mkdir(parents=True, exist_ok=True)
-            self._made.add(place.parent)
+        place.parent.mkdir(parents=True, exist_ok=True)
         return place
 
     @contextmanager

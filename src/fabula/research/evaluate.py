@@ -68,7 +68,6 @@ class EvaluationRequest:
     held_out: float = 0.1  # share, where the table has no column split
     split: Side | None = None  # the side of the column split to measure on; by default validation
     search: int = 0  # on how many collections to search under the model's most detailed scorer, which is slow
-    k: int = 4  # templates, and arcs where there is no model, that are learned
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -91,7 +90,7 @@ def evaluate_table(request: EvaluationRequest, *, progress: recovery.Report | No
         from fabula.training.sequencer import load_sequencer
 
         sequencer = load_sequencer(request.sequencer)
-    methods = recovery.Methods(model, request.by, templates, sequencer, request.search, request.k)
+    methods = recovery.Methods(model, request.by, templates, sequencer, request.search)
     split = read_split(request.table, where=request.where, held_out=request.held_out, side=request.split)
     if model is not None and PAIRS in model.reads:
         split = recovery.measure_split(split)
