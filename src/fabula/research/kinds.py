@@ -111,12 +111,8 @@ def _prepare_essence(recipe: Recipe, least: int) -> Prepared:
         config = replace(config, **{k: v for k, v in SMALL.items() if getattr(config, k) == getattr(usual, k)})
     if config.logged != preset(recipe.preset).logged:
         _check_logged(config.logged, split.training)
-    if config.features:
-        notes = leak_notes(split.training, config.features)
-    else:
-        names, notes = usable_features(split.training)
-        config = replace(config, features=names)
-    split = split.note(notes)
+    names, notes = _choose_columns(split, config.features, titles=False)
+    config, split = replace(config, features=names), split.note(notes)
     about = {"data": recipe.table.name, "where": dict(recipe.where), "held out": split.rule}
     return Prepared(split, EssenceTraining(split.parts, config, recipe.device, card=about))
 
@@ -160,10 +156,7 @@ def _prepare_sets(recipe: Recipe, measuring: Measuring | None, least: int) -> Pr
 def _choose_columns(split: Split, names: Sequence[str], *, titles: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The features to train on, and notes about what gives the order away."""
     if names:
-        there = split.training[0].feature_names
-        missing = [name for name in names if name not in there]
-        if missing:
-            raise InputError(f"there is no column {missing[0]!r} of numbers; there are: {', '.join(there) or 'none'}")
+        split.training[0].columns(list(names))  # says which is missing
         return tuple(names), leak_notes(split.training, names, titles=titles)
     by_title = leak_notes(split.training, (), titles=True) if titles else ()
     if titles and not split.training[0].feature_names:
