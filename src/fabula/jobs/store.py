@@ -75,8 +75,6 @@ class FolderStore:
         """Write a file that is not there yet: True for the one caller who did, False where it is there."""
         with tell_refusal(self._folder / name, "be written"):
             place = self._place(name)
-            if place.exists():
-                return False
             # a link to a name that is taken fails, for all but one
             with self._aside(name, data) as aside, suppress(FileExistsError):
                 try:

@@ -191,10 +191,8 @@ def compare_methods(
 def _row(method: str, scores: Mapping[str, Floats], groups: Sequence[Hashable] | None) -> MethodRow:
     intervals = {}
     for metric, values in scores.items():
-        known = ~np.isnan(values)
-        by = None if groups is None else [group for group, there in zip(groups, known, strict=True) if there]
-        if not known.any():
-            intervals[metric] = Interval(0, float("nan"), float("nan"), float("nan"))
-            continue
-        intervals[metric] = mean_interval(values[known], by, within=RANGES[metric])
+        known = np.flatnonzero(~np.isnan(values))
+        by = None if groups is None else [groups[number] for number in known]
+        none = Interval(0, np.nan, np.nan, np.nan)
+        intervals[metric] = mean_interval(values[known], by, within=RANGES[metric]) if len(known) else none
     return MethodRow(method, intervals["first"].n, intervals)
