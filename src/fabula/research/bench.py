@@ -255,7 +255,7 @@ _DRAWS = 32  # random orderings that make up chance
 _PAPER_EPOCHS = 30  # of its 100: it stops by itself after ten without a gain
 
 Scores = Mapping[str, Floats]  # metric -> (collections,)
-Propose = Callable[[Collection], Ints]
+Method = tuple[str, str, str, Callable[[Collection], Ints]]  # its name, whose it is, what it does, and how
 sort_stable = partial(np.argsort, kind="stable")
 
 
@@ -338,13 +338,14 @@ def make_card(
         if isinstance(method, str):
             notes.append(method)
             continue
-        report(method.name)
+        called, kind, about, propose = method
+        report(called)
         try:
-            orders = order_blind(task.test, np.random.default_rng((0, 3)), partial(map, method.propose))
+            orders = order_blind(task.test, np.random.default_rng((0, 3)), partial(map, propose))
         except FabulaError as error:
-            notes.append(f"{method.name}: {error}")
+            notes.append(f"{called}: {error}")
         else:
-            rows.append(score_row(method.name, method.kind, Orderings(orders), task, about=method.about))
+            rows.append(score_row(called, kind, Orderings(orders), task, about=about))
     failures = dict(given.failures) if given else {}
     return BenchCard(task.to_dict(), _rank(rows + stored), command, failures, tuple(notes))
 
@@ -384,23 +385,13 @@ def _rank(rows: list[BenchRow]) -> list[BenchRow]:
     return sorted(rows, key=lambda row: -row.metrics["spearman"].mean)
 
 
-@dataclass(frozen=True, eq=False)
-class _Method:
-    """A method to be measured beside others: what it is called, whose it is, what it does."""
-
-    name: str
-    kind: str
-    about: str
-    propose: Propose
-
-
-def _our_methods(task: BenchTask, *, trained: bool, known: Container[str]) -> Iterator[_Method | str]:
+def _our_methods(task: BenchTask, *, trained: bool, known: Container[str]) -> Iterator[Method | str]:
     """The methods that can do a task, but those known already; a text where one cannot, saying why."""
     if task.features:
         some = draw_evenly(task.training)
         column, sign = _best_column(some, task.features)
         about = f"by {'rising' if sign > 0 else 'falling'} {column}, chosen on training"
-        yield _Method(f"sort by {column}", "ours", about, lambda c: sort_stable(sign * fill_missing(c.column(column))))
+        yield (f"sort by {column}", "ours", about, lambda c: sort_stable(sign * fill_missing(c.column(column))))
         if ARCS not in known:
             essences = [column_essence(c, column) for c in some]
             arcs = learn_arcs(essences, k=min(K, len(essences)), rng=np.random.default_rng(0))
@@ -416,16 +407,14 @@ def _best_column(collections: Sequence[Collection], names: Sequence[str]) -> tup
     rng = np.random.default_rng(0)
     scores = {}
     for name in names:
-        found = []
-        for collection in collections:
-            mixed = rng.permutation(len(collection))
-            found.append(spearman(mixed[sort_stable(fill_missing(collection.column(name))[mixed])]))
-        scores[name] = float(np.mean(found))
+        values = [fill_missing(collection.column(name)) for collection in collections]
+        orders = order_blind(values, rng, partial(map, sort_stable))
+        scores[name] = float(np.mean([spearman(order) for order in orders]))
     name = max(scores, key=lambda each: abs(scores[each]))
     return name, 1.0 if scores[name] >= 0 else -1.0
 
 
-def _of_essence(task: BenchTask) -> Iterator[_Method | str]:
+def _of_essence(task: BenchTask) -> Iterator[Method | str]:
     """Ours and the paper's, each trained on the task."""
     from fabula.research.train import preset, train
 
@@ -442,14 +431,14 @@ def _of_essence(task: BenchTask) -> Iterator[_Method | str]:
     known = [essence[:, 0] for essence in paper.encode_all(draw_evenly(task.training))]
     propose = closest_fit(learn_templates(known, k=min(K, len(known)), method="evolution"))
     about = f"essence by its appendix A ({_PAPER_EPOCHS} epochs at most), {K} templates evolved, the closest fit"
-    yield _Method("the paper's method", "paper", about, lambda c: propose(paper.encode(c)[:, 0]))
+    yield ("the paper's method", "paper", about, lambda c: propose(paper.encode(c)[:, 0]))
 
 
-def _by_arcs(name: str, about: str, arcs: Arcs, essence: Callable[[Collection], Floats]) -> _Method:
-    return _Method(name, "ours", about, lambda c: arcs.order(essence(c), alternatives=1)[0].ordering)
+def _by_arcs(name: str, about: str, arcs: Arcs, essence: Callable[[Collection], Floats]) -> Method:
+    return (name, "ours", about, lambda c: arcs.order(essence(c), alternatives=1)[0].ordering)
 
 
-def _package_models(task: BenchTask) -> Iterator[_Method | str]:
+def _package_models(task: BenchTask) -> Iterator[Method | str]:
     """The models that come with the package and can read this task."""
     for name in shipped_models():
         model = load_model(name)
@@ -469,7 +458,7 @@ def _package_models(task: BenchTask) -> Iterator[_Method | str]:
         about += ", titles too" if task.titles and TITLES in model.reads else ""
         if model.by_item:
             about = f"an essence of {model.dimensions} from {len(model.feature_names)} features"
-        yield _Method(name, "ours", f"comes with the package; {about}", partial(_by_model, model))
+        yield (name, "ours", f"comes with the package; {about}", partial(_by_model, model))
 
 
 def _by_model(model: Any, collection: Collection) -> Ints:

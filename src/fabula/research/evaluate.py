@@ -192,7 +192,7 @@ def _row(method: str, scores: Mapping[str, Floats], groups: Sequence[Hashable] |
     intervals = {}
     for metric, values in scores.items():
         known = np.flatnonzero(~np.isnan(values))
-        by = None if groups is None else [groups[number] for number in known]
+        by = None if groups is None else [groups[number] for number in known.tolist()]
         none = Interval(0, np.nan, np.nan, np.nan)
         intervals[metric] = mean_interval(values[known], by, within=RANGES[metric]) if len(known) else none
     return MethodRow(method, intervals["first"].n, intervals)

@@ -53,7 +53,7 @@ _SECONDS = 0.5  # to search in, where a collection has too many items to be solv
 _DOUBTED = 160  # collections by which inputs are doubted; an eighth of that where items are looked into
 
 S = TypeVar("S", Collection, Floats)  # what is shown to a method
-Orderings = list[Ints | None]  # None where a method was not asked
+Orderings = Sequence[Ints | None]  # None where a method was not asked
 Report = Callable[[str], None]
 
 
@@ -143,7 +143,7 @@ def shuffle_all(shown: Sequence[S], rng: np.random.Generator) -> tuple[list[Ints
 
 def order_blind(
     shown: Sequence[S], rng: np.random.Generator, propose: Callable[[list[S]], Iterable[Ints]]
-) -> Orderings:
+) -> list[Ints]:
     """Ask for an ordering of each collection, or essence, in true order, without giving that away."""
     mixed, blind = shuffle_all(shown, rng)
     return [order[placed] for order, placed in zip(mixed, propose(blind), strict=True)]
@@ -195,7 +195,7 @@ def search_scorer(model: Model, essences: Sequence[Floats], rng: np.random.Gener
 def on_subset(orderings: Callable[[Sequence[Floats]], Orderings], values: Sequence[Floats], most: int) -> Orderings:
     """A slow method asked about ``most`` collections, evenly spread; None for the others."""
     chosen = evenly_spaced(len(values), most)
-    found: Orderings = [None] * len(values)
+    found: list[Ints | None] = [None] * len(values)
     for i, ordering in zip(chosen, orderings([values[i] for i in chosen]), strict=True):
         found[i] = ordering
     return found
@@ -280,7 +280,7 @@ def step_orderings(model: Model, collections: Sequence[Collection], seed: int = 
 
     How each is shuffled goes by its number and the seed alone, whatever else is measured of the same collections.
     """
-    found: Orderings = []
+    found = list[Ints]()
     propose = partial(propose_steps, model)
     for number, collection in enumerate(collections):
         found += order_blind([collection], np.random.default_rng(seed + number), partial(map, propose))
