@@ -333,7 +333,9 @@ def make_card(
     if given is not None:
         rows.append(score_row(name, "yours", given, task))
     report("learning")
-    stored = [row for row in load_rows(task.digest) if not trained or row.kind == "known"]
+    kept = load_rows(task.digest)
+    rows += [row for row in kept if row.kind == "known"]
+    stored = [row for row in kept if row.kind != "known" and not trained]
     for method in _our_methods(task, trained=trained, known={row.method for row in stored}):
         if isinstance(method, str):
             notes.append(method)
