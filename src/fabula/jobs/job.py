@@ -52,7 +52,7 @@ class Input:
 
     @classmethod
     def table(cls, paths: Sequence[str]) -> "Input":
-        """The one table of a job that reads no more."""
+        """The one table that a job reads."""
         if len(paths) != 1:
             raise InputError(f"one table at a time; got {len(paths)}")
         return cls.of(paths[0])
@@ -316,7 +316,7 @@ def gather_table(job: ShardedJob, target: Path, *, partial: bool = False) -> dic
     schema = joint_schema(job.store, parts)
     with whole_file(target) as file, writers[ending](file, schema) as writer:
         for part in parts:
-            whole = [schema.empty_table(), read_part(job.store, part)]  # with every column, in the order of all
+            whole = [schema.empty_table(), read_part(job.store, part)]  # so it has every column
             writer.write_table(pa.concat_tables(whole, promote_options="permissive"))
     about = {name: sum(getattr(one, name) for one in parts) for name in ("rows", "failures")}
     return {**about, "digest": total_digest(parts), "missing": shards - len(parts)}

@@ -126,7 +126,8 @@ def family_task(name: str) -> BenchTask:
         raise InputError(
             f"there is no task {name!r}; there are: {', '.join(FAMILIES)}, {FMA} (with --fma FOLDER), or any table"
         )
-    (about, draw), rng, made = FAMILIES[name], np.random.default_rng(zlib.crc32(name.encode())), list[Collection]()
+    about, draw = FAMILIES[name]
+    rng, made = np.random.default_rng(zlib.crc32(name.encode())), list[Collection]()
     for number in range(TRAINING + TEST):
         n = int(rng.integers(SHORTEST, LONGEST + 1))
         items = [Item(f"{number}-{j}") for j in range(n)]
@@ -255,7 +256,7 @@ _DRAWS = 32  # random orderings that make up chance
 _PAPER_EPOCHS = 30  # of its 100: it stops by itself after ten without a gain
 
 Scores = Mapping[str, Floats]  # metric -> (collections,)
-Method = tuple[str, str, str, Callable[[Collection], Ints]]  # its name, whose it is, what it does, and how
+Method = tuple[str, str, str, Callable[[Collection], Ints]]  # its name, whose, what it does, how
 sort_stable = partial(np.argsort, kind="stable")
 
 

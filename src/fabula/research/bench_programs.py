@@ -121,8 +121,7 @@ def run_program(
 ) -> Orderings:
     """Ask a method, a command line or ``module:function``, about every test collection.
 
-    Fresh randomness shuffles and names the items, so that nobody can know it. ``answer``: how many seconds an answer
-    may take, and the ``first`` one, which waits for the method to learn.
+    ``answer``: how many seconds an answer may take, and the ``first`` one, which waits for the method to learn.
     """
     if not (answer > 0 and first > 0):
         raise InputError(f"a time to answer in must be above 0 seconds; got {answer} and {first}")
@@ -172,7 +171,7 @@ def write_questions(path: str | Path, task: BenchTask, questions: Sequence[Quest
 
 
 def read_document(path: str | Path, what: str, **marks: Any) -> dict[str, Any]:
-    """The JSON object of a file, which says these things of itself if it is what it should be."""
+    """The JSON object of a file, which has these marks if it is what it should be."""
     try:
         document = json.loads(read_bytes(path))
     except (ValueError, RecursionError) as error:
@@ -262,7 +261,7 @@ class Program:
                 return question.ordering(answer.get("order"))
 
     def close(self) -> bytes:
-        """End it, and give what it told as errors: its input is closed, and after two seconds it is killed."""
+        """End it, by force after two seconds, and give what it told as errors."""
         process, self._process = self._process, None
         if process is None:
             return b""
@@ -301,7 +300,7 @@ def _as_lines(messages: Iterable[Mapping[str, Any]]) -> bytes:
 
 
 def _send(stream: Any, data: bytes | None) -> None:
-    """Write, or close at the end; in a thread of its own, since a program that does not read must not stop us."""
+    """Write, or close; in a thread of its own, since a program that does not read must not stop us."""
     with contextlib.suppress(OSError, ValueError):
         if data is None:
             stream.close()

@@ -113,7 +113,7 @@ def learn_and_save(
 ) -> TemplateSet:
     """Learn k templates and write them where wanted, with the digests of what they were learned from.
 
-    ``paper`` follows the letter of the paper's Algorithm 1, which is for the method ``"evolution"`` alone.
+    ``paper``: by the letter of its Algorithm 1, for the method ``"evolution"`` alone.
     """
     if paper and method != "evolution":
         message = f"the letter of the paper is that of its evolution, not of the method {method!r}"

@@ -137,14 +137,16 @@ def direct_orderings(sequencer: "Sequencer", collections: Sequence[Collection], 
 def shuffle_all(shown: Sequence[S], rng: np.random.Generator) -> tuple[list[Ints], list[S]]:
     """An order for each collection, or essence (n,) or (n, d), and each in that order."""
     mixed = [rng.permutation(len(each)) for each in shown]
-    both = zip(mixed, shown, strict=True)
-    return mixed, [each.reordered(order) if isinstance(each, Collection) else each[order] for order, each in both]
+    found = []
+    for order, each in zip(mixed, shown, strict=True):
+        found.append(each.reordered(order) if isinstance(each, Collection) else each[order])
+    return mixed, found
 
 
 def order_blind(
     shown: Sequence[S], rng: np.random.Generator, propose: Callable[[list[S]], Iterable[Ints]]
 ) -> list[Ints]:
-    """Ask for an ordering of each collection, or essence, in true order, without giving that away."""
+    """Ask for an ordering of each, shown in an order that tells nothing; in the true numbering."""
     mixed, blind = shuffle_all(shown, rng)
     return [order[placed] for order, placed in zip(mixed, propose(blind), strict=True)]
 

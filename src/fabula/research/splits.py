@@ -150,7 +150,7 @@ def _lines(values: Mapping[str, Any]) -> str:
 
 
 def _value(name: str, value: Any) -> str:
-    """A value as TOML, which reads JSON but for what it has no name for."""
+    """A value as TOML, which reads most of JSON."""
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False).replace("\x7f", "\\u007f")
         text.encode()
@@ -291,7 +291,7 @@ def check_split(split: Split, where: str) -> Split:
 
 
 def sides_of(collections: Sequence[Collection], where: str, wanted: Side | None = None) -> dict[Side, list[Collection]]:
-    """The collections by what their column ``split`` says, one of :data:`SIDES`; empty where none is told or wanted."""
+    """The collections by what their column ``split`` says; empty where none is told or wanted."""
     marks = [_marks(c) for c in collections]
     if not any(mark for own in marks for mark in own):
         if wanted is not None:

@@ -391,9 +391,9 @@ def _recipe(
 
 
 def choose_kind(kind: str | None, table: Path | Given, *, sets: bool, usual: Kind = "essence") -> Kind:
-    """The kind of model that is meant: where nobody says, a set model if what is asked for is of ``sets`` alone.
+    """The kind that is meant; where nobody says, a set model if what is asked for is of ``sets`` alone.
 
-    Else the usual one; of a folder of collections what the medium of its files says.
+    Else the usual one, and of a folder what the medium of its files says.
     """
     named = None if kind is None else _ALSO.get(kind, kind)
     for known in get_args(Kind):
@@ -470,7 +470,7 @@ class EpochLog:
             self._write(report)
 
     def close(self) -> None:
-        """Close the file, with what is held back."""
+        """Close the file."""
         if self._out is not None:
             self._out.close()
             self._out = None
