@@ -79,7 +79,8 @@ def select(source: Source, selection: Selection, measuring: Measuring, must: Seq
 
 def drop(source: Source, rows: Sequence[int]) -> Source:
     """Some of the items of a source; the others go from what is written, too."""
-    gone = [source.rows[i] for i in range(len(source.collection)) if i not in set(rows)] if source.rows else []
+    left_out = sorted(set(range(len(source.collection))) - set(rows)) if source.rows else []
+    gone = [source.rows[i] for i in left_out]
     return replace(source.only(rows), dropped=(*source.dropped, *gone))
 
 
