@@ -158,7 +158,7 @@ def find_kind(kinds: Mapping[str, Kind], kind: Any, what: str) -> Kind:
 def as_mapping(value: Any, what: str) -> Mapping[str, Any]:
     """A part of the configuration, which must be names with values."""
     if not isinstance(value, Mapping):
-        raise ModelError(f'the configuration\'s "{what}" must say what it is by name; got {value!r}')
+        raise ModelError(f'"{what}" must say what it is by name; got {value!r}')
     return value
 
 

@@ -50,7 +50,8 @@ def model_bytes(model: Model) -> bytes:
     from safetensors.numpy import save
 
     kind = _KIND_OF.get(model.config["encoder"]["kind"], "essence")
-    header, tensors = _KINDS[kind].write(model)
+    _, _, write = _KINDS[kind]
+    header, tensors = write(model)
     start = {"format": FORMAT, "version": VERSION, "kind": kind}
     document = start | header | {"training": model.training, "card": model.card}
     content = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
@@ -79,11 +80,11 @@ def read_parts(data: bytes, where: str) -> tuple[Header, ModelParts]:
         raise ModelError(f"{where}: model file version {version}; this fabula reads up to {VERSION}: update fabula")
     if kind not in _KINDS:
         raise ModelError(f"{where}: is a model of kind {kind!r}; expected: {', '.join(map(repr, _KINDS))}")
+    part, read, _ = _KINDS[kind]
     try:
-        for key in ("config", *_KINDS[kind].parts, "training", "card"):
-            if not isinstance(header.get(key), dict):
-                raise ModelError(f'the header\'s "{key}" must say what it is by name; got {header.get(key)!r}')
-        return header, _KINDS[kind].read(header, tensors)
+        for key in ("config", part, "training", "card"):
+            as_mapping(header.get(key), key)
+        return header, read(header, tensors)
     except FabulaError as error:
         raise ModelError(f"{where}: {error}") from error
 
@@ -210,18 +211,11 @@ def _check_dtypes(tensors: Stored, stored: Callable[[str], str]) -> None:
             raise ModelError(f"tensor {name!r} must be {stored(name)}; got {tensor.dtype}")
 
 
-class _FileKind(NamedTuple):
-    """One kind of file: which parts its header has beside the usual, and how it is read and written."""
-
-    parts: tuple[str, ...]
-    read: Callable[[Header, Stored], ModelParts]
-    write: Callable[[Model], tuple[Header, Stored]]
-
-
+# By kind of file: which part its header has beside the usual, and how it is read and written.
 _KINDS = {
-    "essence": _FileKind(("features",), _read_essence, _write_essence),
-    "set": _FileKind(("vocabulary",), _read_set, _write_set),
-    "steps": _FileKind(("features",), _read_steps, _write_steps),
+    "essence": ("features", _read_essence, _write_essence),
+    "set": ("vocabulary", _read_set, _write_set),
+    "steps": ("features", _read_steps, _write_steps),
 }
 _KIND_OF = {"set": "set", "measures": "steps"}  # encoder -> kind of file
 
@@ -329,14 +323,7 @@ def card_brief(model: Model) -> str:
 
 def card_html(model: Model) -> str:
     """A model as a small table."""
-    rows = [
-        ("features", name_some(model.feature_names, 16) or "none"),
-        ("dimensions", str(model.dimensions)),
-        ("scorers", ", ".join(model.scorers) or "none"),
-        *flat(model.card, ""),
-        *flat(describe_training(model.training), "training"),
-    ]
-    return table_html(["", ""], rows, caption=type(model).__name__)
+    return table_html(["", ""], card_lines(model), caption=type(model).__name__)
 
 
 def describe_training(training: Mapping[str, Any]) -> dict[str, Any]:

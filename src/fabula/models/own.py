@@ -30,7 +30,7 @@ import numpy as np
 
 from fabula.core.arrays import Floats
 from fabula.errors import InputError, ModelError
-from fabula.models.config import Array, EncoderKind, ScorerKind, Settings, Shape, Tensors
+from fabula.models.config import Array, EncoderKind, ScorerKind, Settings, Shape, Tensors, as_mapping
 from fabula.models.encoders import ENCODERS
 from fabula.models.scorers import SCORERS
 
@@ -115,29 +115,27 @@ class OwnScorer:
         return self.scale * found
 
 
-def tensor_sizes(prefix: str, tensors: Mapping[str, Any]) -> dict[str, list[int]]:
-    """What a model file says of the tensors of an encoder or scorer of one's own: name -> shape."""
-    return {name: list(tensor.shape) for name, tensor in tensors.items() if name.startswith(f"{prefix}.net.")}
+def tensor_sizes(prefix: str, tensors: Mapping[str, Any]) -> dict[str, dict[str, list[int]]]:
+    """What a model file says of the tensors of an encoder or scorer of one's own, if it is: name -> shape."""
+    own = {name: list(tensor.shape) for name, tensor in tensors.items() if name.startswith(f"{prefix}.net.")}
+    return {"tensors": own} if own else {}
+
+
+def _shapes(settings: Settings, prefix: str, d: int) -> dict[str, Shape]:
+    sizes = as_mapping(settings.get("tensors", {}), "tensors")
+    for name, size in sizes.items():
+        legal = isinstance(size, list) and all(type(n) is int and n >= 0 for n in size)
+        if not legal or not name.startswith(f"{prefix}.net."):
+            raise ModelError(f'the {prefix}\'s "tensors" must give each tensor, {prefix}.net.*, its shape')
+    return {name: tuple(size) for name, size in sizes.items()} | {f"{prefix}.signs": (d,)}
 
 
 def _encoder_shapes(settings: Settings, item_shape: Shape, d: int) -> dict[str, Shape]:
-    return _sizes(settings, "encoder", d)
+    return _shapes(settings, "encoder", d)
 
 
 def _scorer_shapes(settings: Settings, d: int) -> dict[str, Shape]:
-    kind = settings["kind"]
-    return {**_sizes(settings, kind, d), f"{kind}.scale": (1,)}
-
-
-def _sizes(settings: Settings, prefix: str, d: int) -> dict[str, Shape]:
-    sizes = settings.get("tensors")
-    legal = isinstance(sizes, dict) and all(
-        name.startswith(f"{prefix}.net.") and isinstance(size, list) and all(type(n) is int and n >= 0 for n in size)
-        for name, size in sizes.items()
-    )
-    if not isinstance(sizes, dict) or not legal:
-        raise ModelError(f'the {prefix}\'s "tensors" must give each tensor, {prefix}.net.*, its shape')
-    return {name: tuple(size) for name, size in sizes.items()} | {f"{prefix}.signs": (d,)}
+    return {**_shapes(settings, settings["kind"], d), f"{settings['kind']}.scale": (1,)}
 
 
 def _encode(tensors: Tensors, x: Array, settings: Settings) -> Array:

@@ -36,11 +36,6 @@ class World:
     size: int
     device: torch.device
 
-    @property
-    def first(self) -> bool:
-        """Whether this process is the one that decides, writes and prints."""
-        return self.rank == 0
-
     def share(self, rows: Tensor) -> Tensor:
         """The part of a batch (b,) that falls to this process; may be empty."""
         return rows[self.rank :: self.size] if self.size > 1 else rows

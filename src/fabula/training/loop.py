@@ -270,9 +270,9 @@ def optimise(
                     run.best[name].copy_(tensor)
             left = (time.monotonic() - began) / (run.epoch - first) * (learner.epochs - run.epoch)
             run.history.append(Progress(run.epoch, learner.epochs, loss, bits, left))
-            if checkpoint is not None and world.first:
+            if checkpoint is not None and world.rank == 0:
                 write_checkpoint(checkpoint, run, learner.settings, learner.data)
-            if progress is not None and world.first:
+            if progress is not None and world.rank == 0:
                 progress(run.history[-1])
     return run
 
@@ -300,17 +300,12 @@ def run_epoch(run: Run, learner: Learner) -> float:
 
 def _step(run: Run, learner: Learner, batch: Any) -> Tensor:
     """One step of the optimiser; the sum of the losses of the batch before it."""
-    losses: list[Tensor] = []
-
-    def gradients() -> float:  # an optimiser that searches along a line asks more than once
-        losses.append(learner.gradients(run.net, batch))
-        learner.world.sum_gradients(run.net.parameters())
-        if learner.clip:
-            torch.nn.utils.clip_grad_norm_(run.net.parameters(), learner.clip)
-        return losses[-1]  # type: ignore[return-value]
-
-    run.optimizer.step(gradients)
-    return losses[0]
+    loss = learner.gradients(run.net, batch)
+    learner.world.sum_gradients(run.net.parameters())
+    if learner.clip:
+        torch.nn.utils.clip_grad_norm_(run.net.parameters(), learner.clip)
+    run.optimizer.step()
+    return loss
 
 
 def group_by_decay(net: nn.Module, decay: Callable[[str, nn.Parameter], float]) -> list[dict[str, Any]]:

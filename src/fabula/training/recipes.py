@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from math import inf
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Self
 
 from fabula.core.template import PAPER_KNOTS
-from fabula.errors import InputError, check_kind
+from fabula.errors import InputError
 from fabula.media.music.tracks import LOGGED
 from fabula.models.config import PRESETS
 from fabula.models.encoders import encoder_kind, item_encoders
@@ -17,8 +18,44 @@ from fabula.models.scorers import most_detailed, sequence_scorers
 AUTO = "auto"  # the encoder that suits the features
 
 
+Ranges = Mapping[tuple[float, float], str]  # the smallest and the largest, and the names of numbers, with spaces
+
+
 @dataclass(frozen=True)
-class TrainingConfig:
+class TrainingSettings:
+    """Settings of a training, which are read from plain values by name, and given as such."""
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """What :meth:`to_dict` gave, or a part of it, read back; an unknown name is an error."""
+        known = sorted(field.name for field in fields(cls))
+        unknown = ", ".join(repr(name) for name in sorted(values) if name not in known)
+        if unknown:
+            raise InputError(f"training has no setting {unknown}; it has: {', '.join(known)}")
+        return cls(**values)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields by name, as JSON can hold them."""
+        return {key: _as_lists(value) for key, value in asdict(self).items()}
+
+    def check(self, whole: Ranges, shares: Ranges) -> None:
+        """Refuse whole numbers and others that are out of their range."""
+        kinds: tuple[tuple[Ranges, Any, str], ...] = ((whole, Integral, "a whole number"), (shares, Real, "a number"))
+        for ranges, kind, words in kinds:
+            for (low, high), names in ranges.items():
+                for name in names.split():
+                    value = getattr(self, name)
+                    if not isinstance(value, kind) or isinstance(value, bool) or not low <= value <= high:
+                        told = f"must be {words} from {low:g} to {high:g}; got {value!r}"
+                        raise InputError(f"training setting {name!r} {told}")
+
+
+def _as_lists(value: Any) -> Any:
+    return [_as_lists(each) for each in value] if isinstance(value, tuple) else value
+
+
+@dataclass(frozen=True)
+class TrainingConfig(TrainingSettings):
     """Everything that decides how a run of training goes; the defaults are the preset ``default``.
 
     >>> TrainingConfig(scorers=("arcs",), epochs=5).batch
@@ -93,19 +130,6 @@ class TrainingConfig:
         """The paper's N: the true order and the negatives."""
         return self.negatives + 1
 
-    def to_dict(self) -> dict[str, Any]:
-        """The fields by name, as JSON can hold them."""
-        return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> TrainingConfig:
-        """What :meth:`to_dict` gave, read back; an unknown name is an error."""
-        known = sorted(field.name for field in fields(cls))
-        unknown = ", ".join(repr(name) for name in sorted(values) if name not in known)
-        if unknown:
-            raise InputError(f"training has no setting {unknown}; it has: {', '.join(known)}")
-        return cls(**values)
-
 
 def preset(name: str, **changes: Any) -> TrainingConfig:
     """A preset by name (``"default"``, ``"arcs"``, ``"paper"``), with some of its fields changed."""
@@ -128,7 +152,7 @@ def resolve(config: TrainingConfig, feature_shape: tuple[int, ...]) -> TrainingC
     return replace(config, encoder=encoder)
 
 
-_WHOLE = {  # settings that are whole numbers, by the smallest and the largest
+_WHOLE: Ranges = {  # settings that are whole numbers, by the smallest and the largest
     (1, 1024): "dimensions arcs",
     (1, 8192): "encoder_hidden scorer_hidden",
     (1, 16): "encoder_layers scorer_layers",
@@ -138,7 +162,7 @@ _WHOLE = {  # settings that are whole numbers, by the smallest and the largest
     (0, 1 << 20): "epochs patience",
     (0, (1 << 63) - 1): "seed",
 }
-_SHARES = {  # and those that need not be
+_SHARES: Ranges = {  # and those that need not be
     (0.0, 1.0): "shortest warmup subsequences",
     (0.0, 0.99): "dropout feature_dropout readout_dropout",
     (0.0, 10.0): "feature_noise essence_noise encoder_decay scorer_decay",
@@ -166,13 +190,7 @@ def _check(config: TrainingConfig) -> None:
             f"scorer_weights must be {len(config.scorers)} numbers above 0, one per scorer; "
             f"got {list(config.scorer_weights)}"
         )
-    for ranges, types, kind in ((_WHOLE, int, "a whole number"), (_SHARES, int | float, "a number")):
-        for (low, high), names in ranges.items():
-            for name in names.split():
-                value = getattr(config, name)
-                if not isinstance(value, types) or isinstance(value, bool) or not low <= value <= high:
-                    told = f"must be {kind} from {low:g} to {high:g}; got {value!r}"
-                    raise InputError(f"training setting {name!r} {told}")
+    config.check(_WHOLE, _SHARES)
     if not all(isinstance(width, int) and width >= 1 for width in config.widths):
         raise InputError(f"widths must be whole numbers of at least 1; got {list(config.widths)}")
 
@@ -181,7 +199,7 @@ def _check(config: TrainingConfig) -> None:
 
 
 @dataclass(frozen=True)
-class SetRecipe:
+class SetRecipe(TrainingSettings):
     """How a set model is trained."""
 
     epochs: int = 24  # passes over the collections
@@ -211,31 +229,16 @@ class SetRecipe:
     def __post_init__(self) -> None:
         object.__setattr__(self, "kept", tuple(tuple(group) for group in self.kept))
         object.__setattr__(self, "guessed", tuple(self.guessed))
-        for field in fields(self):
-            if field.type in ("int", "float"):
-                check_kind(getattr(self, field.name), Integral if field.type == "int" else Real, "a number", field.name)
-        for name in ("epochs", "batch", "negatives"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be at least 1; got {getattr(self, name)}")
-        shares = ("dropout", "title_dropout", "word_dropout", "feature_masking", "few", "untitled", "subsequences")
-        for name in (*shares, "averaging", "taught", "unguessed"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise InputError(f"{name} must lie in 0 to 1; got {getattr(self, name)}")
-        if self.learning_rate <= 0 or min(self.decay, self.vector_decay, self.noise) < 0:
-            raise InputError("the learning rate must be above 0, decay and noise at least 0")
+        self.check(_SET_WHOLE, _SET_SHARES)
 
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> SetRecipe:
-        """A recipe from plain values; an unknown name is an error."""
-        known = sorted(field.name for field in fields(cls))
-        unknown = next((name for name in values if name not in known), None)
-        if unknown is not None:
-            raise InputError(f"{unknown!r} is no setting of a set model's training; those: {', '.join(known)}")
-        return cls(**values)
 
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
-        return {**asdict(self), "kept": [list(group) for group in self.kept], "guessed": list(self.guessed)}
+_SET_WHOLE: Ranges = {(1, inf): "epochs batch negatives", (0, inf): "tokens grams seed"}
+_HIDING = "dropout title_dropout word_dropout feature_masking few untitled unguessed subsequences"
+_SET_SHARES: Ranges = {
+    (0.0, 1.0): f"{_HIDING} averaging taught",
+    (1e-9, inf): "learning_rate",
+    (0.0, inf): "decay vector_decay noise",
+}
 
 
 def recipe_for(collections: int, features: Sequence[str], **changes: Any) -> SetRecipe:
@@ -259,7 +262,7 @@ def finetune_recipe(**changes: Any) -> SetRecipe:
 
 
 @dataclass(frozen=True)
-class StepRecipe:
+class StepRecipe(TrainingSettings):
     """How the weights of a model of measures and pairs are learned."""
 
     steps: int = 300

@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from fabula.models.transform import Transform
 from fabula.training.data import ItemPool, Rows, check_collections, fit_transform, make_pool, plan_epoch, take
 from fabula.training.distributed import World, join
 from fabula.training.loop import Learner, Loss, Progress, optimise, seed_of
+from fabula.training.recipes import TrainingSettings
 
 _AT_ONCE = 1 << 13  # items scored together, beams counted
 
@@ -121,7 +123,7 @@ class TransformerBlock(nn.Module):
 
 
 @dataclass(frozen=True)
-class SequencerConfig:
+class SequencerConfig(TrainingSettings):
     """How the direct sequencer is made and trained."""
 
     features: tuple[str, ...] = ()  # none: all that the first collection has
@@ -143,16 +145,12 @@ class SequencerConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("width", "heads", "layers", "batch"):
-            if getattr(self, name) < 1:
-                raise InputError(f"sequencer setting {name!r} must be at least 1; got {getattr(self, name)!r}")
+        self.check(
+            {(1, inf): "width heads layers batch", (0, inf): "epochs seed"},
+            {(0.0, 0.99): "dropout", (1e-9, inf): "learning_rate"},
+        )
         if self.width % self.heads:
             raise InputError(f"width must be a multiple of heads; got {self.width} and {self.heads}")
-        if self.epochs < 0 or not 0 <= self.dropout < 1 or not self.learning_rate > 0:
-            raise InputError(
-                "a sequencer needs epochs of 0 or more, a dropout from 0 to below 1 and a learning rate above 0; "
-                f"got {self.epochs}, {self.dropout} and {self.learning_rate}"
-            )
 
 
 @dataclass(frozen=True, eq=False)

@@ -214,4 +214,4 @@ def _load(settings: Settings, tensors: Tensors, inputs: Any) -> MeasuresEncoder:
     return MeasuresEncoder(features, logged, pairs, words, lexicon, far)
 
 
-MEASURES = EncoderKind(1, _shapes, load=_load, stored=lambda name: "float32", used="float64")
+MEASURES = EncoderKind(1, _shapes, load=_load, used="float64")

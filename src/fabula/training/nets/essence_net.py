@@ -21,7 +21,7 @@ from fabula.core.arrays import Floats, positions
 from fabula.core.template import basis
 from fabula.errors import InputError
 from fabula.models.config import Settings
-from fabula.models.own import OWN_ENCODERS, OWN_SCORERS, Encoder, Scorer, tensor_sizes, weights_of
+from fabula.models.own import OWN_ENCODERS, OWN_SCORERS, Encoder, Scorer, weights_of
 from fabula.models.scorers.bilstm import LONGEST
 from fabula.training.recipes import TrainingConfig
 
@@ -39,8 +39,6 @@ class TrainableEncoder:
     settings: Callable[[TrainingConfig], dict[str, Any]]  # what the model file will say of it
     # The tensors whose first axis is the essence's dimensions: all change sign where one is turned upside down.
     outputs: Callable[[Settings], tuple[str, ...]] | None
-    # The settings with what only the trained weights can tell.
-    describe: Callable[[dict[str, Any], Mapping[str, Any]], dict[str, Any]] = lambda settings, weights: settings
 
 
 Weights = dict[str, NDArray[Any]]
@@ -63,8 +61,6 @@ class TrainableScorer:
     # Change weights in place, so that every score stays when dimensions with a sign of -1 are turned upside down.
     flip: Callable[[Weights, NDArray[np.float32]], None]
     constants: Callable[[TrainingConfig], Mapping[str, NDArray[Any]]] = lambda config: {}  # not trained
-    # The settings with what only the trained weights can tell.
-    describe: Callable[[dict[str, Any], Mapping[str, Any]], dict[str, Any]] = lambda settings, weights: settings
 
 
 # Linear layers with an activation between them.
@@ -421,7 +417,6 @@ def trainable_encoder(kind: str) -> TrainableEncoder:
         make=lambda settings, item_shape, dimensions, dropout: OwnEncoderNet(part, item_shape, dimensions),
         settings=lambda config: {"kind": part.kind},
         outputs=lambda settings: ("encoder.signs",),
-        describe=lambda settings, weights: {**settings, "tensors": tensor_sizes("encoder", weights)},
     )
 
 
@@ -434,7 +429,6 @@ def trainable_scorer(kind: str) -> TrainableScorer:
         make=lambda config: OwnScorerNet(part, config.dimensions),
         settings=lambda config: {"kind": part.kind},
         flip=lambda weights, signs: weights.update({signed: weights[signed] * signs}),
-        describe=lambda settings, weights: {**settings, "tensors": tensor_sizes(part.kind, weights)},
     )
 
 
