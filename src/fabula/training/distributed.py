@@ -51,20 +51,6 @@ class World:
         for parameter, part in zip(held, torch.split(flat, [grad.numel() for grad in grads]), strict=True):
             parameter.grad = part.view_as(parameter).clone()
 
-    def sum(self, value: Tensor) -> Tensor:
-        """The sum of a tensor over the processes."""
-        if self.size > 1:
-            dist.all_reduce(value)
-        return value
-
-    def agree(self, values: list[float]) -> list[float]:
-        """The first process's numbers, for all: rounding must not lead two processes different ways."""
-        if self.size == 1:
-            return values
-        numbers = torch.tensor(values, dtype=torch.float64, device=self.device)
-        dist.broadcast(numbers, src=0)
-        return [float(value) for value in numbers.tolist()]
-
     def share_from(self, rank: int, make: Callable[[], T]) -> T:
         """What one process makes, for all; where it raises an error of fabula's, all raise it."""
         if self.size == 1:

@@ -464,7 +464,7 @@ def calibrate(
     A net held back in training says less than it knows; one that learned by heart says more, and of few collections
     may know nothing that holds of others: 0 silences it.
     """
-    best = world.agree([scales[int(i)] for i in costs.argmin(dim=0)])
+    best = world.gather([scales[int(i)] for i in costs.argmin(dim=0)])[0]  # the same everywhere
     for name, scale in zip(config.scorers, best, strict=True):
         torch._foreach_mul_(net.certainty_of(name), scale)
     return best

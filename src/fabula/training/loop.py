@@ -263,7 +263,8 @@ def optimise(
             loss = run_epoch(run, learner)
             run.epoch += 1
             seen = learner.bits(run.mean.net)
-            bits = dict(zip(seen, world.agree(list(seen.values())), strict=True))
+            # the numbers of the first process: rounding must not lead two different ways
+            bits = dict(zip(seen, world.gather(list(seen.values()))[0], strict=True))
             if not bits or learner.worth(bits) > learner.worth(run.best_bits):
                 run.best_epoch, run.best_bits = run.epoch, bits
                 for name, tensor in run.mean.net.state_dict().items():
@@ -295,7 +296,7 @@ def run_epoch(run: Run, learner: Learner) -> float:
         learner.pace(run.optimizer, step, steps)
         total += _step(run, learner, batch)
         run.mean.update(learner.follow(step, steps))
-    return float(learner.world.sum(total)) / learner.size
+    return sum(learner.world.gather(float(total))) / learner.size
 
 
 def _step(run: Run, learner: Learner, batch: Any) -> Tensor:

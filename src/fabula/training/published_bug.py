@@ -61,10 +61,10 @@ def longest_of(pool: ItemPool, batch: int) -> dict[int, float]:
     return shares
 
 
-def leaking_net(config: TrainingConfig, feature_shape: tuple[int, ...], longest: Mapping[int, float]) -> EssenceNet:
-    """A net whose bilstm scorer leaks."""
+def leaking_net(config: TrainingConfig, feature_shape: tuple[int, ...], pool: ItemPool) -> EssenceNet:
+    """A net whose bilstm scorer leaks as it does in batches drawn from a pool."""
     net = EssenceNet(config, feature_shape)
-    net.add_module("bilstm", LeakingScorer(config, longest))
+    net.add_module("bilstm", LeakingScorer(config, longest_of(pool, config.batch)))
     return net
 
 
@@ -111,11 +111,8 @@ class PublishedBug(EssenceTraining):
                 f"the published errors are those of the bilstm: scorers must be bilstm; got {config.scorers}"
             )
 
-        def make(settings: TrainingConfig, shape: tuple[int, ...], pool: ItemPool) -> EssenceNet:
-            return leaking_net(settings, shape, longest_of(pool, settings.batch))
-
         draw = double_truth(config.batch)
-        one = measure_loss(self.parts, config, make, draw, device=self.device, progress=progress)
+        one = measure_loss(self.parts, config, leaking_net, draw, device=self.device, progress=progress)
         ceiling = float(np.log2(config.sequences))
         info = Information(one.mean, one.low, one.high, ceiling, config.negatives, config.draws, one.n, {})
         return Trained(None, {"bilstm, published": info}, [], config)

@@ -26,7 +26,7 @@ from fabula.core.sampling import Walk
 from fabula.errors import InputError
 from fabula.evaluation.information import Information, summarise_bits
 from fabula.evaluation.intervals import mean_interval
-from fabula.models.encoders.measures import stand_out
+from fabula.models.encoders.measures import leanings, stand_out
 from fabula.training.audit import NOISE, ORDERS, Report, Trained
 from fabula.training.distributed import World
 from fabula.training.loop import Learner, Loss, Progress, info_nce, optimise
@@ -450,11 +450,7 @@ class Lexicon:
 
     def leanings(self, terms: Terms | None, n: int, group: str) -> Floats:
         """What terms say of n items, shape (n, 4); by what was learned without the group, where it took part."""
-        words = self.words.get("" if terms is None else terms.language, ())
-        if terms is None or not words:
-            return np.zeros((n, 4))
-        weights = self.without.get(group, self.weights)[terms.language]
-        return stand_out(stand_out(terms.rates(words)) @ weights)
+        return leanings(terms, self.words, self.without.get(group, self.weights), n)
 
 
 def learn_lexicon(collections: Sequence[tuple[str, Terms]]) -> Lexicon:
