@@ -109,6 +109,9 @@ class LoadedScorer(Protocol):
         """How likely each of m sequences of one length is, (m, n, d) -> (m,); higher is likelier."""
 
 
+EncodeItems = Callable[[Tensors, Array, Settings], Array]  # (tensors, features, settings): (n, f[, s]) -> (n, d)
+
+
 @dataclass(frozen=True)
 class EncoderKind:
     """One kind of encoder."""
@@ -117,13 +120,12 @@ class EncoderKind:
     # (settings, item_shape, d) -> name and shape of each tensor, ``encoder.*`` where it sees items by themselves;
     # checks the settings
     shapes: Callable[[Settings, Shape, int], dict[str, Shape]]
-    # (tensors, features, settings): (n, f) or (n, f, s) -> (n, d), each item by itself
-    encode: Callable[[Tensors, Array, Settings], Array] | None = None
-    # (settings, tensors, inputs) -> in place of ``encode``, an encoder that sees more than an item by itself
+    encode: EncodeItems | None = None  # each item by itself
+    # (settings, tensors, inputs) -> in place of ``encode``, an encoder that sees more than an item by itself; it
+    # computes in double precision
     load: Callable[[Settings, Tensors, Any], LoadedEncoder] | None = None
     # name -> the dtype a tensor is stored in; by default float32, float64 for what was measured exactly
     stored: Callable[[str], str] | None = None
-    used: str | None = None  # the dtype it is computed with; by default that one
 
 
 @dataclass(frozen=True)

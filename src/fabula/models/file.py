@@ -21,7 +21,7 @@ from fabula.core.fingerprints import fingerprints_of
 from fabula.errors import FabulaError, ModelError
 from fabula.models.config import Array, EncoderKind, Shape, as_mapping, as_whole
 from fabula.models.encoders import encoder_kind
-from fabula.models.encoders.measures import measures_config, neighbour_tensors
+from fabula.models.encoders.measures import measures_config
 from fabula.models.encoders.set import SetSpec, as_set, set_dtype
 from fabula.models.scorers import MEASURED, dtype_of, scorer_kind
 from fabula.models.titles import Vocabulary
@@ -159,23 +159,12 @@ _STEP_NAMES = {"arcs": "arcs.template", "reach": "reach.weights", "lexicon": "le
 
 
 def _read_steps(header: Header, tensors: Stored) -> ModelParts:
-    features, logged = (header["features"].get(key) for key in ("names", "logged"))
+    names, logged = (header["features"].get(key) for key in ("names", "logged"))
     pairs, words = (header["config"].get(key) for key in ("pairs", "words"))
-    if "steps" in header["config"]:  # written before there was reach
-        pairs, words = header["config"]["steps"], {}
-    if not isinstance(words, dict):
-        raise ModelError('the header must list the "words" of each language')
-    for names in (features, logged, pairs, *words.values()):
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise ModelError('the header must list "names" and "logged" of the features, "pairs" and "words"')
-    if "steps" in header["config"]:
-        if set(tensors) != {"arcs", "flow"}:
-            raise ModelError(f"a model of steps has the tensors arcs and flow; got {', '.join(tensors) or 'none'}")
-        own: Mapping[str, Any] = neighbour_tensors(tensors["arcs"], tensors["flow"])
-    else:
-        own = {_STEP_NAMES.get(name, name): t.T if name == "arcs" else t for name, t in tensors.items()}
-    config = _with_more(measures_config(features, logged, pairs, words), header)
-    return ModelParts(config, own)
+    if not isinstance(names, list) or not isinstance(words, dict):
+        raise ModelError('the header must list "names" of the features, and the "words" of each language')
+    config = _with_more(measures_config(names, logged, pairs, words), header)
+    return ModelParts(config, {_STEP_NAMES.get(n, n): t.T if n == "arcs" else t for n, t in tensors.items()})
 
 
 def _write_steps(model: Model) -> tuple[Header, Stored]:
@@ -278,9 +267,8 @@ def check_tensors(tensors: Mapping[str, ArrayLike], shapes: Mapping[str, Shape],
         if name not in tensors:
             raise ModelError(f"tensor {name!r} is missing")
         stored = dtype_of(name) if kind.stored is None else kind.stored(name)
-        used = kind.used or stored
-        tensor = np.array(tensors[name], order="C")
-        tensor = tensor.astype(stored).astype(used)
+        used = stored if kind.load is None else "float64"
+        tensor = np.array(tensors[name], order="C").astype(stored).astype(used)
         if tensor.shape != shape:
             raise ModelError(f"tensor {name!r} must have shape {shape}; got {tensor.shape}")
         if not np.isfinite(tensor).all():

@@ -70,11 +70,11 @@ class Model:
             shapes = {name: shape for name, shape in shapes.items() if name not in MEASURED}
         self.tensors = check_tensors(tensors, shapes, kind)
         self.encoder: LoadedEncoder
-        if kind.load is not None:
-            self.encoder = kind.load(encoder, self.tensors, inputs)
+        if kind.encode is None:
+            self.encoder = cast("Any", kind.load)(encoder, self.tensors, inputs)
         else:  # doubles, so that rounding does not tell equal items apart; scores bear floats
             own = {name: t.astype(np.float64) for name, t in self.tensors.items() if name.startswith("encoder.")}
-            self.encoder = ItemEncoder(kind, encoder, own, inputs, self.dimensions)
+            self.encoder = ItemEncoder(kind.encode, encoder, own, inputs, self.dimensions)
         self._scorers: dict[str, Any] = {
             settings["kind"]: scorer_kind(settings["kind"]).load(self.tensors, settings)
             for settings in self.config["scorers"]

@@ -12,7 +12,7 @@ from fabula.core.arrays import Alike, Floats, by_length, normalise_many, quantis
 from fabula.core.collection import Collection, Evidence
 from fabula.core.collections import Collections
 from fabula.errors import InputError, ModelError
-from fabula.models.config import FEATURES, Encoded, EncoderKind, Settings, Tensors
+from fabula.models.config import FEATURES, EncodeItems, Encoded, Settings, Tensors
 
 _ROWS = 8192  # items at a time, so that memory does not grow with how many there are
 _TOGETHER = 30_000  # items whose essence goes to the scorers at a time
@@ -87,7 +87,7 @@ class Transform:
 class ItemEncoder:
     """An encoder of single items with its weights: the essence of each is its own, z-scored within its collection."""
 
-    kind: EncoderKind
+    encode_items: EncodeItems  # as its kind does it
     settings: Settings
     tensors: Tensors
     transform: Transform
@@ -102,14 +102,17 @@ class ItemEncoder:
 
     def raw(self, many: Collections) -> Floats:
         """The essence of all items, (rows, d), not z-scored, some rows at a time; equal items have an equal one."""
-        features = self._pick(many)
-        if self.kind.encode is None:
-            raise ModelError(f"encoder {self.settings['kind']!r} cannot encode items by themselves")
+        if len(many):
+            check_features(self.feature_names, many.feature_names, many.ids[0])
+        features, shape = many.pick(self.feature_names), self.transform.item_shape
+        if features.shape[1:] != shape:
+            expected = ", ".join(map(str, shape))
+            raise ModelError(f"this model takes features of shape (n, {expected}), n at least 1; got {features.shape}")
         try:
             found = np.empty((len(features), self.dimensions))
             for at in range(0, len(features), _ROWS):
                 x = self.transform.apply(features[at : at + _ROWS])
-                found[at : at + _ROWS] = self.kind.encode(self.tensors, x, self.settings)
+                found[at : at + _ROWS] = self.encode_items(self.tensors, x, self.settings)
         except InputError:
             for number, (start, end) in enumerate(pairwise(many.offsets.tolist())):  # which collection it refuses
                 try:
@@ -137,16 +140,6 @@ class ItemEncoder:
             ("dimensions", str(self.dimensions)),
             ("encoder", str(self.settings["kind"])),
         ]
-
-    def _pick(self, many: Collections) -> Floats:
-        """The features (rows, f[, s]), all of them."""
-        if len(many):
-            check_features(self.feature_names, many.feature_names, many.ids[0])
-        features, shape = many.pick(self.feature_names), self.transform.item_shape
-        if features.shape[1:] != shape:
-            expected = ", ".join(map(str, shape))
-            raise ModelError(f"this model takes features of shape (n, {expected}), n at least 1; got {features.shape}")
-        return np.asarray(features, dtype=np.float64)
 
 
 def check_features(needed: Sequence[str], there: Sequence[str], collection: str) -> None:

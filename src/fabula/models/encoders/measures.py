@@ -38,15 +38,9 @@ def measures_config(
     words: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Any]:
     """The configuration of a model of measures, with arcs over what items are and reach over pairs of them."""
-    encoder = {
-        "kind": "measures",
-        "features": list(features),
-        "logged": list(logged),
-        "pairs": list(pairs),
-        "words": {language: list(terms) for language, terms in (words or {}).items()},
-    }
-    scorers = [dict(ON_POSITIONS), {"kind": "reach", "pairs": list(pairs)}]
-    return {"dimensions": len(encoder["features"]) + len(LEANINGS), "encoder": encoder, "scorers": scorers}
+    encoder = {"kind": "measures", "features": features, "logged": logged, "pairs": pairs, "words": words or {}}
+    scorers = [ON_POSITIONS, {"kind": "reach", "pairs": pairs}]
+    return {"dimensions": len(features) + len(LEANINGS), "encoder": encoder, "scorers": scorers}
 
 
 def neighbour_tensors(arcs: ArrayLike, flow: ArrayLike) -> dict[str, Floats]:
@@ -215,4 +209,4 @@ def _load(settings: Settings, tensors: Tensors, inputs: Any) -> MeasuresEncoder:
     return MeasuresEncoder(features, logged, pairs, words, lexicon, far)
 
 
-MEASURES = EncoderKind(1, _shapes, load=_load, used="float64")
+MEASURES = EncoderKind(1, _shapes, load=_load)

@@ -510,4 +510,4 @@ def set_dtype(name: str) -> str:
     return "float16" if name.endswith(".vectors") else "float32"
 
 
-SET = EncoderKind(1, _shapes, load=_load, stored=set_dtype, used="float64")
+SET = EncoderKind(1, _shapes, load=_load, stored=set_dtype)
