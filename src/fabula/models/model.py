@@ -334,11 +334,11 @@ class Model:
         items = [Item(str(i), title or "", artist=artist) for i, (title, artist) in enumerate(both, start=1)]
         return Collection(str(number), items, features, names, title=album)
 
-    def _as_features(self, given: ArrayLike) -> Floats:
-        """Features of one collection (n, f[, s])."""
+    def _as_features(self, given: ArrayLike, least: int = 1) -> Floats:
+        """Features of so many items at least, (n, f[, s])."""
         features = _as_numbers(given, "features")
         shape = self.transform.item_shape if self.by_item else (len(self.feature_names),)
-        if features.ndim != 1 + len(shape) or features.shape[1:] != shape or not len(features):
+        if features.ndim != 1 + len(shape) or features.shape[1:] != shape or len(features) < least:
             expected = ", ".join(map(str, shape))
             raise ModelError(f"this model takes features of shape (n, {expected}), n at least 1; got {features.shape}")
         return features
@@ -350,11 +350,7 @@ class Model:
                 raise InputError("collections have offsets of their own; leave out offsets")
             if PAIRS in self.reads:
                 raise InputError("this model looks into the items themselves: order each with fabula.order")
-            block = _as_numbers(cast("ArrayLike", given), "features")
-            if block.ndim < 2 or block.shape[1] != len(self.feature_names):
-                expected = ", ".join(["n", str(len(self.feature_names))])
-                raise ModelError(f"this model takes features of shape ({expected}), n at least 1; got {block.shape}")
-            return Collections(block, offsets, self.feature_names)
+            return Collections(self._as_features(cast("ArrayLike", given), least=0), offsets, self.feature_names)
         if isinstance(given, Collections):
             return given
         if not isinstance(given, Sequence) or not all(isinstance(each, Collection) for each in given[:1]):

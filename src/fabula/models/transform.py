@@ -12,7 +12,7 @@ from fabula.core.arrays import Alike, Floats, by_length, normalise_many, quantis
 from fabula.core.collection import Collection, Evidence
 from fabula.core.collections import Collections
 from fabula.errors import InputError, ModelError
-from fabula.models.config import FEATURES, EncodeItems, Encoded, Settings, Tensors
+from fabula.models.config import FEATURES, Encoded, EncodeItems, Settings, Tensors
 
 _ROWS = 8192  # items at a time, so that memory does not grow with how many there are
 _TOGETHER = 30_000  # items whose essence goes to the scorers at a time

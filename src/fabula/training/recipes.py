@@ -123,7 +123,18 @@ class TrainingConfig(TrainingSettings):
             main = most_detailed(self.scorers)
             weights = tuple(1.0 if name == main else 0.5 for name in self.scorers)
             object.__setattr__(self, "scorer_weights", weights)
-        _check(self)
+        for name, choices in {"encoder": (AUTO, *item_encoders()), **_CHOICES}.items():
+            if getattr(self, name) not in choices:
+                got = getattr(self, name)
+                raise InputError(f"training setting {name!r} must be one of {', '.join(choices)}; got {got!r}")
+        if len(self.scorer_weights) != len(self.scorers) or not all(w > 0 for w in self.scorer_weights):
+            raise InputError(
+                f"scorer_weights must be {len(self.scorers)} numbers above 0, one per scorer; "
+                f"got {list(self.scorer_weights)}"
+            )
+        self.check(_WHOLE, _SHARES)
+        if not all(isinstance(width, int) and width >= 1 for width in self.widths):
+            raise InputError(f"widths must be whole numbers of at least 1; got {list(self.widths)}")
 
     @property
     def sequences(self) -> int:
@@ -178,21 +189,6 @@ _CHOICES = {
     "schedule": ("constant", "cosine"),
     "amp": ("none", "tf32"),
 }
-
-
-def _check(config: TrainingConfig) -> None:
-    for name, legal in {"encoder": (AUTO, *item_encoders()), **_CHOICES}.items():
-        if getattr(config, name) not in legal:
-            got = getattr(config, name)
-            raise InputError(f"training setting {name!r} must be one of {', '.join(legal)}; got {got!r}")
-    if len(config.scorer_weights) != len(config.scorers) or not all(w > 0 for w in config.scorer_weights):
-        raise InputError(
-            f"scorer_weights must be {len(config.scorers)} numbers above 0, one per scorer; "
-            f"got {list(config.scorer_weights)}"
-        )
-    config.check(_WHOLE, _SHARES)
-    if not all(isinstance(width, int) and width >= 1 for width in config.widths):
-        raise InputError(f"widths must be whole numbers of at least 1; got {list(config.widths)}")
 
 
 # The settings of a training of a set model, with those that did best on artists set aside from training.
