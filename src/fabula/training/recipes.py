@@ -2,60 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from math import inf
-from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any
 
 from fabula.core.template import PAPER_KNOTS
 from fabula.errors import InputError
 from fabula.media.music.tracks import LOGGED
-from fabula.models.config import PRESETS
+from fabula.models.config import PRESETS, PlainSettings, Ranges
 from fabula.models.encoders import encoder_kind, item_encoders
 from fabula.models.scorers import most_detailed, sequence_scorers
 
 AUTO = "auto"  # the encoder that suits the features
 
 
-Ranges = Mapping[tuple[float, float], str]  # the smallest and the largest, and the names of numbers, with spaces
-
-
 @dataclass(frozen=True)
-class TrainingSettings:
-    """Settings of a training, which are read from plain values by name, and given as such."""
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """What :meth:`to_dict` gave, or a part of it, read back; an unknown name is an error."""
-        known = sorted(field.name for field in fields(cls))
-        unknown = ", ".join(repr(name) for name in sorted(values) if name not in known)
-        if unknown:
-            raise InputError(f"training has no setting {unknown}; it has: {', '.join(known)}")
-        return cls(**values)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields by name, as JSON can hold them."""
-        return {key: _as_lists(value) for key, value in asdict(self).items()}
-
-    def check(self, whole: Ranges, shares: Ranges) -> None:
-        """Refuse whole numbers and others that are out of their range."""
-        kinds: tuple[tuple[Ranges, Any, str], ...] = ((whole, Integral, "a whole number"), (shares, Real, "a number"))
-        for ranges, kind, words in kinds:
-            for (low, high), names in ranges.items():
-                for name in names.split():
-                    value = getattr(self, name)
-                    if not isinstance(value, kind) or isinstance(value, bool) or not low <= value <= high:
-                        told = f"must be {words} from {low:g} to {high:g}; got {value!r}"
-                        raise InputError(f"training setting {name!r} {told}")
-
-
-def _as_lists(value: Any) -> Any:
-    return [_as_lists(each) for each in value] if isinstance(value, tuple) else value
-
-
-@dataclass(frozen=True)
-class TrainingConfig(TrainingSettings):
+class TrainingConfig(PlainSettings):
     """Everything that decides how a run of training goes; the defaults are the preset ``default``.
 
     >>> TrainingConfig(scorers=("arcs",), epochs=5).batch
@@ -110,11 +73,7 @@ class TrainingConfig(TrainingSettings):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("features", "logged", "widths", "scorers", "scorer_weights", "knots"):
-            value = getattr(self, name)
-            if isinstance(value, str) or not isinstance(value, tuple | list):
-                raise InputError(f"training setting {name!r} must be a list; got {value!r}")
-            object.__setattr__(self, name, tuple(value))
+        self.check(_RANGES)
         legal = all(isinstance(name, str) and name in sequence_scorers() for name in self.scorers)
         if not self.scorers or not legal or len(set(self.scorers)) < len(self.scorers):
             known = ", ".join(sequence_scorers())
@@ -132,7 +91,6 @@ class TrainingConfig(TrainingSettings):
                 f"scorer_weights must be {len(self.scorers)} numbers above 0, one per scorer; "
                 f"got {list(self.scorer_weights)}"
             )
-        self.check(_WHOLE, _SHARES)
         if not all(isinstance(width, int) and width >= 1 for width in self.widths):
             raise InputError(f"widths must be whole numbers of at least 1; got {list(self.widths)}")
 
@@ -163,7 +121,7 @@ def resolve(config: TrainingConfig, feature_shape: tuple[int, ...]) -> TrainingC
     return replace(config, encoder=encoder)
 
 
-_WHOLE: Ranges = {  # settings that are whole numbers, by the smallest and the largest
+_RANGES: Ranges = {
     (1, 1024): "dimensions arcs",
     (1, 8192): "encoder_hidden scorer_hidden",
     (1, 16): "encoder_layers scorer_layers",
@@ -172,8 +130,6 @@ _WHOLE: Ranges = {  # settings that are whole numbers, by the smallest and the l
     (1, 1 << 20): "batch",
     (0, 1 << 20): "epochs patience",
     (0, (1 << 63) - 1): "seed",
-}
-_SHARES: Ranges = {  # and those that need not be
     (0.0, 1.0): "shortest warmup subsequences",
     (0.0, 0.99): "dropout feature_dropout readout_dropout",
     (0.0, 10.0): "feature_noise essence_noise encoder_decay scorer_decay",
@@ -195,7 +151,7 @@ _CHOICES = {
 
 
 @dataclass(frozen=True)
-class SetRecipe(TrainingSettings):
+class SetRecipe(PlainSettings):
     """How a set model is trained."""
 
     epochs: int = 24  # passes over the collections
@@ -223,17 +179,15 @@ class SetRecipe(TrainingSettings):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "kept", tuple(tuple(group) for group in self.kept))
-        object.__setattr__(self, "guessed", tuple(self.guessed))
-        self.check(_SET_WHOLE, _SET_SHARES)
+        self.check(_SET_RANGES)
 
 
-_SET_WHOLE: Ranges = {(1, inf): "epochs batch negatives", (0, inf): "tokens grams seed"}
 _HIDING = "dropout title_dropout word_dropout feature_masking few untitled unguessed subsequences"
-_SET_SHARES: Ranges = {
-    (0.0, 1.0): f"{_HIDING} averaging taught",
+_SET_RANGES: Ranges = {
+    (1, inf): "epochs batch negatives",
+    (0, inf): "tokens grams seed decay vector_decay noise",
+    (0, 1): f"{_HIDING} averaging taught",
     (1e-9, inf): "learning_rate",
-    (0.0, inf): "decay vector_decay noise",
 }
 
 
@@ -258,7 +212,7 @@ def finetune_recipe(**changes: Any) -> SetRecipe:
 
 
 @dataclass(frozen=True)
-class StepRecipe(TrainingSettings):
+class StepRecipe(PlainSettings):
     """How the weights of a model of measures and pairs are learned."""
 
     steps: int = 300

@@ -21,13 +21,13 @@ from fabula.errors import FabulaError, InputError, ModelError
 from fabula.evaluation.information import makers
 from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.media.music.tracks import LOGGED
+from fabula.models.config import PlainSettings, Ranges
 from fabula.models.file import read_tensors
 from fabula.models.scorers.bilstm import LONGEST
 from fabula.models.transform import Transform
 from fabula.training.data import ItemPool, Rows, check_collections, fit_transform, make_pool, plan_epoch, take
 from fabula.training.distributed import World, join
 from fabula.training.loop import Learner, Loss, Progress, optimise, seed_of
-from fabula.training.recipes import TrainingSettings
 
 _AT_ONCE = 1 << 13  # items scored together, beams counted
 
@@ -123,7 +123,7 @@ class TransformerBlock(nn.Module):
 
 
 @dataclass(frozen=True)
-class SequencerConfig(TrainingSettings):
+class SequencerConfig(PlainSettings):
     """How the direct sequencer is made and trained."""
 
     features: tuple[str, ...] = ()  # none: all that the first collection has
@@ -145,10 +145,8 @@ class SequencerConfig(TrainingSettings):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        self.check(
-            {(1, inf): "width heads layers batch", (0, inf): "epochs seed"},
-            {(0.0, 0.99): "dropout", (1e-9, inf): "learning_rate"},
-        )
+        counts: Ranges = {(1, inf): "width heads layers batch", (0, inf): "epochs seed"}
+        self.check({**counts, (0, 0.99): "dropout", (1e-9, inf): "learning_rate"})
         if self.width % self.heads:
             raise InputError(f"width must be a multiple of heads; got {self.width} and {self.heads}")
 

@@ -10,7 +10,7 @@ collections, n items, f features, w the width, d the dimensions of the essence; 
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,22 +20,12 @@ from fabula.core.arrays import Alike, Floats, Ints, by_length
 from fabula.core.collection import Collection, Evidence
 from fabula.core.collections import Collections
 from fabula.core.energy import MOST_WHOLE, split_items
-from fabula.errors import ModelError
-from fabula.models import config
+from fabula.errors import FabulaError, ModelError
+from fabula.models import config, titles as reading
 from fabula.models.config import Array, Encoded, EncoderKind, LoadedEncoder, Settings, Shape, Tensors, linear
 from fabula.models.encoders.measures import features_known
 from fabula.models.scorers.arcs import ON_POSITIONS
-from fabula.models.titles import (
-    MARKS,
-    TITLE_PAIRS,
-    UNTITLED,
-    Ids,
-    Title,
-    TitleRelations,
-    Vocabulary,
-    read_titles,
-    title_pairs,
-)
+from fabula.models.titles import MARKS, TITLE_PAIRS, UNTITLED, Ids, Title, TitleRelations, Vocabulary
 
 Some = slice | Ints  # of the items
 _EVERY = slice(None)
@@ -51,10 +41,13 @@ _MOST_SEEN, _SEEN = MOST_WHOLE, 400  # items that all look at all; of more, each
 
 
 @dataclass(frozen=True)
-class SetSpec:
+class SetSpec(config.PlainSettings):
     """Features and sizes of a set model."""
 
-    features: tuple[str, ...]  # in the order of the columns
+    about: ClassVar[str] = "a set model"
+    error: ClassVar[type[FabulaError]] = ModelError
+
+    features: tuple[str, ...] = ()  # in the order of the columns
     logged: tuple[str, ...] = ()  # those of which the logarithm is taken, of the value plus OFFSET
     circle: str = ""  # a pitch class, compared by its steps on the circle of fifths; empty for none
     mode: str = ""  # 1 for major and 0 for minor; empty for none
@@ -73,8 +66,8 @@ class SetSpec:
     biased: bool = True  # whether what relates two items also guides the attention between them
 
     def __post_init__(self) -> None:
-        for name in ("features", "logged"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
+        sizes: config.Ranges = {(1, MOST_SIZE): "token_size gram_size width heads inner dimensions rank pair_width"}
+        self.check({**sizes, (0, math.inf): "tokens grams layers"})
         if not self.features and not self.titles:
             raise ModelError("a set model must take at least one feature, or titles")
         if len(set(self.features)) != len(self.features) or len(self.features) > MOST_FEATURES:
@@ -82,31 +75,13 @@ class SetSpec:
         unknown = [name for name in (*self.logged, self.circle, self.mode) if name and name not in self.features]
         if unknown:
             raise ModelError(f"{unknown[0]!r} is not one of the features: {', '.join(self.features)}")
-        for name in ("token_size", "gram_size", "width", "heads", "inner", "dimensions", "rank", "pair_width"):
-            if not 1 <= getattr(self, name) <= MOST_SIZE:
-                raise ModelError(f"{name} must be 1 to {MOST_SIZE}; got {getattr(self, name)}")
         if self.width % self.heads:
             raise ModelError(f"the width {self.width} must be a multiple of the heads {self.heads}")
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> "SetSpec":
-        """A specification from the header of a file."""
-        known = {field.name: field.type for field in fields(cls)}
-        values = {name: value for name, value in values.items() if name != "kind"}
-        for name, value in values.items():
-            if name not in known:
-                raise ModelError(f"the configuration names {name!r}, which this version does not know")
-            wanted: Any = known[name] if isinstance(known[name], type) else (list, tuple)
-            if not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
-                what = getattr(known[name], "__name__", "list")
-                raise ModelError(f"the configuration's {name!r} must be of type {what}; got {value!r}")
-        if "features" not in values:
-            raise ModelError("the configuration must name the features")
-        return cls(**values)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values, for a file's header."""
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+    def of(cls, settings: Settings) -> "SetSpec":
+        """A specification from the settings of an encoder."""
+        return cls.from_dict({name: value for name, value in settings.items() if name != "kind"})
 
     def config(self) -> dict[str, Any]:
         """The configuration of a model with this encoder, arcs on its positions and flow over its pairs."""
@@ -195,7 +170,7 @@ class SetEncoder:
             marks = np.array([title.marks for title in flat], dtype=np.float64) * titled[:, np.newaxis]
             tokens, grams, own = (each.reshape(count, n, -1) for each in (*self.vocabulary.number(flat), marks))
             held = whole or n <= _MOST_DENSE
-            pairs = title_pairs(titles) if held else np.zeros((count, n, 0, len(TITLE_PAIRS)), dtype=np.float32)
+            pairs = reading.title_pairs(titles) if held else np.zeros((count, n, 0, len(TITLE_PAIRS)), dtype=np.float32)
             relations = None if held else TitleRelations(titles)
             yield some, SetInputs(values, known, titled.reshape(count, n), tokens, grams, own, pairs, relations)
 
@@ -257,7 +232,7 @@ def _read(many: Collections, some: Alike) -> list[list[Title]]:
     artists = many.texts("artist")[rows].tolist()
     names = [""] * count if many.titles is None else many.titles[some.numbers].tolist()
     spans = [slice(at, at + n) for at in range(0, len(rows), n)]
-    return [read_titles(titles[span], name, artists[span]) for span, name in zip(spans, names, strict=True)]
+    return [reading.read_titles(titles[span], name, artists[span]) for span, name in zip(spans, names, strict=True)]
 
 
 Values = Any  # an array of NumPy's or, of a batch in training, a tensor of torch's
@@ -489,14 +464,14 @@ def _attention(t: Tensors, at: str, x: Array, bias: Array | None, heads: int, se
 
 
 def _shapes(settings: Settings, item_shape: Shape, d: int) -> dict[str, Shape]:
-    spec = SetSpec.from_dict(settings)
+    spec = SetSpec.of(settings)
     if spec.dimensions != d:
         raise ModelError(f"the dimensions of a set encoder must be {spec.dimensions}; got {d}")
     return spec.shapes()
 
 
 def _load(settings: Settings, tensors: Mapping[str, Any], inputs: Any) -> SetEncoder:
-    spec = SetSpec.from_dict(settings)
+    spec = SetSpec.of(settings)
     vocabulary = Vocabulary((), ()) if inputs is None else inputs
     if (len(vocabulary.tokens), len(vocabulary.grams)) != (spec.tokens, spec.grams):
         raise ModelError("the vocabulary must have as many tokens and grams as the configuration says")
