@@ -1,21 +1,8 @@
 """Encoders and scorers of one's own: a net that is trained, and its twin in NumPy that the model is used with.
 
 What is trained is a ``torch.nn.Module``; what a model file holds are its weights; what encodes, scores and orders
-later, where no PyTorch is, is a function of these weights and an array. Both are given together, under one name::
-
-    from torch import nn
-
-    halves = Encoder(
-        "halves",
-        net=lambda item_shape, d: nn.Linear(item_shape[0], d),
-        encode=lambda weights, items: items @ weights["weight"].T + weights["bias"],
-    )
-    ends = Scorer(
-        "ends",
-        net=EndsNet,  # EndsNet(d): a module from sequences (m, n, d) to scores (m,)
-        score=lambda weights, s: (s[:, -1] - s[:, 0]) @ weights["slope"],
-    )
-    done = fabula.train(collections, fabula.training.preset("default", encoder=halves, scorers=("arcs", ends)))
+later, where no PyTorch is, is a function of these weights and an array. Both are given together, under one name, to
+:func:`fabula.training.preset`; ``docs/research.md`` does it.
 
 Training compares net and twin before its first epoch and refuses a pair that does not agree. A program that loads the
 model calls :func:`register` first; without it the error names the kind that is missing.

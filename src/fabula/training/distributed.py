@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import torch
 from torch import Tensor, distributed as dist
@@ -53,19 +53,16 @@ class World:
 
     def share_from(self, rank: int, make: Callable[[], T]) -> T:
         """What one process makes, for all; where it raises an error of fabula's, all raise it."""
-        if self.size == 1:
-            return make()
         made: list[Any] = [None, None]
         if self.rank == rank:
             try:
                 made[0] = make()
             except FabulaError as error:
                 made[1] = error
-        dist.broadcast_object_list(made, src=rank, device=self.device)
-        if made[1] is not None:
-            raise made[1]
-        value: T = made[0]
-        return value
+        value, refusal = self.gather(made)[rank]
+        if refusal is not None:
+            raise refusal
+        return cast(T, value)
 
     def gather(self, value: T) -> list[T]:
         """What each process says, in the order of their ranks."""
