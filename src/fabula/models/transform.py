@@ -39,21 +39,14 @@ class Transform:
     deviation: Floats = field(repr=False)  # the same shape; 0 counts as 1
     bound: float = 0.0  # the most deviations from the mean; 0: any
 
-    def __init__(
-        self,
-        feature_names: Sequence[str],
-        logged: Sequence[str],
-        mean: ArrayLike,
-        deviation: ArrayLike,
-        bound: float = 0.0,
-    ) -> None:
-        names, logs = tuple(feature_names), tuple(logged)
+    def __post_init__(self) -> None:
+        names, logs, bound = tuple(self.feature_names), tuple(self.logged), self.bound
         if not names or len(set(names)) != len(names) or not all(isinstance(name, str) for name in names):
             raise InputError(f"feature names must be one or more different texts; got {names}")
         taken = dict(log_parts(text, names) for text in logs)
         if len(taken) != len(logs) or any(n not in names or not 0 <= c < np.inf for n, c in taken.items()):
             raise InputError(f"logged features must be among the feature names, each once; got {logs}")
-        centre, spread = np.array(mean, dtype=np.float64), np.array(deviation, dtype=np.float64)
+        centre, spread = (np.array(each, dtype=np.float64) for each in (self.mean, self.deviation))
         if centre.ndim not in (1, 2) or len(centre) != len(names) or spread.shape != centre.shape:
             raise InputError(
                 f"a transform of {len(names)} features needs a mean and a deviation of shape ({len(names)},) or "

@@ -326,7 +326,6 @@ def load_sequencer(path: str | Path) -> Sequencer:
     try:
         said: dict[str, Any] = document["features"]
         settings: dict[str, Any] = {name: value for name, value in document["config"].items() if name in known}
-        settings |= {name: tuple(value) for name, value in settings.items() if isinstance(value, list)}
         config = SequencerConfig(**settings)
         names, logged = tuple(said["names"]), tuple(said["logged"])
         transform = Transform(names, logged, np.array(said["mean"]), np.array(said["deviation"]), said["bound"])
