@@ -318,21 +318,21 @@ class Model:
     ) -> Collection:
         """What is known of one collection, as one; an array is called by a number."""
         if isinstance(given, Collection):
-            if titles is None and artists is None and not album:
-                return given
-            texts = zip(given.items, titles or given.texts("title"), artists or given.texts("artist"), strict=True)
-            items = [Item(item.id, title or "", item.path, artist) for item, title, artist in texts]
-            return Collection(given.id, items, given.features, given.feature_names, title=album or given.title)
-        if given is None and titles is None:
+            one = given
+        elif given is None and titles is None:
             raise InputError("a collection needs features, titles or both to be encoded")
-        names = self.feature_names if given is not None else ()
-        features = np.zeros((len(titles or ()), 0)) if given is None else self._as_features(given)
+        else:
+            features = np.zeros((len(titles or ()), 0)) if given is None else self._as_features(given)
+            items = [Item(str(i)) for i in range(1, len(features) + 1)]
+            one = Collection(str(number), items, features, self.feature_names if given is not None else ())
+        if titles is None and artists is None and not album:
+            return one
         for what, own in (("titles", titles), ("artists", artists)):
-            if own is not None and len(own) != len(features):
-                raise InputError(f"{what} must be one per item: {len(features)}; got {len(own)}")
-        both = zip(titles or [""] * len(features), artists or [""] * len(features), strict=True)
-        items = [Item(str(i), title or "", artist=artist) for i, (title, artist) in enumerate(both, start=1)]
-        return Collection(str(number), items, features, names, title=album)
+            if own is not None and len(own) != len(one):
+                raise InputError(f"{what} must be one per item: {len(one)}; got {len(own)}")
+        texts = zip(one.items, titles or one.texts("title"), artists or one.texts("artist"), strict=True)
+        named = [Item(item.id, title or "", item.path, artist) for item, title, artist in texts]
+        return Collection(one.id, named, one.features, one.feature_names, title=album or one.title)
 
     def _as_features(self, given: ArrayLike, least: int = 1) -> Floats:
         """Features of so many items at least, (n, f[, s])."""
@@ -382,7 +382,8 @@ class Model:
             def score(rows: Ints) -> Floats:
                 """What it says of orderings (B, r, m) of each collection (n, d)."""
                 sequences = essence[which, rows].reshape(-1, rows.shape[-1], essence.shape[-1])
-                return np.asarray(scorer_of(np.asarray(sequences, dtype=np.float64))).reshape(rows.shape[:-1])
+                scores = scorer_of(np.asarray(sequences, dtype=np.float64))
+                return np.asarray(scores, dtype=np.float64).reshape(rows.shape[:-1])
 
             tables.append(Energy(whole=score, shape=x.essence.shape[:2]))
         total: Energy = tables[0]
