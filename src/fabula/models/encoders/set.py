@@ -256,7 +256,10 @@ class SetInputs:
 
 
 class Description:
-    """What is known of B collections of n items, of each and of each two, for the networks in NumPy and in torch."""
+    """What is known of B collections of n items, of each and of each two, for the networks in NumPy and in torch.
+
+    Of one collection of many items in NumPy it is told some rows at a time.
+    """
 
     def __init__(self, x: SetInputs, spec: SetSpec, xp: Any = np) -> None:
         self.x, self.spec, self.xp, self.n = x, spec, xp, x.values.shape[1]
@@ -302,17 +305,38 @@ class Description:
 
     def rank(self) -> Values:
         """How many known values of each feature (B, n, f) are below each known one, less how many are above."""
-        wide, _ = self.apart or self._step(_EVERY, _EVERY)
-        return self.xp.sign(wide).sum(axis=1)
-
-    def see_titles(self) -> list[Values]:
-        """Of what relates each title to those before it, the most and the mean; and to those after it, the most."""
-        related = self.related
-        return [self.xp.amax(related, axis=1), related.mean(axis=1), self.xp.amax(related, axis=2)]
+        if self.apart is not None:
+            return self.xp.sign(self.apart[0]).sum(axis=1)
+        rank = np.zeros(self.z.shape)
+        for k, known in enumerate(self.known[0].T > 0):
+            values = self.z[0, known, k]
+            low, high = (np.searchsorted(np.sort(values), values, side=side) for side in ("left", "right"))
+            rank[0, known, k] = low - (len(values) - high)
+        return rank
 
     def relate_titles(self, rows: Some, columns: Some) -> Values:
         """What relates the titles of some items and others: (B, rows, columns, ...)."""
-        return self.related[:, rows, columns]
+        if self.related is not None:
+            return self.related[:, rows, columns]
+        every = np.arange(self.n)
+        related = np.zeros((1, len(every[rows]), len(every[columns]), len(TITLE_PAIRS)), dtype=np.float64)
+        first, second, cells = self.x.relations.cells(rows, columns)
+        related[0, first, second] = cells
+        return related * _product(self.titled, rows, columns)
+
+    def see_titles(self) -> list[Values]:
+        """Of what relates each title to those before it, the most and the mean; and to those after it, the most."""
+        if self.related is not None:
+            return [self.xp.amax(self.related, axis=1), self.related.mean(axis=1), self.xp.amax(self.related, axis=2)]
+        most, total, after = np.zeros((3, self.n, len(TITLE_PAIRS)), dtype=np.float64)
+        for start in range(0, self.n, _MOST_DENSE):
+            rows = slice(start, start + _MOST_DENSE)
+            first, second, cells = self.x.relations.cells(rows, slice(None))
+            cells *= (self.x.titled[0, rows][first] * self.x.titled[0, second])[:, np.newaxis]
+            np.maximum.at(most, second, cells)
+            np.add.at(total, second, cells)
+            np.maximum.at(after, first + start, cells)
+        return [most[np.newaxis], total[np.newaxis] / self.n, after[np.newaxis]]
 
     def _compare_within(self) -> Values:
         """Features (B, n, f) as they stand out within their collection."""
@@ -348,7 +372,7 @@ def _product(values: Values, rows: Some, columns: Some, others: Values = None) -
 
 
 class _Network(Description):
-    """The network on B collections of n items: what is known of each two of many is described some rows at a time."""
+    """The network on B collections of n items."""
 
     def __init__(self, t: Tensors, x: SetInputs, spec: SetSpec) -> None:
         super().__init__(x, spec)
@@ -379,41 +403,6 @@ class _Network(Description):
             return _EVERY
         order = np.lexsort([*self.x.tokens[0].T, *self.x.values[0].T])
         return np.sort(order[np.linspace(0, self.n - 1, _SEEN).round().astype(np.intp)])
-
-    def rank(self) -> Values:
-        """As ever; of many items feature by feature."""
-        if self.whole:
-            return super().rank()
-        rank = np.zeros(self.z.shape)
-        for k, known in enumerate(self.known[0].T > 0):
-            values = self.z[0, known, k]
-            low, high = (np.searchsorted(np.sort(values), values, side=side) for side in ("left", "right"))
-            rank[0, known, k] = low - (len(values) - high)
-        return rank
-
-    def relate_titles(self, rows: Some, columns: Some) -> Values:
-        """As ever; of many items those alone that are asked for."""
-        if self.x.relations is None:
-            return super().relate_titles(rows, columns)
-        every = np.arange(self.n)
-        related = np.zeros((1, len(every[rows]), len(every[columns]), len(TITLE_PAIRS)), dtype=np.float64)
-        first, second, cells = self.x.relations.cells(rows, columns)
-        related[0, first, second] = cells
-        return related * _product(self.titled, rows, columns)
-
-    def see_titles(self) -> list[Values]:
-        """As ever; of many items some rows at a time."""
-        if self.x.relations is None:
-            return super().see_titles()
-        most, total, after = np.zeros((3, self.n, len(TITLE_PAIRS)), dtype=np.float64)
-        for start in range(0, self.n, _MOST_DENSE):
-            rows = slice(start, start + _MOST_DENSE)
-            first, second, cells = self.x.relations.cells(rows, slice(None))
-            cells *= (self.x.titled[0, rows][first] * self.x.titled[0, second])[:, np.newaxis]
-            np.maximum.at(most, second, cells)
-            np.add.at(total, second, cells)
-            np.maximum.at(after, first + start, cells)
-        return [most[np.newaxis], total[np.newaxis] / self.n, after[np.newaxis]]
 
     def _think(self, bias: Array, seen: Some) -> Array:
         """The essence (B, n, d) of items, which look at all or at k of them; ``bias``: (layers, B, heads, n, k)."""
