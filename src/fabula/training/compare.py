@@ -119,9 +119,9 @@ def gather_trials(found: Iterable[tuple[Trial, Measured | Information]], *, swee
     for trial, result in found:
         runs.setdefault((trial.name, trial.dimensions, trial.alone), []).append(result)
     whole, rows = next(iter(runs.values())), []
-    for (name, d, alone), each in runs.items():
+    for (name, d, by_itself), each in runs.items():
         bits, low, high = np.mean([(run.bits, run.low, run.high) for run in each], axis=0).tolist()
-        correlation = float(np.mean([run.correlations[name] for run in whole])) if alone else None
+        correlation = float(np.mean([run.correlations[name] for run in whole])) if by_itself else None
         rows.append(Compared(name, d, bits, low, high, tuple(run.bits for run in each), correlation))
     return rows if sweep else [rows[0], *sorted(rows[1:], key=lambda row: -row.bits)]
 
