@@ -21,6 +21,7 @@ from fabula.session import catalogue
 from fabula.session.catalogue import Piece
 from fabula.sources.tables.read_table import TableReading, open_table
 from fabula.sources.tables.roles import columns_named
+from fabula.sources.tables.storage import read_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -120,6 +121,14 @@ def _run(piece: Piece, do: _Do, failures: dict[int, str]) -> Iterator[Mapping[st
                 yield do(piece.part(i, i + 1))
             except InputError as error:
                 failures[i] = str(error)
+
+
+def headings_of(path: str) -> Sequence[str]:
+    """The columns of a table."""
+    if not is_parquet(path):
+        return list(read_columns(path).columns)
+    with catalogue.open_parquet(path) as file:
+        return list(file.schema_arrow.names)
 
 
 def is_parquet(path: str) -> bool:
