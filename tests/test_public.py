@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -95,6 +97,14 @@ def test_what_packages_offer_is_there(package):
 def test_nothing_heavy_is_loaded(code):
     check = f"{code}; import sys; print([m for m in {HEAVY!r} if m in sys.modules])"
     result = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True, timeout=60)
+    assert result.stdout == "[]\n"
+
+
+def test_ordering_sound_for_the_first_time_loads_of_scipy_what_it_needs(tmp_path):
+    check = "import fabula, sys; fabula.order(sys.argv[1]); print([m for m in sys.argv[2:] if m in sys.modules])"
+    demo, own = Path(fabula.__file__).parent / "demo", {**os.environ, "FABULA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", check, str(demo), "scipy.signal", "scipy.stats", "scipy.sparse.csgraph"]
+    result = subprocess.run(command, capture_output=True, text=True, check=True, timeout=100, env=own)
     assert result.stdout == "[]\n"
 
 

@@ -153,6 +153,18 @@ def test_a_closed_pipe_is_no_error(album):
     process.wait(timeout=60)
 
 
+def test_every_output_is_written(fabula, album, tmp_path):
+    paths = [tmp_path / name for name in ("order.m3u8", "order.csv", "order.json")]
+    outputs = [word for path in paths for word in ("-o", path)]
+    done = fabula("order", album, "--by", "energy", *outputs)
+    assert done.code == 0, done.err
+    assert [line for line in done.out.splitlines() if line.startswith("written")] == [f"written: {p}" for p in paths]
+    assert all(path.stat().st_size for path in paths)
+    refused = fabula("order", album, "--by", "energy", "-o", tmp_path / "new.csv", "-o", tmp_path / "new.odd")
+    assert refused.code == 2
+    assert not (tmp_path / "new.csv").exists()
+
+
 def test_debug_shows_the_traceback(album):
     from fabula.cli import run
     from fabula.errors import FabulaError

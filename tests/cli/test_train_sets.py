@@ -147,7 +147,7 @@ def test_a_folder_goes_on_from_music_and_says_what_it_gained(fabula, shelf, tmp_
         ),
         (
             ("--titles", "name", "--features", "weight,noise", "--features", "height"),
-            "there is no column 'height' of numbers; there are: weight",
+            "has no feature 'height'; it has: weight",
         ),
         (("--from", "audio"), "only a set model can be gone on from, such as music"),
         (("--from", "music", "--features", "weight"), "are those of the model it goes on from"),

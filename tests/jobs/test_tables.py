@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
@@ -38,8 +39,6 @@ def table(request, tmp_path):
     rows = albums()
     path = tmp_path / f"albums.{request.param}"
     if request.param == "csv":
-        import pyarrow.csv
-
         pyarrow.csv.write_csv(rows, path)
     else:
         pq.write_table(rows, path, row_group_size=37)
@@ -147,15 +146,18 @@ def test_a_shard_of_which_nothing_is_learned_adds_nothing(tmp_path, monkeypatch,
     assert found["collections"] == len(train)
 
 
-def test_templates_by_a_model_learn_from_the_side_to_train_on(tmp_path):
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_templates_by_a_model_learn_from_the_side_to_train_on(tmp_path, ending):
     rows = albums(60, seed=1)
     ids = rows.column("album_id").to_pylist()
     rows = rows.append_column("split", pa.array(["train" if hash_of(i) % 3 else "test" for i in ids]))
-    pq.write_table(rows, tmp_path / "t.parquet")
-    run(tmp_path, "templates-learn", str(tmp_path / "t.parquet"), shards=3, output="t.json", model="albums",
+    path = tmp_path / f"t.{ending}"
+    write = {"parquet": pq.write_table, "csv": pyarrow.csv.write_csv}[ending]
+    write(rows, path)
+    run(tmp_path, "templates-learn", str(path), shards=3, output="t.json", model="albums",
         options={"k": 2})  # fmt: skip
     model = load_model("albums")
-    train = [c for c in fabula.read_table(tmp_path / "t.parquet", where={"split": "train"}) if len(c) > 1]
+    train = [c for c in fabula.read_table(path, where={"split": "train"}) if len(c) > 1]
     whole = fabula.learn_templates([model.encode(c)[:, 0] for c in train], 2)
     np.testing.assert_allclose(TemplateSet.load(tmp_path / "t.json").values, whole.values, rtol=0, atol=1e-9)
 

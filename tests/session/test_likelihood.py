@@ -41,7 +41,7 @@ def test_the_likeliest_is_the_likeliest_of_all(tmp_path):
     scores = [session.likelihood.score(np.array(order)) for order in permutations(range(7))]
     assert ordered.fit.exact
     assert ordered.gap == 0
-    assert ordered.proposal.likeliest
+    assert ordered.likeliest
     assert ordered.fit.score == pytest.approx(max(scores))
     times = np.exp(max(scores)) / np.mean(np.exp(scores))
     assert session.likelihood.beyond_chance(ordered.ordering) == pytest.approx(times)

@@ -16,6 +16,7 @@ from fabula.media.extraction import Measuring
 from fabula.media.registry import find_medium
 from fabula.models.titles import find_closers, find_interludes, find_series
 from fabula.session.catalogue import CatalogueRequest, order_catalogue
+from fabula.session.request import Request
 from fabula.session.session import source_session
 from fabula.sources.registry import Source
 
@@ -95,7 +96,8 @@ def test_of_a_whole_table_each_is_ordered_as_by_itself(tmp_path):
     with table.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([["album_id", "title", "duration_ms"], *rows])
     for series in (True, False):
-        done = order_catalogue(CatalogueRequest(table, "music"), tmp_path / "orders.csv", series=series)
+        wishes = Request(series=series)
+        done = order_catalogue(CatalogueRequest(table, "music"), tmp_path / "orders.csv", request=wishes)
         found: dict[str, list[str]] = {}
         with done.path.open(encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file):

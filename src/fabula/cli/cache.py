@@ -1,8 +1,8 @@
 """``fabula cache``."""
 
-import json
-
 import click
+
+from fabula.cli.printing import print_json
 
 
 @click.group("cache")
@@ -32,8 +32,7 @@ def info(*, as_json: bool) -> None:
     found = cache_info()
     if as_json:
         entries = [{"spec": spec, "version": version, "files": count} for spec, version, count in found.entries]
-        document = {"path": str(found.path), "entries": entries, "bytes": found.size, "most": found.most}
-        click.echo(json.dumps(document))
+        print_json({"path": str(found.path), "entries": entries, "bytes": found.size, "most": found.most})
         return
     click.echo(f"{found.path}: {decimal(found.size)} of at most {decimal(found.most)}")
     for spec, version, count in found.entries:

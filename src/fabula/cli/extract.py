@@ -47,10 +47,10 @@ def command(
     with counting_bar("measuring") as progress:
         measuring = Measuring(jobs, cache, progress)
         opening = Opening(recursive=recursive, tempo_range=as_range(folded), medium=medium)
-        done = extract_table(paths, output, spec=spec, opening=opening, measuring=measuring)
+        done, written = extract_table(paths, output, spec=spec, opening=opening, measuring=measuring)
     names = done.collection.feature_names
     print_lines(
         f"measured: {len(done.collection)} files, {', '.join(names[:4])}{', ...' if len(names) > 4 else ''}",
-        *(f"note: {note}" for note in done.notes),
-        f"written: {done.path}",
+        *(f"note: {note}" for note in done.tell()),
+        f"written: {written}",
     )

@@ -1,6 +1,5 @@
 """``fabula job``."""
 
-import json
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any
 
 import click
 
-from fabula.cli.printing import HeadedCommand, counting_bar
+from fabula.cli.printing import HeadedCommand, counting_bar, print_json
 from fabula.cli.research.recipe import as_setting, as_where, split_list
 from fabula.core.files import write_whole
 from fabula.errors import InputError
@@ -163,7 +162,7 @@ def status_(*, address: str, as_json: bool, html: Path | None, watch: bool, ever
         if html is not None:
             write_whole(html, job_page(standing, every=every if watch and not standing.complete else None))
         if as_json:
-            click.echo(json.dumps(asdict(standing)))
+            print_json(asdict(standing))
         else:
             if watch:
                 click.clear()
@@ -192,7 +191,7 @@ def gather_(*, address: str, output: Path, partial: bool, as_json: bool) -> None
 
     found = gather(address, output, partial=partial)
     if as_json:
-        click.echo(json.dumps(found))
+        print_json(found)
         return
     counted = [f"{found[name]:,} {name}" for name in ("rows", "files", "templates", "collections") if name in found]
     lost = [f"{found[name]:,} {name}" for name in ("failures", "missing") if found.get(name)]

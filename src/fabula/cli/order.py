@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -37,7 +37,7 @@ _SECTIONS = {
     "Wishes": ("first", "last", "at", "together", "together_by", "before", "apart", "sides", "side_limit", "limit",
                "fill", "spreads", "series", "smoothness", "smooth_by", "sort_into_mix", "ramp", "folded", "keys",
                "mix_bars", "soft", "keep", "ask", "matter"),
-    "What comes out": ("output", "grid", "as_name", "gap_s", "gain", "report", "plot", "as_json", "show", "why"),
+    "What comes out": ("outputs", "grid", "as_name", "gap_s", "gain", "report", "plot", "as_json", "show", "why"),
     "Moved to fabula copy and fabula restore": ("copy_to", "link", "tags", "in_place", "restore", "number"),
 }  # fmt: skip
 
@@ -48,7 +48,7 @@ def _name_outputs() -> str:
     return "; ".join(f"of {items} {' '.join(endings)}" for items, endings in own.items() if endings)
 
 
-_FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothness", "output", "as_json")
+_FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothness", "outputs", "as_json")
 
 
 @click.command("order", cls=HeadedCommand, sections=_SECTIONS, first=_FIRST)
@@ -125,9 +125,9 @@ _FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothne
 @click.option(
     "--seconds", type=float, metavar="N", help="How much to search beyond 18 items: the work of so many seconds."
 )
-@click.option("-o", "--output", metavar="FILE",
+@click.option("-o", "--output", "outputs", metavar="FILE", multiple=True,
               help=f"Write the order: {' '.join(PLAYLIST_ENDINGS)} .csv .tsv .xlsx .json .jsonl .parquet; "
-              f"{_name_outputs()}")  # fmt: skip
+              f"{_name_outputs()}; repeatable.")  # fmt: skip
 @click.option("--as", "as_name", metavar="NAME",
               help="Write it back into its library, as a playlist of that name; its own: in its place.")  # fmt: skip
 @click.option("--gap", "gap_s", type=float, default=0.0, metavar="SECONDS",
@@ -191,7 +191,7 @@ def _order_one(paths: tuple[str, ...], asked: Options) -> None:
     show = _as_names(asked.show)
     ordered.facts(show)  # refuses what is not known before anything is written
     written: list[Path | str] = [*_write_outputs(ordered, asked), *map(ordered.write_back, back)]
-    lost = ordered.losses(asked.output) if asked.output is not None else ""
+    lost = "; ".join(filter(None, map(ordered.losses, asked.outputs)))
     print_ordered(ordered, written, as_json=asked.as_json, why=asked.why, show=show, lost=lost)
     if asked.copy_to is not None or asked.in_place:
         _tell_new("--in-place" if asked.in_place else "--copy-to", "fabula copy on what -o writes")
@@ -199,6 +199,7 @@ def _order_one(paths: tuple[str, ...], asked: Options) -> None:
 
 def _open(paths: tuple[str, ...], asked: Options) -> tuple[Session, Request]:
     """The session and the request, as the options say."""
+    from fabula.session.selection import Selection
     from fabula.session.session import check_template, open_session
     from fabula.sources.tables.storage import TABLE_ENDINGS
 
@@ -211,11 +212,13 @@ def _open(paths: tuple[str, ...], asked: Options) -> tuple[Session, Request]:
     folder = Path.cwd() if paths == ("-",) else None
     opening = Opening(asked.collection, as_columns(asked.columns), asked.recursive, tempo_range=tempi, folder=folder,
                       medium=asked.medium)  # fmt: skip
+    whole = asked.limit is None and asked.fill is None  # else it is not known how many are written
+    chosen = asked.only, asked.one_of, asked.pick, asked.outputs if whole else ()
+    wanted = Selection(*chosen) if any(chosen) else None
     how = {name: getattr(asked, name) for name in ("by", "model", "embedding", "occasion")}
     with counting_bar("measuring") as progress, read_pasted(paths) as paths:
         measuring = Measuring(asked.jobs, asked.cache, progress)
         try:
-            wanted = _select(asked, request)
             session = open_session(paths, opening, measuring, selection=wanted, request=request, **how)
         except SeveralCollectionsError as error:
             whole = Path(paths[0]).suffix.lower() in TABLE_ENDINGS or Path(paths[0]).is_dir()
@@ -224,17 +227,6 @@ def _open(paths: tuple[str, ...], asked: Options) -> tuple[Session, Request]:
         if asked.sort_into_mix:
             session, request = session.preset(asked.ramp or "mix", request, measuring)
     return session, request
-
-
-def _select(asked: Options, request: Request) -> Any:
-    """Which items are wanted, those that are named among them; None where all are."""
-    whole = asked.limit is None and asked.fill is None  # else it is not known how many are written
-    output = asked.output if whole and asked.output and not is_library(asked.output) else None
-    if not (asked.only or asked.one_of or asked.pick or output):
-        return None
-    from fabula.session.selection import Selection
-
-    return Selection(asked.only, asked.one_of, asked.pick, tuple(one for _, one in request.items()), output)
 
 
 @contextmanager
@@ -293,8 +285,7 @@ def _check_options(asked: Options) -> None:
     """Refuse what cannot be written or asked, before any work is done."""
     if asked.ask and not sys.stdin.isatty():
         raise InputError("needs a terminal to ask on; --first and --last say it without", field="ask")
-    library = asked.output is not None and is_library(asked.output)
-    check_outputs(None if library else asked.output, asked.report, asked.plot)
+    check_outputs([path for path in asked.outputs if not is_library(path)], asked.report, asked.plot)
     copies = asked.copy_to is not None
     if copies and not asked.copy_to.strip():
         raise InputError("name a folder for the copies", field="copy_to")
@@ -302,15 +293,15 @@ def _check_options(asked: Options) -> None:
         raise InputError("goes with --copy-to", field="link")
     if asked.tags and copies == asked.in_place:
         raise InputError("goes with either --copy-to or --in-place", field="tags")
-    if asked.gain and not copies and asked.output is None:
+    if asked.gain and not copies and not asked.outputs:
         raise InputError("goes with --copy-to or -o", field="gain")
     if asked.in_place and not asked.tags:
         raise InputError("goes with --tags", field="in_place")
 
 
-def check_outputs(output: str | None, report: str | None, plot: str | None) -> None:
-    """Refuse an order, a page or a picture that cannot be written; nothing else is loaded."""
-    if output is not None:
+def check_outputs(outputs: Sequence[str], report: str | None, plot: str | None) -> None:
+    """Refuse orders, a page or a picture that cannot be written; nothing else is loaded."""
+    for output in outputs:
         from fabula.session.export import check_output
 
         check_output(output)
@@ -325,10 +316,11 @@ def check_outputs(output: str | None, report: str | None, plot: str | None) -> N
 def _find_name(paths: tuple[str, ...], asked: Options) -> list[str | None]:
     """Under which name the order goes back into its library: none or one, None for that of what was opened."""
     back: list[str | None] = [] if asked.as_name is None else [asked.as_name]
-    if asked.output is not None and is_library(asked.output):
-        if asked.output not in paths:
-            raise InputError(f"{asked.output}: -o takes the address that is opened, or a file; for another name --as")
-        back, asked.output = [*back, None], None
+    for output in filter(is_library, asked.outputs):
+        if output not in paths:
+            raise InputError(f"{output}: -o takes the address that is opened, or a file; for another name --as")
+        back.append(None)
+    asked.outputs = tuple(output for output in asked.outputs if not is_library(output))
     if back and not any(map(is_library, paths)):
         raise InputError("goes with a library, such as subsonic://USER@HOST/playlist/NAME", field="as")
     return back
@@ -336,11 +328,7 @@ def _find_name(paths: tuple[str, ...], asked: Options) -> list[str | None]:
 
 def _write_outputs(ordered: Ordered, asked: Options) -> list[Path]:
     """Write all that is asked for; nothing else is loaded."""
-    written = []
-    if asked.output is not None:
-        from fabula.session.export import write_ordered
-
-        written.append(write_ordered(ordered, asked.output, gain=asked.gain))
+    written = [ordered.save(output, gain=asked.gain) for output in asked.outputs]
     if asked.report is not None:
         from fabula.report.page import write_page
 
@@ -354,10 +342,9 @@ def _write_outputs(ordered: Ordered, asked: Options) -> list[Path]:
     return written
 
 
-_WISHED = ("by", "template", "flip", "apart", "together_by", "smoothness", "smooth_by", "soft", "keep", "matter",
-           "seconds")  # fmt: skip
 # Options that --all takes: wishes that every collection can have, and what holds for all.
-_WITH_ALL = ("every", "model", "likeliest", "series", "columns", "output", "jobs", "cache", *_WISHED)
+_WITH_ALL = ("every", "model", "likeliest", "series", "columns", "outputs", "jobs", "cache", "by", "template", "flip",
+             "apart", "together_by", "smoothness", "smooth_by", "soft", "keep", "matter", "seconds")  # fmt: skip
 
 
 def _order_all(paths: tuple[str, ...], asked: Options) -> None:
@@ -368,19 +355,13 @@ def _order_all(paths: tuple[str, ...], asked: Options) -> None:
     others = [n for n in vars(asked) if n not in _WITH_ALL and source(n) is click.core.ParameterSource.COMMANDLINE]
     if others:
         raise InputError("goes with one collection, not with --all", field=others[0])
-    wished = any(source(n) is click.core.ParameterSource.COMMANDLINE for n in _WISHED)
-    if wished:
-        asked.alternatives = 1
-    if len(paths) != 1 or asked.output is None:
+    if len(paths) != 1 or len(asked.outputs) != 1:
         raise InputError("--all takes one table and -o, where the orderings go (.csv or .parquet)")
     with counting_bar("ordering") as report:
         opening = Opening(columns=as_columns(asked.columns))
         measuring = Measuring(asked.jobs, asked.cache)
         what = CatalogueRequest(paths[0], asked.model, opening, measuring, report)
-        wishes = _as_request(asked) if wished else None
-        done = order_catalogue(
-            what, asked.output, likeliest=asked.likeliest, series=asked.series, by=asked.by, request=wishes
-        )
+        done = order_catalogue(what, asked.outputs[0], by=asked.by, request=_as_request(asked))
     sure = "each the best there is" if done.exact == done.collections else f"{done.exact:,} surely the best there is"
     ordered = f"ordered: {done.collections:,} collections of {done.items:,} items; {sure}"
     free = f"what titles ask for is kept in {done.counted:,} collections (--no-series leaves them free)"

@@ -15,7 +15,7 @@ from fabula.core.files import json_text
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress as Bars, TaskID
+    from rich.progress import TaskID
     from rich.table import Table
 
     from fabula.core.arrays import Floats
@@ -64,9 +64,9 @@ def print_table(
     console(whole=whole).print(table)
 
 
-def print_json(value: Any) -> None:
-    """Print one JSON value on a line, escaped where the output cannot hold its characters."""
-    click.echo(json_text(value, encoding=getattr(sys.stdout, "encoding", None) or "utf-8"))
+def print_json(value: Any, indent: int | None = None) -> None:
+    """Print one JSON value, by default on a line, escaped where the output cannot hold its characters."""
+    click.echo(json_text(value, encoding=getattr(sys.stdout, "encoding", None) or "utf-8", indent=indent))
 
 
 def print_lines(*lines: str) -> None:
@@ -107,35 +107,28 @@ def _table(ordered: Ordered, width: int, show: tuple[str, ...]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    rows, facts = ordered.rows, ordered.facts(show)
-    creator = ordered.session.medium.words.creator if any(row.item.creator for row in rows) else ""
-    timed = any(row.length for row in rows)
-    widths = {"#": max(len(row.label) for row in rows)}
-    if creator:
-        widths[creator] = min(24, max(len(creator), *(len(row.item.creator) for row in rows)))
-    if timed:
-        widths["length"] = max(6, *(len(row.length) for row in rows))
-    widths |= {fact.name: max(len(fact.name), *map(len, fact.texts)) for fact in facts}
-    widths["was"] = max(3, len(str(len(ordered.session.collection))))
-    widths["arc" if ordered.session.essence.ndim == 1 else "off"] = 16
+    rows, facts, essence = ordered.rows, ordered.facts(show), ordered.session.essence
+    values = essence[ordered.ordering] if essence.ndim == 1 else ordered.fit.deviations
+    low, high = values.min() if essence.ndim == 1 else 0.0, values.max()
+    creator, names = ordered.session.medium.words.creator, [fact.name for fact in facts]
+    columns = {"#": [row.label for row in rows], creator: [row.item.creator for row in rows]}
+    columns |= {"length": [row.length for row in rows]}
+    columns = {name: cells for name, cells in columns.items() if any(cells)}
+    columns |= {fact.name: list(fact.texts) for fact in facts} | {"was": [str(row.index + 1) for row in rows]}
+    columns |= {"arc" if essence.ndim == 1 else "off": [bar(value, low, high) for value in values.tolist()]}
+    widths = {name: max(len(name), *map(len, cells)) for name, cells in columns.items()}
+    widths |= {creator: min(24, widths[creator])} if creator in widths else {}
     room = width - sum(widths.values()) - 2 * len(widths)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name, wide in widths.items():
-        right = name in ("#", "length", "was", *(fact.name for fact in facts))
+        right = name in ("#", "length", "was", *names)
         table.add_column(name, justify="right" if right else "left", no_wrap=True, overflow="ellipsis", width=wide)
         if name == "#":
             table.add_column("title", overflow="ellipsis", no_wrap=True, max_width=max(8, room))
-    essence, order = ordered.session.essence, ordered.ordering
-    values = essence[order] if essence.ndim == 1 else ordered.fit.deviations
-    low, high = values.min() if essence.ndim == 1 else 0.0, values.max()
-    for row, value in zip(rows, values.tolist(), strict=True):
+    for row, number, *cells in zip(rows, *columns.values(), strict=True):
         if row.side and row.number == 1:
             table.add_row("", Text(ordered.side_line(ordered.side_of(row.position)[0]), style="bold"))
-        cells: list[str | Text] = [row.label, Text(row.item.label)]
-        cells += [Text(row.item.creator)] if creator else []
-        cells += [row.length] if timed else []
-        cells += [Text(fact.texts[row.position]) for fact in facts]
-        table.add_row(*cells, str(row.index + 1), bar(value, low, high))
+        table.add_row(number, Text(row.item.label), *map(Text, cells))
     return table
 
 
@@ -202,46 +195,38 @@ _SECONDS = 20.0  # between two plain lines
 
 
 @contextmanager
-def _bars() -> Iterator[tuple[Bars, Callable[[str], None]]]:
-    """Bars on a terminal; and what says a plain line where there is none, some seconds apart."""
+def _bars() -> Iterator[Callable[[str, int, int, str, str], None]]:
+    """What shows, under a title, how many of how many are done, and a note; or a line where nobody looks."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     out, last = console(err=True), time.monotonic()
+    tasks: dict[str, TaskID] = {}  # a bar for each title
+    counts = (TextColumn("{task.completed:.0f}/{task.total:.0f}"), TextColumn("{task.fields[note]}"))
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=24), *counts, TimeRemainingColumn())
+    with Progress(*columns, console=out, disable=not out.is_terminal, transient=True) as bars:
 
-    def say(text: str) -> None:
-        nonlocal last
-        if not out.is_terminal and time.monotonic() - last >= _SECONDS:
-            last = time.monotonic()
-            out.print(text, markup=False, soft_wrap=True)
+        def show(title: str, done: int, total: int, note: str, line: str) -> None:
+            nonlocal last
+            if title not in tasks:
+                tasks[title] = bars.add_task(title, note="")
+            bars.update(tasks[title], completed=done, total=total, note=note)
+            if line and not out.is_terminal and time.monotonic() - last >= _SECONDS:
+                last = time.monotonic()
+                out.print(f"{title}: {line}", markup=False, soft_wrap=True)
 
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=24),
-        TextColumn("{task.completed:.0f}/{task.total:.0f}"),
-        TextColumn("{task.fields[note]}"),
-        TimeRemainingColumn(),
-        console=out,
-        disable=not out.is_terminal,
-        transient=True,
-    ) as bars:
-        yield bars, say
+        yield show
 
 
 @contextmanager
 def training_bar(what: str) -> Iterator[Callable[..., None]]:
-    """A bar that follows training: epochs, loss, bits on validation, time left."""
-    with _bars() as (bars, say):
-        tasks: dict[str, TaskID] = {}  # a bar for each of several trainings by name
+    """A bar that follows each of some trainings by name: epochs, loss, bits on validation, time left."""
+    with _bars() as show:
 
         def report(progress: Progress, name: str = "") -> None:
             bits = ", ".join(f"{scorer} {value:.3f}" for scorer, value in progress.bits.items())
             note = f"loss {progress.loss:.3f}" + (f"  bits {bits}" if bits else "")
-            title = f"{what} {name}".strip()
-            if name not in tasks:
-                tasks[name] = bars.add_task(title, total=progress.epochs, note="")
-            bars.update(tasks[name], completed=progress.epoch, note=note)
-            left = f"{progress.seconds_left:.0f} s left"
-            say(f"{title}: epoch {progress.epoch} of {progress.epochs}, {note}, {left}")
+            line = f"epoch {progress.epoch} of {progress.epochs}, {note}, {progress.seconds_left:.0f} s left"
+            show(f"{what} {name}".strip(), progress.epoch, progress.epochs, note, line)
 
         yield report
 
@@ -249,13 +234,12 @@ def training_bar(what: str) -> Iterator[Callable[..., None]]:
 @contextmanager
 def counting_bar(what: str) -> Iterator[Callable[[int, int, str], None]]:
     """A bar that counts things done of a total, naming the last one."""
-    with _bars() as (bars, say):
-        task = bars.add_task(what, total=1, note="")
+    with _bars() as show:
+        show(what, 0, 1, "", "")
 
         def report(done: int, total: int, name: str) -> None:
             note = name[-40:].encode("utf-8", "replace").decode()
-            bars.update(task, completed=done, total=total, note=note)
-            say(f"{what}: {done}{f' of {total}' if total else ''}, {note}")
+            show(what, done, total, note, f"{done}{f' of {total}' if total else ''}, {note}")
 
         yield report
 

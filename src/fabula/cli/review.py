@@ -1,12 +1,11 @@
 """``fabula review``."""
 
-import json
 from typing import TYPE_CHECKING
 
 import click
 
 from fabula.cli.order import as_columns, check_outputs
-from fabula.cli.printing import console, counting_bar, medium_option, print_lines
+from fabula.cli.printing import console, counting_bar, medium_option, print_json, print_lines
 from fabula.core.files import write_whole
 from fabula.errors import InputError
 from fabula.media.extraction import Measuring
@@ -19,7 +18,8 @@ if TYPE_CHECKING:
 @click.command("review")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("--moves", type=click.IntRange(0), metavar="N", help="Apply the first N moves; -o writes the result.")
-@click.option("-o", "--output", metavar="FILE", help="Write the order with the moves applied, as fabula order does.")
+@click.option("-o", "--output", "outputs", metavar="FILE", multiple=True,
+              help="Write the order with the moves applied, as fabula order does; repeatable.")  # fmt: skip
 @click.option("--sides", type=click.IntRange(1), default=1, metavar="N",
               help="Sides to cut it into, where a playlist or a column does not say.")  # fmt: skip
 @click.option("--model", metavar="NAME|FILE", help="The model that judges: see `fabula info`.")
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @click.option("--recursive/--no-recursive", default=True, help="Go into folders within folders.")
 @click.option("--jobs", type=click.IntRange(1), help="Files to measure at a time; by default one per core.")
 @click.option("--cache/--no-cache", default=True, help="Keep what was measured.")
-def command(*, paths: tuple[str, ...], moves: int | None, output: str | None, sides: int, model: str | None,
+def command(*, paths: tuple[str, ...], moves: int | None, outputs: tuple[str, ...], sides: int, model: str | None,
             occasion: str | None, collection: str | None, columns: tuple[str, ...], medium: str | None,
             report: str | None, plot: str | None, as_json: bool, recursive: bool, jobs: int | None,
             cache: bool) -> None:  # fmt: skip
@@ -51,8 +51,8 @@ def command(*, paths: tuple[str, ...], moves: int | None, output: str | None, si
     """
     from fabula.session.session import open_session
 
-    check_outputs(output, report, plot)
-    if output is not None and moves is None:
+    check_outputs(outputs, report, plot)
+    if outputs and moves is None:
         raise InputError("goes with --moves N, the number of moves to apply", field="output")
     with counting_bar("measuring") as progress:
         opening = Opening(collection, as_columns(columns), recursive, medium=medium)
@@ -60,9 +60,7 @@ def command(*, paths: tuple[str, ...], moves: int | None, output: str | None, si
         session = open_session(paths, model=model, opening=opening, measuring=measuring, occasion=occasion)
     with counting_bar("reviewing") as progress:
         found = session.review(sides=sides, progress=progress)
-    written = []
-    if output is not None and moves is not None:
-        written.append(found.apply(moves).save(output))
+    written = [found.apply(moves or 0).save(output) for output in outputs]
     if report is not None:
         from fabula.report.reviews import review_page
 
@@ -72,7 +70,7 @@ def command(*, paths: tuple[str, ...], moves: int | None, output: str | None, si
 
         written.append(write_review_picture(found, plot))
     if as_json:
-        click.echo(json.dumps(found.to_json(), ensure_ascii=False))
+        print_json(found.to_json())
         return
     _print(found, moves)
     print_lines(*(f"written: {path}" for path in written))

@@ -7,8 +7,7 @@ from importlib.util import find_spec
 
 import click
 
-from fabula.cli.printing import print_lines
-from fabula.core.files import json_text
+from fabula.cli.printing import print_json, print_lines
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ def command(*, as_json: bool) -> None:
     """
     places = [*PLACES, *_others()]
     if as_json:
-        click.echo(json_text([{**asdict(one), "installed": one.installed} for one in places], indent=1))
+        print_json([{**asdict(one), "installed": one.installed} for one in places], indent=1)
         return
     for one in places:
         needed = f"'fabula[{one.extra}]'" if one.extra else one.package

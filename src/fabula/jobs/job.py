@@ -51,6 +51,13 @@ class Input:
             return cls(str(place), place.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest())
 
     @classmethod
+    def table(cls, paths: Sequence[str]) -> "Input":
+        """The one table that a job reads."""
+        if len(paths) != 1:
+            raise InputError(f"one table at a time; got {len(paths)}")
+        return cls.of(paths[0])
+
+    @classmethod
     def folder(cls, path: str | os.PathLike[str]) -> "Input":
         """A folder whose files are read."""
         return cls(str(Path(path).resolve()), 0, "")
@@ -309,11 +316,8 @@ def gather_table(job: ShardedJob, target: Path, *, partial: bool = False) -> dic
     schema = joint_schema(job.store, parts)
     with whole_file(target) as file, writers[ending](file, schema) as writer:
         for part in parts:
-            table = read_part(job.store, part)
-            none = pa.nulls(table.num_rows)
-            known = (table.column(name) if name in table.column_names else none for name in schema.names)
-            columns = [column.cast(kind) for column, kind in zip(known, schema.types, strict=True)]
-            writer.write_table(pa.table(columns, schema=schema))
+            whole = [schema.empty_table(), read_part(job.store, part)]  # so it has every column
+            writer.write_table(pa.concat_tables(whole, promote_options="permissive"))
     about = {name: sum(getattr(one, name) for one in parts) for name in ("rows", "failures")}
     return {**about, "digest": total_digest(parts), "missing": shards - len(parts)}
 

@@ -57,7 +57,6 @@ class FolderStore:
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self._folder = Path(folder).absolute()  # processes elsewhere are told it
-        self._made: set[Path] = set()
         self._swept = False
         self.address = str(self._folder)
 
@@ -76,8 +75,6 @@ class FolderStore:
         """Write a file that is not there yet: True for the one caller who did, False where it is there."""
         with tell_refusal(self._folder / name, "be written"):
             place = self._place(name)
-            if place.exists():
-                return False
             # a link to a name that is taken fails, for all but one
             with self._aside(name, data) as aside, suppress(FileExistsError):
                 try:
@@ -103,9 +100,7 @@ class FolderStore:
 
     def _place(self, name: str) -> Path:
         place = self._folder / name
-        if place.parent not in self._made:
-            place.parent.mkdir(parents=True, exist_ok=True)
-            self._made.add(place.parent)
+        place.parent.mkdir(parents=True, exist_ok=True)
         return place
 
     @contextmanager

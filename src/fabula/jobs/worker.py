@@ -68,11 +68,11 @@ class Claim:
         return now - self.beat > self.expiry or (self.owner.host == here and not _lives(self.owner.pid))
 
 
-def claims(store: JobStore) -> dict[str, Claim]:
-    """The latest claim on each shard that has one."""
+def claims(store: JobStore, wanted: str | None = None) -> dict[str, Claim]:
+    """The latest claim on each shard that has one, or on one shard alone."""
     found: dict[str, Claim] = {}
     for name in store.list(FOLDER):
-        claim = _read(store, name)
+        claim = _read(store, name) if wanted in (None, name.rpartition(".")[0]) else None
         if claim is not None and (claim.shard not in found or found[claim.shard].number < claim.number):
             found[claim.shard] = claim
     return found
@@ -90,15 +90,11 @@ class Lease:
 
     def take(self) -> bool:
         """Claim the shard: False where another has it, or was quicker."""
-        number, now = 0, time.time()
-        for name in self._store.list(FOLDER):
-            if name.rpartition(".")[0] != self._shard:
-                continue
-            claim = _read(self._store, name)
-            if claim is not None and not claim.stale(self._owner.host, now):
-                return False
-            number = max(number, int(name.rpartition(".")[2]) + 1)
-        self._begun = now
+        self._begun = time.time()
+        there = claims(self._store, self._shard).get(self._shard)
+        if there is not None and not there.stale(self._owner.host, self._begun):
+            return False
+        number = 0 if there is None else there.number + 1
         if not self._store.create(f"{FOLDER}/{self._shard}.{number}", self._content()):
             return False
         self._number = number

@@ -19,9 +19,7 @@ import numpy as np
 from fabula.core.arcs import Arcs
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Item
-from fabula.core.energy import Energy
-from fabula.core.files import read_bytes, write_whole
-from fabula.core.posterior import posterior
+from fabula.core.files import write_whole
 from fabula.core.template import Template
 from fabula.errors import FabulaError, FileError, InputError, MissingExtraError
 from fabula.evaluation.controls import divide, share_of
@@ -30,17 +28,16 @@ from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.evaluation.metrics import METRICS, RANGES, score_all, spearman
 from fabula.models.config import PAIRS, TITLES
 from fabula.models.model import load_model, shipped_models
-from fabula.research.bench_programs import Orderings
+from fabula.research.bench_programs import Orderings, read_document
 from fabula.research.recovery import (
-    can_look,
     chance_scores,
-    closest_fits,
+    closest_fit,
     column_essence,
     draw_evenly,
     fill_missing,
     measure_split,
+    order_blind,
     propose_steps,
-    shuffle_all,
 )
 from fabula.research.splits import Side, narrow, read_split, usable_features
 from fabula.sources.fma.albums import read_fma
@@ -53,8 +50,8 @@ TRAINING, TEST = 400, 200  # collections
 SHORTEST, LONGEST = 5, 12  # items
 HILL = Template([0, 0.25, 0.7, 1], [0.4, -1.2, 1.6, 0.6], "dip and peak")
 _NEAR = 0.45  # the parameter of Mallows' model: each step away from the centre is that much less likely
-_WALK, _START, _DRIFT = 0.35, 0.3, 0.25  # how far a walker errs at each step, where it starts, and where it goes
-_NOISE = 0.5  # on the hill
+WALK, START, DRIFT = 0.35, 0.3, 0.25  # how far a walker errs at each step, where it starts, and where it goes
+NOISE = 0.5  # on the hill
 TASKS = 1  # version of the tasks: another one where a test, or what a method is shown, changes
 DRAWN = "drawn by numpy's default_rng, seeded by the CRC-32 of the name (fabula.research.bench); CC0"
 HELD_OUT = 0.2  # of a table that does not say how it is split
@@ -129,13 +126,14 @@ def family_task(name: str) -> BenchTask:
         raise InputError(
             f"there is no task {name!r}; there are: {', '.join(FAMILIES)}, {FMA} (with --fma FOLDER), or any table"
         )
-    rng, family, made = np.random.default_rng(zlib.crc32(name.encode())), FAMILIES[name], []
+    about, draw = FAMILIES[name]
+    rng, made = np.random.default_rng(zlib.crc32(name.encode())), list[Collection]()
     for number in range(TRAINING + TEST):
         n = int(rng.integers(SHORTEST, LONGEST + 1))
         items = [Item(f"{number}-{j}") for j in range(n)]
-        made.append(Collection(f"{name}-{number}", items, family.draw(n, rng).round(6), ["a", "b", "c"]))
+        made.append(Collection(f"{name}-{number}", items, draw(n, rng).round(6), ["a", "b", "c"]))
     rule = "drawn by code, always the same"
-    return BenchTask(name, family.about, made[:TRAINING], made[TRAINING:], rule, source=DRAWN)
+    return BenchTask(name, about, made[:TRAINING], made[TRAINING:], rule, source=DRAWN)
 
 
 def take_half(task: BenchTask, half: Half) -> BenchTask:
@@ -199,15 +197,7 @@ def fma_task(folder: str | Path, *, titles: bool = False) -> BenchTask:
     return BenchTask(FMA, about, training, test, "FMA's own split", titles, source=source, notes=reading.notes)
 
 
-@dataclass(frozen=True)
-class Family:
-    """A model that draws collections."""
-
-    about: str
-    draw: Callable[[int, np.random.Generator], Floats]  # features (n, f) of n items in their true order
-    # Numbers (n,) that rise with the positions expected of items with features (n, f) by somebody who knows the model:
-    # sorted by them, no other ordering has a higher expected rank correlation.
-    expected: Callable[[Floats], Floats]
+# Models that draw the features (n, f) of n items in their true order.
 
 
 def _plackett_luce(n: int, rng: np.random.Generator) -> Floats:
@@ -228,7 +218,7 @@ def _mallows(n: int, rng: np.random.Generator) -> Floats:
 
 def _arc(n: int, rng: np.random.Generator) -> Floats:
     rows = rng.normal(size=(n, 3))
-    rows[:, 0] = HILL.samples(n) + _NOISE * rng.normal(size=n)
+    rows[:, 0] = HILL.samples(n) + NOISE * rng.normal(size=n)
     return rows
 
 
@@ -242,37 +232,18 @@ def _opener(n: int, rng: np.random.Generator) -> Floats:
 
 def _walk(n: int, rng: np.random.Generator) -> Floats:
     rows = np.empty((n, 3))
-    rows[0] = _START * rng.normal(size=3)
+    rows[0] = START * rng.normal(size=3)
     for j in range(1, n):
-        rows[j] = rows[j - 1] + _WALK * rng.normal(size=3) + _DRIFT
+        rows[j] = rows[j - 1] + WALK * rng.normal(size=3) + DRIFT
     return rows
 
 
-def _along_arc(features: Floats) -> Floats:
-    """Positions expected where the first feature follows the hill, over all orderings by their likelihood."""
-    misses = (features[:, :1] - HILL.samples(len(features))) ** 2  # (n, n): item by position
-    return posterior(Energy(-misses / (2 * _NOISE**2), np.zeros_like(misses))).places
-
-
-def _along_walk(features: Floats) -> Floats:
-    """Positions expected of a walk, over all orderings by their likelihood."""
-    n = len(features)
-    stands = np.zeros((n, n))
-    stands[:, 0] = -(features**2).sum(axis=1) / (2 * _START**2)
-    steps = features[np.newaxis] - features[:, np.newaxis] - _DRIFT  # (n, n, f): from item to item
-    return posterior(Energy(stands, -(steps**2).sum(axis=2) / (2 * _WALK**2))).places
-
-
-FAMILIES: dict[str, Family] = {
-    "plackett-luce": Family(
-        "Plackett-Luce: the next item is drawn by a utility of two of three features",
-        _plackett_luce,
-        lambda x: 0.6 * x[:, 1] - 1.2 * x[:, 0],
-    ),
-    "mallows": Family("Mallows: few inversions from the order by one of three features", _mallows, lambda x: x[:, 0]),
-    "arc": Family("one feature follows a dip and a peak, with noise", _arc, _along_arc),
-    "opener": Family("only the opener is chosen, by one feature; the rest is random", _opener, lambda x: -x[:, 0]),
-    "walk": Family("a drifting walk: neighbours are close", _walk, _along_walk),
+FAMILIES: dict[str, tuple[str, Callable[[int, np.random.Generator], Floats]]] = {
+    "plackett-luce": ("Plackett-Luce: the next item is drawn by a utility of two of three features", _plackett_luce),
+    "mallows": ("Mallows: few inversions from the order by one of three features", _mallows),
+    "arc": ("one feature follows a dip and a peak, with noise", _arc),
+    "opener": ("only the opener is chosen, by one feature; the rest is random", _opener),
+    "walk": ("a drifting walk: neighbours are close", _walk),
 }
 
 
@@ -285,7 +256,7 @@ _DRAWS = 32  # random orderings that make up chance
 _PAPER_EPOCHS = 30  # of its 100: it stops by itself after ten without a gain
 
 Scores = Mapping[str, Floats]  # metric -> (collections,)
-Propose = Callable[[Collection], Ints]
+Method = tuple[str, str, str, Callable[[Collection], Ints]]  # its name, whose, what it does, how
 sort_stable = partial(np.argsort, kind="stable")
 
 
@@ -332,12 +303,8 @@ class BenchCard:
     @classmethod
     def load(cls, path: str | Path) -> "BenchCard":
         """Read a card back."""
-        try:
-            document = json.loads(read_bytes(path))
-        except (ValueError, RecursionError) as error:
-            raise FileError(f"{path}: cannot be read as a card ({error})") from error
-        if not isinstance(document, dict) or document.get("format") != FORMAT or document.get("version") != VERSION:
-            raise FileError(f"{path}: is no card of version {VERSION} that fabula bench-order wrote")
+        what = f"card of version {VERSION} that fabula bench-order wrote"
+        document = read_document(path, what, format=FORMAT, version=VERSION)
         try:
             rows = [BenchRow.from_dict(each) for each in document["rows"]]
             parts = (document["task"], rows, document["command"], document["failures"], tuple(document["notes"]))
@@ -367,19 +334,21 @@ def make_card(
     if given is not None:
         rows.append(score_row(name, "yours", given, task))
     report("learning")
-    stored = [] if trained else load_rows(task.digest)
+    kept = load_rows(task.digest)
+    rows += [row for row in kept if row.kind == "known"]
+    stored = [row for row in kept if row.kind != "known" and not trained]
     for method in _our_methods(task, trained=trained, known={row.method for row in stored}):
         if isinstance(method, str):
             notes.append(method)
             continue
-        report(method.name)
+        called, kind, about, propose = method
+        report(called)
         try:
-            mixed, shown = shuffle_all(task.test, np.random.default_rng((0, 3)))
-            orders = [np.asarray(o[method.propose(c)], dtype=np.intp) for o, c in zip(mixed, shown, strict=True)]
+            orders = order_blind(task.test, np.random.default_rng((0, 3)), partial(map, propose))
         except FabulaError as error:
-            notes.append(f"{method.name}: {error}")
+            notes.append(f"{called}: {error}")
         else:
-            rows.append(score_row(method.name, method.kind, Orderings(orders), task, about=method.about))
+            rows.append(score_row(called, kind, Orderings(orders), task, about=about))
     failures = dict(given.failures) if given else {}
     return BenchCard(task.to_dict(), _rank(rows + stored), command, failures, tuple(notes))
 
@@ -419,27 +388,13 @@ def _rank(rows: list[BenchRow]) -> list[BenchRow]:
     return sorted(rows, key=lambda row: -row.metrics["spearman"].mean)
 
 
-@dataclass(frozen=True, eq=False)
-class _Method:
-    """A method to be measured beside others: what it is called, whose it is, what it does."""
-
-    name: str
-    kind: str
-    about: str
-    propose: Propose
-
-
-def _our_methods(task: BenchTask, *, trained: bool, known: Container[str]) -> Iterator[_Method | str]:
+def _our_methods(task: BenchTask, *, trained: bool, known: Container[str]) -> Iterator[Method | str]:
     """The methods that can do a task, but those known already; a text where one cannot, saying why."""
-    if task.name in FAMILIES:
-        expected = FAMILIES[task.name].expected
-        about = "sorted by the positions that the model that drew it expects: on average none has a higher correlation"
-        yield _Method("truth known", "known", about, lambda c: sort_stable(expected(c.columns(task.features))))
     if task.features:
         some = draw_evenly(task.training)
         column, sign = _best_column(some, task.features)
         about = f"by {'rising' if sign > 0 else 'falling'} {column}, chosen on training"
-        yield _Method(f"sort by {column}", "ours", about, lambda c: sort_stable(sign * fill_missing(c.column(column))))
+        yield (f"sort by {column}", "ours", about, lambda c: sort_stable(sign * fill_missing(c.column(column))))
         if ARCS not in known:
             essences = [column_essence(c, column) for c in some]
             arcs = learn_arcs(essences, k=min(K, len(essences)), rng=np.random.default_rng(0))
@@ -455,16 +410,14 @@ def _best_column(collections: Sequence[Collection], names: Sequence[str]) -> tup
     rng = np.random.default_rng(0)
     scores = {}
     for name in names:
-        found = []
-        for collection in collections:
-            mixed = rng.permutation(len(collection))
-            found.append(spearman(mixed[sort_stable(fill_missing(collection.column(name))[mixed])]))
-        scores[name] = float(np.mean(found))
+        values = [fill_missing(collection.column(name)) for collection in collections]
+        orders = order_blind(values, rng, partial(map, sort_stable))
+        scores[name] = float(np.mean([spearman(order) for order in orders]))
     name = max(scores, key=lambda each: abs(scores[each]))
     return name, 1.0 if scores[name] >= 0 else -1.0
 
 
-def _of_essence(task: BenchTask) -> Iterator[_Method | str]:
+def _of_essence(task: BenchTask) -> Iterator[Method | str]:
     """Ours and the paper's, each trained on the task."""
     from fabula.research.train import preset, train
 
@@ -479,22 +432,22 @@ def _of_essence(task: BenchTask) -> Iterator[_Method | str]:
         yield f"arcs, trained; the paper's method: {error}"
         return
     known = [essence[:, 0] for essence in paper.encode_all(draw_evenly(task.training))]
-    propose = closest_fits(learn_templates(known, k=min(K, len(known)), method="evolution"))
+    propose = closest_fit(learn_templates(known, k=min(K, len(known)), method="evolution"))
     about = f"essence by its appendix A ({_PAPER_EPOCHS} epochs at most), {K} templates evolved, the closest fit"
-    yield _Method("the paper's method", "paper", about, lambda c: propose(paper.encode(c)[:, 0], np.array([0, len(c)])))
+    yield ("the paper's method", "paper", about, lambda c: propose(paper.encode(c)[:, 0]))
 
 
-def _by_arcs(name: str, about: str, arcs: Arcs, essence: Callable[[Collection], Floats]) -> _Method:
-    return _Method(name, "ours", about, lambda c: arcs.order(essence(c), alternatives=1)[0].ordering)
+def _by_arcs(name: str, about: str, arcs: Arcs, essence: Callable[[Collection], Floats]) -> Method:
+    return (name, "ours", about, lambda c: arcs.order(essence(c), alternatives=1)[0].ordering)
 
 
-def _package_models(task: BenchTask) -> Iterator[_Method | str]:
+def _package_models(task: BenchTask) -> Iterator[Method | str]:
     """The models that come with the package and can read this task."""
     for name in shipped_models():
         model = load_model(name)
         there = [column for column in model.feature_names if column in task.features]
         if PAIRS in model.reads:
-            reads = task.texts and can_look(model, task.test[0])
+            reads = task.texts
         elif model.by_item:
             reads = len(there) == len(model.feature_names)
         else:
@@ -508,7 +461,7 @@ def _package_models(task: BenchTask) -> Iterator[_Method | str]:
         about += ", titles too" if task.titles and TITLES in model.reads else ""
         if model.by_item:
             about = f"an essence of {model.dimensions} from {len(model.feature_names)} features"
-        yield _Method(name, "ours", f"comes with the package; {about}", partial(_by_model, model))
+        yield (name, "ours", f"comes with the package; {about}", partial(_by_model, model))
 
 
 def _by_model(model: Any, collection: Collection) -> Ints:

@@ -18,15 +18,15 @@ import contextlib
 import importlib
 import json
 import math
-import queue
 import re
 import shlex
 import subprocess
 import sys
-import threading
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -121,8 +121,7 @@ def run_program(
 ) -> Orderings:
     """Ask a method, a command line or ``module:function``, about every test collection.
 
-    Fresh randomness shuffles and names the items, so that nobody can know it. ``answer``: how many seconds an answer
-    may take, and the ``first`` one, which waits for the method to learn.
+    ``answer``: how many seconds an answer may take, and the ``first`` one, which waits for the method to learn.
     """
     if not (answer > 0 and first > 0):
         raise InputError(f"a time to answer in must be above 0 seconds; got {answer} and {first}")
@@ -171,14 +170,20 @@ def write_questions(path: str | Path, task: BenchTask, questions: Sequence[Quest
     return target, write_whole(f"{target}.key", json.dumps(document) + "\n")
 
 
-def read_key(path: str | Path, task: BenchTask) -> list[Question]:
-    """The questions as a key keeps them, by test collection."""
+def read_document(path: str | Path, what: str, **marks: Any) -> dict[str, Any]:
+    """The JSON object of a file, which has these marks if it is what it should be."""
     try:
         document = json.loads(read_bytes(path))
     except (ValueError, RecursionError) as error:
         raise FileError(f"{path}: cannot be read ({error})") from error
-    if not isinstance(document, dict) or document.get("format") != "fabula-bench-key":
-        raise FileError(f"{path}: is no key that --questions wrote")
+    if not isinstance(document, dict) or any(document.get(name) != mark for name, mark in marks.items()):
+        raise FileError(f"{path}: is no {what}")
+    return document
+
+
+def read_key(path: str | Path, task: BenchTask) -> list[Question]:
+    """The questions as a key keeps them, by test collection."""
+    document = read_document(path, "key that --questions wrote", format="fabula-bench-key")
     if document.get("task") != task.digest:
         raise FileError(f"{path}: is the key of another task than {task.name}")
     questions = [Question(name, tuple(names), {}) for name, names in document["questions"].items()]
@@ -222,27 +227,28 @@ class Program:
     """A running method, with the lines it may learn from: an answer and the first one may take so many seconds."""
 
     def __init__(self, command: Sequence[str], training: Sequence[dict[str, Any]], answer: float, first: float) -> None:
-        self._command, self._training, self._limits = list(command), training, (first, answer)
+        self._command, self._limits = list(command), (first, answer)
+        self._training = _as_lines(training)
         self._process: subprocess.Popen[bytes] | None = None
         self._starts, self._answered = 0, False
 
     def ask(self, question: Question) -> Ints:
         """The ordering it gives, in the true numbering; an error when it ends, is too slow, or answers otherwise."""
-        process = self._process or self._start()
-        self._send(question.shown)
+        process: Any = self._process or self._start()
+        self._writing.submit(_send, process.stdin, _as_lines([question.shown]))
         limit = self._limits[self._answered]
         end = time.monotonic() + limit
         while True:
             try:
-                line = self._lines.get(timeout=max(0.0, end - time.monotonic()))
-            except queue.Empty:
+                line = self._reading.submit(process.stdout.readline).result(max(0.0, end - time.monotonic()))
+            except TimeoutError:
                 process.kill()
                 self.close()
                 raise MethodFailedError(f"no answer within {limit:g} s") from None
-            if line is None:
-                self.close()
-                said = [one.decode("utf-8", "replace").strip() for one in self._errors if one and one.strip()]
-                why = f": {said[-1][:160]}" if said else ""
+            if not line:
+                said = self.close().decode("utf-8", "replace").split("\n")
+                last = next((one.strip() for one in reversed(said) if one.strip()), "")
+                why = f": {last[:160]}" if last else ""
                 raise MethodFailedError(f"it ended with code {process.returncode}{why}")
             try:
                 answer = json.loads(line)
@@ -254,70 +260,53 @@ class Program:
                 self._answered = True
                 return question.ordering(answer.get("order"))
 
-    def close(self) -> None:
-        """End it: its input is closed, and what still runs after two seconds is killed."""
+    def close(self) -> bytes:
+        """End it, by force after two seconds, and give what it told as errors."""
         process, self._process = self._process, None
         if process is None:
-            return
-        self._outgoing.put(None)
-        try:
-            process.wait(2)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        for thread in self._threads:
-            thread.join(2)
-        for stream in (process.stdin, process.stdout, process.stderr):
-            with contextlib.suppress(OSError, ValueError):
-                if stream is not None:
-                    stream.close()
+            return b""
+        with self._running:
+            closing = self._writing.submit(_send, process.stdin, None)
+            try:
+                process.wait(2)
+            except subprocess.TimeoutExpired:
+                process.kill()
+            closing.result()
+            self._errors.seek(0)
+            return self._errors.read()
 
     def _start(self) -> subprocess.Popen[bytes]:
         if self._starts > RESTARTS:
             raise MethodFailedError(f"not asked: it was started {self._starts} times")
         self._starts += 1
         self._answered = False
-        self._lines: queue.Queue[bytes | None] = queue.Queue()
-        self._outgoing: queue.Queue[bytes | None] = queue.Queue()
-        self._errors: list[bytes | None] = []
         pipe = subprocess.PIPE
-        try:
-            process = subprocess.Popen(self._command, stdin=pipe, stdout=pipe, stderr=pipe)
-        except OSError as error:
-            raise InputError(f"the method cannot be started: {self._command[0]}: {error.strerror or error}") from error
-        self._process = process
-        self._threads = [
-            threading.Thread(target=_follow, args=(process.stdout, self._lines.put), daemon=True),
-            threading.Thread(target=_follow, args=(process.stderr, self._errors.append), daemon=True),
-            threading.Thread(target=_feed, args=(process.stdin, self._outgoing.get), daemon=True),
-        ]
-        for thread in self._threads:
-            thread.start()
-        for line in self._training:
-            self._send(line)
+        with contextlib.ExitStack() as stack:
+            self._errors = stack.enter_context(tempfile.TemporaryFile())
+            try:
+                process = subprocess.Popen(self._command, stdin=pipe, stdout=pipe, stderr=self._errors)
+            except OSError as error:
+                why = f"{self._command[0]}: {error.strerror or error}"
+                raise InputError(f"the method cannot be started: {why}") from error
+            self._process = stack.enter_context(process)
+            self._reading, self._writing = (stack.enter_context(ThreadPoolExecutor(1)) for _ in range(2))
+            self._running = stack.pop_all()
+        self._writing.submit(_send, process.stdin, self._training)
         return process
 
-    def _send(self, line: dict[str, Any]) -> None:
-        """Through a thread of its own: a program that does not read must not stop us."""
-        self._outgoing.put((json.dumps(line) + "\n").encode())
+
+def _as_lines(messages: Iterable[Mapping[str, Any]]) -> bytes:
+    return "".join(json.dumps(message) + "\n" for message in messages).encode()
 
 
-def _feed(stream: Any, get: Callable[[], bytes | None]) -> None:
-    """Write every line; close the input at the end."""
+def _send(stream: Any, data: bytes | None) -> None:
+    """Write, or close; in a thread of its own, since a program that does not read must not stop us."""
     with contextlib.suppress(OSError, ValueError):
-        while (line := get()) is not None:
-            stream.write(line)
+        if data is None:
+            stream.close()
+        else:
+            stream.write(data)
             stream.flush()
-    with contextlib.suppress(OSError, ValueError):
-        stream.close()
-
-
-def _follow(stream: Any, put: Callable[[Any], None]) -> None:
-    """Pass on every line; None at the end."""
-    with contextlib.suppress(OSError, ValueError):
-        for line in stream:
-            put(line)
-    put(None)
 
 
 def _describe(collection: Collection, i: int, task: BenchTask) -> dict[str, Any]:

@@ -92,10 +92,8 @@ def _on_side(
     collections: list[Collection], where: str, side: Side | None, *, chosen: bool
 ) -> tuple[list[Collection], str]:
     """The collections of one side of a split, and which that is; all of them where the table has none."""
-    sides = {} if chosen else sides_of(collections, where)
+    sides = {} if chosen and side is None else sides_of(collections, where, side)
     if not sides:
-        if side is not None:
-            raise InputError(f"{where}: has no column 'split' that says which collections are {side}")
         return collections, ""
     wanted = side or "train"
     if wanted not in sides:
@@ -115,7 +113,7 @@ def learn_and_save(
 ) -> TemplateSet:
     """Learn k templates and write them where wanted, with the digests of what they were learned from.
 
-    ``paper`` follows the letter of the paper's Algorithm 1, which is for the method ``"evolution"`` alone.
+    ``paper``: by the letter of its Algorithm 1, for the method ``"evolution"`` alone.
     """
     if paper and method != "evolution":
         message = f"the letter of the paper is that of its evolution, not of the method {method!r}"

@@ -46,10 +46,6 @@ class Evaluated:
     notes: tuple[str, ...] = ()  # what the user should know: what was trained on them, what gives the order away
     bits: Mapping[str, Information] = field(default_factory=dict)  # of the model, by scorer
 
-    def best(self) -> str:
-        """The method with the highest rank correlation."""
-        return max(self.rows, key=lambda row: row.metrics["spearman"].mean).method
-
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         tests = [{"metric": metric, **asdict(comparison)} for metric, comparison in self.tests]
@@ -72,7 +68,6 @@ class EvaluationRequest:
     held_out: float = 0.1  # share, where the table has no column split
     split: Side | None = None  # the side of the column split to measure on; by default validation
     search: int = 0  # on how many collections to search under the model's most detailed scorer, which is slow
-    k: int = 4  # templates, and arcs where there is no model, that are learned
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -95,7 +90,7 @@ def evaluate_table(request: EvaluationRequest, *, progress: recovery.Report | No
         from fabula.training.sequencer import load_sequencer
 
         sequencer = load_sequencer(request.sequencer)
-    methods = recovery.Methods(model, request.by, templates, sequencer, request.search, request.k)
+    methods = recovery.Methods(model, request.by, templates, sequencer, request.search)
     split = read_split(request.table, where=request.where, held_out=request.held_out, side=request.split)
     if model is not None and PAIRS in model.reads:
         split = recovery.measure_split(split)
@@ -120,10 +115,11 @@ def _notes_on_seen(
 ) -> Iterator[str]:
     """What a model, templates, or the methods that learn here, have seen of what is measured."""
     held_out = split.held_out
-    if split.training is held_out and request.split in (None, "train"):
+    if split.training is held_out and request.split == "train":
         yield "these are the collections to train on: what is learned from them is not measured on them"
     elif split.training is held_out:
-        yield f"there is nothing to train on beside {request.split}: methods that learn here are left out"
+        side = request.split or "validation"
+        yield f"there is nothing to train on beside {side}: methods that learn here are left out"
     known: dict[str, Fingerprints | None] = {}
     if model is not None:
         known[f"the model {request.model}"] = fingerprints_of(model.training)
@@ -195,10 +191,8 @@ def compare_methods(
 def _row(method: str, scores: Mapping[str, Floats], groups: Sequence[Hashable] | None) -> MethodRow:
     intervals = {}
     for metric, values in scores.items():
-        known = ~np.isnan(values)
-        by = None if groups is None else [group for group, there in zip(groups, known, strict=True) if there]
-        if not known.any():
-            intervals[metric] = Interval(0, float("nan"), float("nan"), float("nan"))
-            continue
-        intervals[metric] = mean_interval(values[known], by, within=RANGES[metric])
+        known = np.flatnonzero(~np.isnan(values))
+        by = None if groups is None else [groups[number] for number in known.tolist()]
+        none = Interval(0, np.nan, np.nan, np.nan)
+        intervals[metric] = mean_interval(values[known], by, within=RANGES[metric]) if len(known) else none
     return MethodRow(method, intervals["first"].n, intervals)

@@ -17,12 +17,13 @@ from fabula.evaluation.information import Information
 from fabula.evaluation.intervals import Interval
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium
-from fabula.media.registry import measure_if_held, medium_of_columns, medium_of_file
+from fabula.media.registry import measure_if_held, medium_of_columns
 from fabula.models.config import PAIRS
 from fabula.models.encoders.measures import as_measures, closeness, measures_config, neighbour_tensors, stand_out
 from fabula.models.encoders.set import as_set
 from fabula.models.model import Model, load_model
 from fabula.models.transform import log_parts
+from fabula.research.recovery import measure_split
 from fabula.research.splits import Recipe, Split, gather, is_folder, leak_notes, split_of, usable_features
 from fabula.training import step_models
 from fabula.training.audit import Trainable
@@ -91,6 +92,14 @@ def _check_logged(logged: Sequence[str], collections: Sequence[Collection]) -> N
             raise InputError(f"there is no column {text!r} to take the logarithm of; there are: {', '.join(there)}")
 
 
+def _check_settings(recipe: Recipe, what: str, changes: Mapping[str, Any], known: Sequence[str]) -> None:
+    """Refuse settings that a kind does not have."""
+    unknown = sorted(set(changes) - set(known))
+    if unknown or recipe.preset != "default" or recipe.start is not None or recipe.titles:
+        named = unknown[0] if unknown else "preset, titles or model to go on from"
+        raise InputError(f"{what} takes no {named}; its settings are {', '.join(known)}")
+
+
 # Essence: each item by itself.
 
 
@@ -102,12 +111,8 @@ def _prepare_essence(recipe: Recipe, least: int) -> Prepared:
         config = replace(config, **{k: v for k, v in SMALL.items() if getattr(config, k) == getattr(usual, k)})
     if config.logged != preset(recipe.preset).logged:
         _check_logged(config.logged, split.training)
-    if config.features:
-        notes = leak_notes(split.training, config.features)
-    else:
-        names, notes = usable_features(split.training)
-        config = replace(config, features=names)
-    split = split.note(notes)
+    names, notes = _choose_columns(split, config.features, titles=False)
+    config, split = replace(config, features=names), split.note(notes)
     about = {"data": recipe.table.name, "where": dict(recipe.where), "held out": split.rule}
     return Prepared(split, EssenceTraining(split.parts, config, recipe.device, card=about))
 
@@ -151,10 +156,7 @@ def _prepare_sets(recipe: Recipe, measuring: Measuring | None, least: int) -> Pr
 def _choose_columns(split: Split, names: Sequence[str], *, titles: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The features to train on, and notes about what gives the order away."""
     if names:
-        there = split.training[0].feature_names
-        missing = [name for name in names if name not in there]
-        if missing:
-            raise InputError(f"there is no column {missing[0]!r} of numbers; there are: {', '.join(there) or 'none'}")
+        split.training[0].columns(list(names))  # says which is missing
         return tuple(names), leak_notes(split.training, names, titles=titles)
     by_title = leak_notes(split.training, (), titles=True) if titles else ()
     if titles and not split.training[0].feature_names:
@@ -181,13 +183,13 @@ def _prepare_steps(recipe: Recipe, measuring: Measuring | None, jobs: int) -> Pr
         raise InputError("a step model is trained by processes of its own (jobs): start it without torchrun")
     changes = dict(recipe.changes or {})
     wanted, logged = changes.pop("features", ()), changes.pop("logged", None)
-    known = [one.name for one in fields(StepRecipe)]
-    unknown = sorted(set(changes) - set(known))
-    if unknown or recipe.preset != "default" or recipe.start is not None or recipe.titles:
-        named = unknown[0] if unknown else "a preset, titles or a model to go on from"
-        raise InputError(f"a step model takes no {named}; its settings are {', '.join(known)}")
-    split, medium = _split_steps(recipe, measuring)
-    names = tuple(wanted) or tuple(n for n in medium.measured if n in split.training[0].feature_names)
+    _check_settings(recipe, "a step model", changes, [one.name for one in fields(StepRecipe)])
+    split = split_of(recipe, measuring=measuring)
+    medium = measure_if_held(split.training[0])[1]
+    long = [[c for c in part if len(c) >= FEWEST] for part in (split.training, split.held_out)]
+    split = measure_split(replace(split, training=long[0], held_out=long[1]))
+    there = next((c.feature_names for c in split.training), ())
+    names = tuple(wanted) or tuple(name for name in medium.measured if name in there)
     learned, held = (_look(part, names, medium, measuring) for part in (split.training, split.held_out))
     if not learned or not held:
         raise InputError(f"{recipe.table}: too few collections of at least {FEWEST} items that can be looked at")
@@ -215,28 +217,13 @@ def _prepare_steps(recipe: Recipe, measuring: Measuring | None, jobs: int) -> Pr
     return Prepared(split, step_models.StepTraining(examples, whole, how, export, jobs=jobs), settings)
 
 
-def _split_steps(recipe: Recipe, measuring: Measuring | None) -> tuple[Split, Medium]:
-    """Collections that hold what can be looked at, and their medium."""
-    split = split_of(recipe, measuring=measuring)
-    if isinstance(recipe.table, Path) and is_folder(recipe.table):
-        medium = medium_of_file(Path(split.training[0].items[0].path).suffix.lower())
-    else:
-        medium = measure_if_held(split.training[0])[1]
-        own = ([c for c in part if len(c) >= FEWEST] for part in (split.training, split.held_out))
-        training, held_out = ([measure_if_held(c)[0] for c in part] for part in own)
-        split = replace(split, training=training, held_out=held_out)
-    if medium is None:
-        raise InputError(f"{recipe.table}: a step model needs items that can be looked at, such as texts")
-    return split, medium
-
-
 def _look(
     collections: Sequence[Collection], names: Sequence[str], medium: Medium, measuring: Measuring | None
 ) -> list[_Look]:
     """Those collections whose items tell something, looked at."""
     found = []
     for number, collection in enumerate(collections, start=1):
-        if len(collection) >= FEWEST and all(name in collection.feature_names for name in names):
+        if all(name in collection.feature_names for name in names):
             look = medium.look(collection)
             whole = look(range(len(collection)))
             if whole.pairs:
@@ -267,12 +254,14 @@ def _example(
 
 
 def _prepare_neighbours(recipe: Recipe, measuring: Measuring | None) -> Prepared:
-    changes = dict(recipe.changes or {})
-    seed, negatives = (int(changes.pop(name, value)) for name, value in NEIGHBOURS.items())
-    if changes or recipe.preset != "default" or recipe.start is not None:
-        named = sorted(changes)[0] if changes else "preset and no model to go on from"
-        raise InputError(f"a model of neighbours takes no {named}; its settings are seed, negatives")
-    collections, medium, notes = _collect_neighbours(recipe, measuring)
+    _check_settings(recipe, "a model of neighbours", recipe.changes or {}, list(NEIGHBOURS))
+    seed, negatives = (int(value) for value in {**NEIGHBOURS, **(recipe.changes or {})}.values())
+    if is_folder(recipe.table):
+        collections, notes = gather(recipe.table, measuring)
+    else:
+        split = split_of(recipe)
+        collections, notes = split.training, split.notes
+    medium = medium_of_columns(collections[0].feature_names)
     found = [(c, _measure_closeness(c, medium)) for c in collections if len(c) >= FEWEST_NEIGHBOURS]
     known = [(collection, near) for collection, near in found if near]
     if len(known) < LEAST:
@@ -302,19 +291,6 @@ def _prepare_neighbours(recipe: Recipe, measuring: Measuring | None) -> Prepared
     split = Split(own, own, "each maker set aside in turn", notes)
     trainable = step_models.NeighbourTraining(examples, export, negatives, seed, near)
     return Prepared(split, trainable, {"seed": seed, "negatives": negatives}, str(medium.proposer))
-
-
-def _collect_neighbours(
-    recipe: Recipe, measuring: Measuring | None
-) -> tuple[list[Collection], Medium, tuple[str, ...]]:
-    if isinstance(recipe.table, Path) and recipe.table.is_dir():
-        found, notes = gather(recipe.table, measuring)
-        medium = medium_of_file(Path(found[0].items[0].path).suffix.lower())
-        if medium is None:
-            raise InputError(f"{recipe.table}: holds nothing that can be measured")
-        return found, medium, notes
-    split = split_of(recipe)
-    return split.training, medium_of_columns(split.training[0].feature_names), split.notes
 
 
 def _measure_closeness(collection: Collection, medium: Medium) -> dict[str, NDArray[np.floating]]:

@@ -6,12 +6,13 @@ before it is shown to any method, and what comes back is mapped to the true numb
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fabula.core.arcs import Arcs
 from fabula.core.arrays import Floats, Ints, normalise
 from fabula.core.collection import Collection, Evidence
 from fabula.core.energy import Energy
@@ -51,7 +52,8 @@ _RULES: dict[str, Rule] = {PROPOSED: "agreeing", LIKELIEST: "likeliest"}
 _SECONDS = 0.5  # to search in, where a collection has too many items to be solved
 _DOUBTED = 160  # collections by which inputs are doubted; an eighth of that where items are looked into
 
-Orderings = list[Ints | None]  # None where a method was not asked
+S = TypeVar("S", Collection, Floats)  # what is shown to a method
+Orderings = Sequence[Ints | None]  # None where a method was not asked
 Report = Callable[[str], None]
 
 
@@ -77,7 +79,8 @@ def recover(
     report = progress or (lambda _: None)
     rng = np.random.default_rng(seed)
     report("features")
-    found = sort_features(split.held_out, features, rng)
+    single = single_features(narrow(split.held_out, features) if features else [], rng)
+    found: dict[str, Orderings] = {name: list(orderings) for name, orderings in single.items()}
     model = methods.model
     if model is not None and not model.by_item:
         report(PROPOSED)
@@ -106,21 +109,21 @@ def _by_essence(
     apart = split.training is not split.held_out  # else what is learned here would be measured on the same
     if known[0].ndim == 1:
         if apart:
-            found[SORTED] = order_blind(essences, rng, each_alone(sort_one_way(known)))
+            found[SORTED] = order_blind(essences, rng, partial(map, sort_one_way(known)))
         report(PAPER)
         fitted = methods.templates or (learn_templates(known, k=count, seed=seed) if apart else None)
         if fitted is not None:
-            found[PAPER] = order_blind(essences, rng, closest_fits(fitted))
+            found[PAPER] = order_blind(essences, rng, partial(map, closest_fit(fitted)))
     arcs = None if model is None else model.arcs
     if model is None and apart:
         arcs = learn_arcs(known, k=count, rng=np.random.default_rng(seed))
     if arcs is not None:
         report(ARCS)
-        found[ARCS] = order_blind(essences, rng, lambda rows, offsets: arcs.order_many(rows, offsets)[0])
+        found[ARCS] = order_blind(essences, rng, partial(likeliest_orders, arcs))
     kind = None if model is None else searchable(model)
     if methods.search and model is not None and kind is not None:
         report(SEARCHES[kind])
-        found[SEARCHES[kind]] = search_scorer(model, essences, methods.search, rng)
+        found[SEARCHES[kind]] = on_subset(lambda some: search_scorer(model, some, rng), essences, methods.search)
     return found
 
 
@@ -128,34 +131,30 @@ def direct_orderings(sequencer: "Sequencer", collections: Sequence[Collection], 
     """Orderings of the direct sequencer, each collection shuffled before it sees it."""
     from fabula.training.sequencer import sequence_all
 
-    mixed, shown = shuffle_all(collections, rng)
-    return [order[placed] for order, placed in zip(mixed, sequence_all(sequencer, shown), strict=True)]
+    return order_blind(collections, rng, partial(sequence_all, sequencer))
 
 
-def shuffle_all(collections: Sequence[Collection], rng: np.random.Generator) -> tuple[list[Ints], list[Collection]]:
-    """An order for each collection, and the collection in that order."""
-    mixed = [rng.permutation(len(c)) for c in collections]
-    return mixed, [c.reordered(order) for c, order in zip(collections, mixed, strict=True)]
+def shuffle_all(shown: Sequence[S], rng: np.random.Generator) -> tuple[list[Ints], list[S]]:
+    """An order for each collection, or essence (n,) or (n, d), and each in that order."""
+    mixed = [rng.permutation(len(each)) for each in shown]
+    found = []
+    for order, each in zip(mixed, shown, strict=True):
+        found.append(each.reordered(order) if isinstance(each, Collection) else each[order])
+    return mixed, found
 
 
 def order_blind(
-    values: Sequence[Floats], rng: np.random.Generator, propose: Callable[[Floats, Ints], Ints]
-) -> Orderings:
-    """Ask for an ordering of each essence, (n,) or (n, d) in true order, without giving that away.
-
-    ``propose`` goes from shuffled essences, (rows,) or (rows, d), one after the other, and where each begins, to the
-    orderings (rows,), counted within each: :func:`each_alone` makes one from a function of a single essence.
-    """
-    mixed = [rng.permutation(len(each)) for each in values]
-    offsets = np.cumsum([0, *map(len, values)])
-    rows = np.concatenate([each[order] for each, order in zip(values, mixed, strict=True)])
-    placed = np.split(propose(rows, offsets), offsets[1:-1])
-    return [order[where] for order, where in zip(mixed, placed, strict=True)]
+    shown: Sequence[S], rng: np.random.Generator, propose: Callable[[list[S]], Iterable[Ints]]
+) -> list[Ints]:
+    """Ask for an ordering of each, shown in an order that tells nothing; in the true numbering."""
+    mixed, blind = shuffle_all(shown, rng)
+    return [order[placed] for order, placed in zip(mixed, propose(blind), strict=True)]
 
 
-def each_alone(propose: Callable[[Floats], Ints]) -> Callable[[Floats, Ints], Ints]:
-    """A function of one essence as a function of many, one after the other."""
-    return lambda rows, offsets: np.concatenate([propose(rows[a:b]) for a, b in pairwise(offsets)]).astype(np.intp)
+def likeliest_orders(arcs: Arcs, essences: Sequence[Floats]) -> list[Ints]:
+    """The likeliest ordering of each essence (n,) or (n, d) under a mixture of arcs."""
+    offsets = np.cumsum([0, *map(len, essences)])
+    return np.split(arcs.order_many(np.concatenate(essences), offsets)[0], offsets[1:-1])
 
 
 def sort_one_way(known: Sequence[Floats]) -> Callable[[Floats], Ints]:
@@ -165,38 +164,15 @@ def sort_one_way(known: Sequence[Floats]) -> Callable[[Floats], Ints]:
     return lambda essence: np.argsort(sign * essence, kind="stable")
 
 
-def closest_fits(templates: Iterable[Template]) -> Callable[[Floats, Ints], Ints]:
+def closest_fit(templates: Iterable[Template]) -> Callable[[Floats], Ints]:
     """The paper's pipeline with one proposal: of the fits to all templates the one with the least squared error."""
     kept = list(templates)
 
-    def propose(rows: Floats, offsets: Ints) -> Ints:
-        placed = np.empty(len(rows), dtype=np.intp)
-        sizes = np.diff(offsets)
-        for n in np.unique(sizes).tolist():
-            where = offsets[:-1][sizes == n, np.newaxis] + np.arange(n)  # (m, n)
-            placed[where] = _closest(rows[where], kept)
-        return placed
+    def propose(essence: Floats) -> Ints:
+        fits = (fit(essence, template) for template in kept)
+        return min(fits, key=lambda each: float((each.deviations**2).mean())).ordering
 
     return propose
-
-
-def _closest(essences: Floats, templates: Sequence[Template]) -> Ints:
-    """The ordering of each of m essences (m, n) that is nearest to one of the templates, shape (m, n)."""
-    n = essences.shape[1]
-    ranked = np.argsort(essences, axis=1, kind="stable")
-    rising = np.take_along_axis(essences, ranked, axis=1)
-    best = np.full(len(essences), np.inf)
-    found = np.empty_like(ranked)
-    for template in templates:
-        targets = template.samples(n)
-        place = np.argsort(np.argsort(targets, kind="stable"))  # position -> rank of its target
-        errors = (np.abs(rising[:, place] - targets) ** 2).mean(axis=1)
-        nearer = errors < best
-        found[nearer], best[nearer] = ranked[nearer][:, place], errors[nearer]
-    for row in np.flatnonzero((rising[:, 1:] == rising[:, :-1]).any(axis=1)):  # equal items are mixed
-        fits = [fit(essences[row], template) for template in templates]
-        found[row] = min(fits, key=lambda each: float((each.deviations**2).mean())).ordering
-    return found
 
 
 def searchable(model: Model) -> str | None:
@@ -205,8 +181,8 @@ def searchable(model: Model) -> str | None:
     return kind if kind in SEARCHES else None
 
 
-def search_scorer(model: Model, essences: Sequence[Floats], most: int, rng: np.random.Generator) -> Orderings:
-    """The best orderings that a search under a model's scorer finds; slow, so of ``most`` collections alone."""
+def search_scorer(model: Model, essences: Sequence[Floats], rng: np.random.Generator) -> Orderings:
+    """The best orderings that a search under a model's scorer finds; slow."""
     kind = searchable(model)
 
     def score(sequences: Floats) -> Floats:
@@ -215,13 +191,13 @@ def search_scorer(model: Model, essences: Sequence[Floats], most: int, rng: np.r
     def propose(essence: Floats) -> Ints:
         return search_orderings(score, essence.reshape(len(essence), -1), alternatives=1)[0].ordering
 
-    return on_subset(lambda values: order_blind(values, rng, each_alone(propose)), essences, most)
+    return order_blind(essences, rng, partial(map, propose))
 
 
 def on_subset(orderings: Callable[[Sequence[Floats]], Orderings], values: Sequence[Floats], most: int) -> Orderings:
     """A slow method asked about ``most`` collections, evenly spread; None for the others."""
     chosen = evenly_spaced(len(values), most)
-    found: Orderings = [None] * len(values)
+    found: list[Ints | None] = [None] * len(values)
     for i, ordering in zip(chosen, orderings([values[i] for i in chosen]), strict=True):
         found[i] = ordering
     return found
@@ -239,14 +215,6 @@ def evenly_spaced(count: int, most: int) -> list[int]:
 def draw_evenly(collections: Sequence[Collection], most: int = _MOST) -> list[Collection]:
     """At most so many collections, evenly spread."""
     return [collections[i] for i in evenly_spaced(len(collections), most)]
-
-
-def sort_features(
-    collections: Sequence[Collection], names: Sequence[str], rng: np.random.Generator
-) -> dict[str, Orderings]:
-    """Each feature alone, sorted up and down; none where no names are given."""
-    found = single_features(narrow(collections, names) if names else [], rng)
-    return {name: list(orderings) for name, orderings in found.items()}
 
 
 def chance_scores(lengths: Sequence[int], rng: np.random.Generator, draws: int) -> dict[str, Floats]:
@@ -304,14 +272,6 @@ def look_at(model: Model, collection: Collection) -> Evidence:
     return found
 
 
-def can_look(model: Model, collection: Collection) -> bool:
-    """Whether a step model finds something to look at in a collection's items."""
-    try:
-        return bool(look_at(model, collection).pairs)
-    except InputError:
-        return False
-
-
 def propose_steps(model: Model, collection: Collection) -> Ints:
     """The ordering that a step model proposes for a collection, (n,): what `fabula order` proposes of it, too."""
     return likeliest(solvable(model.energy(collection, evidence=look_at(model, collection)))).ordering
@@ -322,10 +282,10 @@ def step_orderings(model: Model, collections: Sequence[Collection], seed: int = 
 
     How each is shuffled goes by its number and the seed alone, whatever else is measured of the same collections.
     """
-    found: Orderings = []
+    found = list[Ints]()
+    propose = partial(propose_steps, model)
     for number, collection in enumerate(collections):
-        [mixed], [shown] = shuffle_all([collection], np.random.default_rng(seed + number))
-        found.append(mixed[propose_steps(model, shown)])
+        found += order_blind([collection], np.random.default_rng(seed + number), partial(map, propose))
     return {PROPOSED: found}
 
 

@@ -7,8 +7,9 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
+from numbers import Real
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeGuard, get_args
 
 import numpy as np
 
@@ -65,9 +66,12 @@ FORMAT = "fabula-recipe"
 VERSION = 1
 
 _MOST = 1 << 24  # bytes of a recipe
-NOWHERE = Path()  # of a recipe that names no table
-_TEXTS = ("table", "kind", "preset", "titles", "start", "device")
-_KEYS = ("format", "version", *_TEXTS, "held_out", "where", "settings")
+NOWHERE = Given([])  # in place of the table of a recipe that names none
+_KEYS: dict[str, Any] = {
+    "format": str, "version": Real, "table": str, "kind": str, "preset": str, "titles": str, "start": str,
+    "device": str, "held_out": Real, "where": dict, "settings": dict,
+}  # fmt: skip
+_WORDS = {str: "text", Real: "a number", dict: "a table of names and values"}
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -78,10 +82,9 @@ def write_recipe(path: str | Path, recipe: Recipe) -> Path:
 
 def recipe_text(recipe: Recipe) -> str:
     """A recipe as TOML; :func:`parse_recipe` gives it back."""
-    table = None if isinstance(recipe.table, Given) or recipe.table == NOWHERE else str(recipe.table)
-    head: dict[str, Any] = {"format": FORMAT, "version": VERSION, "table": table, "kind": recipe.kind}
-    head |= {"preset": recipe.preset, "titles": recipe.titles, "start": recipe.start, "device": recipe.device}
-    head |= {"held_out": recipe.held_out}
+    table = None if isinstance(recipe.table, Given) else str(recipe.table)
+    head: dict[str, Any] = {"format": FORMAT, "version": VERSION, "table": table}
+    head |= {name: getattr(recipe, name) for name in ("kind", "preset", "titles", "start", "device", "held_out")}
     parts = [_lines({name: value for name, value in head.items() if value is not None})]
     parts += [f"[where]\n{_lines(recipe.where)}"] if recipe.where else []
     parts += [f"[settings]\n{_lines(recipe.changes)}"] if recipe.changes else []
@@ -124,47 +127,39 @@ def parse_recipe(text: str, where: str) -> Recipe:
     unknown = [key for key in found if key not in _KEYS]
     if unknown:
         raise FileError(f"{where}: a recipe has no key {unknown[0]!r}; it has: {', '.join(_KEYS)}")
-    for key in _TEXTS:
-        if key in found and not isinstance(found[key], str):
-            raise FileError(f"{where}: {key} must be text; got {found[key]!r}")
+    for key, value in found.items():
+        if not isinstance(value, _KEYS[key]) or isinstance(value, bool):
+            name = f"[{key}]" if _KEYS[key] is dict else key
+            raise FileError(f"{where}: {name} must be {_WORDS[_KEYS[key]]}; got {value!r}")
     if found.get("kind", "essence") not in get_args(Kind):
         raise FileError(f"{where}: kind must be one of {', '.join(get_args(Kind))}; got {found['kind']!r}")
-    share = found.get("held_out", 0.1)
-    if isinstance(share, bool) or not isinstance(share, int | float):
-        raise FileError(f"{where}: held_out must be a number; got {share!r}")
-    for key in ("where", "settings"):
-        if not isinstance(found.get(key, {}), dict):
-            raise FileError(f"{where}: [{key}] must be a table of names and values; got {found[key]!r}")
     for name, value in found.get("where", {}).items():
         if not isinstance(value, str):
             raise FileError(f"{where}: [where] {name} must be text; got {value!r}")
     settings = {name: _freeze(value) for name, value in found.get("settings", {}).items()}
     table = Path(found["table"]) if "table" in found else NOWHERE
     said = {key: found[key] for key in ("where", "preset", "device", "kind", "titles", "start") if key in found}
-    return Recipe(table, changes=settings, held_out=float(share), **said)
+    return Recipe(table, changes=settings, held_out=float(found.get("held_out", 0.1)), **said)
 
 
 def _lines(values: Mapping[str, Any]) -> str:
-    keys = (name if _BARE.fullmatch(name) else _quote(name) for name in values)
-    return "".join(f"{key} = {_value(name, value)}\n" for key, (name, value) in zip(keys, values.items(), strict=True))
+    return "".join(
+        f"{name if _BARE.fullmatch(name) else _value(name, name)} = {_value(name, value)}\n"
+        for name, value in values.items()
+    )
 
 
 def _value(name: str, value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return _quote(value)
-    if isinstance(value, int | float) and value == value and abs(value) != float("inf"):
-        return repr(value)
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(_value(name, each) for each in value)}]"
-    raise InputError(f"a recipe holds texts, finite numbers and lists of them; {name} is {value!r}")
-
-
-def _quote(text: str) -> str:
-    if any(0xD800 <= ord(letter) <= 0xDFFF for letter in text):
-        raise InputError(f"{text!r} cannot be written in a recipe: it is no valid text")
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    """A value as TOML, which reads most of JSON."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False).replace("\x7f", "\\u007f")
+        text.encode()
+        tomllib.loads(f"value = {text}")
+    except UnicodeEncodeError:
+        raise InputError(f"{value!r} cannot be written in a recipe: it is no valid text") from None
+    except (TypeError, ValueError):
+        raise InputError(f"a recipe holds texts, finite numbers and lists of them; {name} is {value!r}") from None
+    return text
 
 
 def _freeze(value: Any) -> Any:
@@ -239,10 +234,8 @@ def split_collections(
         raise InputError(f"the share to hold out must lie between 0 and 1; got {held_out}")
     if side is not None and side not in SIDES:
         raise InputError(f"a side of the split is one of {', '.join(SIDES)}; got {side!r}")
-    sides = {} if chosen else sides_of(collections, where)
+    sides = {} if chosen and side is None else sides_of(collections, where, side)
     if not sides:
-        if side is not None:
-            raise InputError(f"{where}: has no column {_COLUMN!r} that says which collections are {side}")
         return check_split(_by_share(collections, held_out, least), where)
     training, test = sides.get("train", []), sides.get("test", [])
     untouched = f"; {len(test):,} of test not touched" if test and side != "test" else ""
@@ -263,7 +256,7 @@ def split_collections(
 def split_of(recipe: Recipe, *, measuring: Measuring | None = None, least: int = 0) -> Split:
     """The collections a recipe names, split: those of its table or folder, or those that were given."""
     share = recipe.held_out
-    if isinstance(recipe.table, Path) and is_folder(recipe.table):  # split by who made them where many did
+    if is_folder(recipe.table):  # split by who made them where many did
         if recipe.where:
             raise InputError(f"{recipe.table}: is a folder; rows can be chosen of a table only")
         found, notes = gather(recipe.table, measuring)
@@ -282,9 +275,9 @@ def split_of(recipe: Recipe, *, measuring: Measuring | None = None, least: int =
     return check_split(Split(training, validation, "as given"), "the data")
 
 
-def is_folder(path: Path) -> bool:
-    """Whether a path is a folder of collections, and not of the files of one table."""
-    return path.is_dir() and not is_table_folder(path)
+def is_folder(table: Path | Given) -> TypeGuard[Path]:
+    """Whether it is a folder of collections, and not of the files of one table."""
+    return isinstance(table, Path) and table.is_dir() and not is_table_folder(table)
 
 
 def check_split(split: Split, where: str) -> Split:
@@ -297,10 +290,12 @@ def check_split(split: Split, where: str) -> Split:
     return replace(split, notes=(*split.notes, *overlap(split.training, split.held_out)))
 
 
-def sides_of(collections: Sequence[Collection], where: str) -> dict[Side, list[Collection]]:
-    """The collections by what their column ``split`` says, one of :data:`SIDES`; empty without a column."""
+def sides_of(collections: Sequence[Collection], where: str, wanted: Side | None = None) -> dict[Side, list[Collection]]:
+    """The collections by what their column ``split`` says; empty where none is told or wanted."""
     marks = [_marks(c) for c in collections]
     if not any(mark for own in marks for mark in own):
+        if wanted is not None:
+            raise InputError(f"{where}: has no column {_COLUMN!r} that says which collections are {wanted}")
         return {}
     sides: dict[Side, list[Collection]] = {}
     for c, own in zip(collections, marks, strict=True):

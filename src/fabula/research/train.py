@@ -6,15 +6,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from fabula.core.collection import Collection
-from fabula.core.files import check_target
+from fabula.core.files import check_target, tell_refusal
 from fabula.errors import FileError, InputError, brief, import_extra
 from fabula.evaluation.intervals import Interval
 from fabula.media.extraction import Measuring
@@ -266,9 +265,9 @@ def train_recipe(
     for target in (output, onnx):
         if target is not None and is_first():
             check_target(target)
-    found = prepare(recipe, measuring=measuring, jobs=jobs)
     if recipe.kind != "essence" and (checkpoint is not None or onnx is not None):
         raise InputError("only an essence has checkpoints and an ONNX form: leave --checkpoint and --onnx out")
+    found = prepare(recipe, measuring=measuring, jobs=jobs)
     kept = None if checkpoint is None else Path(checkpoint)
     if kept is None and output is not None and recipe.kind == "essence":
         kept = Path(output).with_suffix(".checkpoint")
@@ -370,50 +369,45 @@ def _recipe(
     """The recipe of a call from Python."""
     import_extra("torch", extra="train", purpose="training")
     table, changes = _as_given(data), _name_parts(dict(settings))
-    chosen, encoder = _kind(kind, table, implied=titles not in (None, False) or start is not None)
-    if encoder is not None:
-        changes["encoder"] = encoder
+    if kind in item_encoders():
+        changes["encoder"], kind = kind, "essence"
+    chosen = choose_kind(kind, table, sets=titles not in (None, False) or start is not None)
     read = None if titles in (None, False) else "" if titles is True else str(titles)
     if chosen == "set" and titles is None and start is None:  # those of files, and of collections that have any
         given = () if isinstance(table, Path) else (item for c in table.training for item in c.items)
-        read = "" if (isinstance(table, Path) and is_folder(table)) or any(item.title for item in given) else None
+        read = "" if is_folder(table) or any(item.title for item in given) else None
     base: Any = "default" if config is None else config
-    if chosen == "essence":  # all its settings
+    if not isinstance(base, str):
         from fabula.training.recipes import TrainingConfig
 
-        whole = preset(base, **changes) if isinstance(base, str) else base
-        if not isinstance(whole, TrainingConfig):
+        if chosen != "essence":
+            raise InputError(f"a model of kind {chosen} takes its settings by name, such as seed=1; got a {config!r}")
+        if not isinstance(base, TrainingConfig):
             wanted = "what fabula.training.preset gives, or its name"
             raise InputError(f"the settings must be {wanted}; got {type(base).__name__}")
-        changes = {**whole.to_dict(), **({} if isinstance(base, str) else changes)}
-        base = whole.preset
-        del changes["preset"]
-    if not isinstance(base, str):
-        raise InputError(f"a model of kind {chosen} takes its settings by name, such as seed=1; got a {config!r}")
+        changes = {**base.to_dict(), **changes}
+        base = changes.pop("preset")
     return Recipe(table, {}, base, changes, device, held_out, chosen, read, start)
 
 
-def _kind(kind: str | None, table: Path | Given, *, implied: bool) -> tuple[Kind, str | None]:
-    """The kind of model that is meant, and the encoder of an essence where that was named."""
-    if kind is None:
-        folder = isinstance(table, Path) and is_folder(table)
-        return (kind_of_folder(table) if folder and not implied else "set" if implied else "essence"), None
-    if kind in item_encoders():
-        return "essence", kind
-    named = _ALSO.get(kind, kind)
+def choose_kind(kind: str | None, table: Path | Given, *, sets: bool, usual: Kind = "essence") -> Kind:
+    """The kind that is meant; where nobody says, a set model if what is asked for is of ``sets`` alone.
+
+    Else the usual one, and of a folder what the medium of its files says.
+    """
+    named = None if kind is None else _ALSO.get(kind, kind)
     for known in get_args(Kind):
         if named == known:
-            return known, None
-    legal = ", ".join([*get_args(Kind), *item_encoders()])
-    raise InputError(f"a kind of model is one of {legal}; got {kind!r}")
-
-
-def kind_of_folder(folder: Path | Given) -> Kind:
-    """What is trained of a folder of collections: what the medium of its files says."""
+            return known  # type: ignore[no-any-return]
+    if named is not None:
+        legal = ", ".join([*get_args(Kind), *item_encoders()])
+        raise InputError(f"a kind of model is one of {legal}; got {kind!r}")
+    if sets or not is_folder(table):
+        return "set" if sets else usual
     from fabula.media.registry import medium_of_file
     from fabula.sources.folders import files_of
 
-    media = (medium_of_file(Path(file).suffix) for file in files_of([str(folder)]))
+    media = (medium_of_file(Path(file).suffix) for file in files_of([str(table)]))
     first = next((medium for medium in media if medium is not None), None)
     return "neighbours" if first is not None and first.neighbours else "set"
 
@@ -457,8 +451,6 @@ def _name_part(part: Any) -> Any:
 
 # Logs of training: every epoch as a line of JSON, and for TensorBoard where it is installed.
 
-Callback = Callable[[Any], None]
-
 
 class EpochLog:
     """Every epoch as a line of JSON in a file, which can be followed while the run goes on.
@@ -469,66 +461,43 @@ class EpochLog:
 
     def __init__(self, path: str | Path) -> None:
         self.path = check_target(path)
-        self._file: TextIO | None = None
+        self._out: Any = None
 
     def __call__(self, report: Progress) -> None:
         """Write one epoch."""
-        row = {"epoch": report.epoch, "epochs": report.epochs, "loss": report.loss, "bits": report.bits}
-        try:
-            if self._file is None:
-                self._file = self.path.open("w" if report.epoch <= 1 else "a", encoding="utf-8")
-            self._file.write(json.dumps(row, ensure_ascii=False) + "\n")
-            self._file.flush()
-        except OSError as error:
-            raise FileError(f"{self.path}: cannot be written ({error.strerror or error})") from error
+        with tell_refusal(self.path, "be written"):
+            self._out = self._out or self._open(report)
+            self._write(report)
 
     def close(self) -> None:
         """Close the file."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        if self._out is not None:
+            self._out.close()
+            self._out = None
+
+    def _open(self, report: Progress) -> Any:
+        return self.path.open("w" if report.epoch <= 1 else "a", encoding="utf-8")
+
+    def _write(self, report: Progress) -> None:
+        row = {name: getattr(report, name) for name in ("epoch", "epochs", "loss", "bits")}
+        self._out.write(json.dumps(row, ensure_ascii=False) + "\n")
+        self._out.flush()
 
 
-class TensorBoardLog:
+class TensorBoardLog(EpochLog):
     """Loss and bits of every epoch for TensorBoard, in a folder where it looks: ``tensorboard --logdir FOLDER``."""
 
     def __init__(self, folder: str | Path) -> None:
         import_extra("tensorboard", extra="tensorboard", purpose="a log for TensorBoard")
-        self.folder = Path(folder)
+        self.folder = self.path = Path(folder)
         if self.folder.exists() and not self.folder.is_dir():
             raise FileError(f"{folder}: is a file; TensorBoard wants a folder")
-        self._writer: Any = None
+        self._out = None
 
-    def __call__(self, report: Progress) -> None:
-        """Write one epoch."""
-        try:
-            if self._writer is None:
-                self._writer = import_module("torch.utils.tensorboard").SummaryWriter(str(self.folder))
-            self._writer.add_scalar("loss", report.loss, report.epoch)
-            for name, bits in report.bits.items():
-                self._writer.add_scalar(f"bits/{name}", bits, report.epoch)
-        except OSError as error:
-            raise FileError(f"{self.folder}: cannot be written ({error.strerror or error})") from error
+    def _open(self, report: Progress) -> Any:
+        return import_module("torch.utils.tensorboard").SummaryWriter(str(self.folder))
 
-    def close(self) -> None:
-        """Write what is held back."""
-        if self._writer is not None:
-            self._writer.close()
-            self._writer = None
-
-
-@contextmanager
-def logging(
-    *callbacks: Callback | None, log: str | Path | None = None, tensorboard: str | Path | None = None
-) -> Iterator[Callback]:
-    """One callback that calls them all, those that are not None, and the logs that are asked for."""
-    with ExitStack() as stack:
-        called = [callback for callback in callbacks if callback is not None]
-        for kind, target in ((EpochLog, log), (TensorBoardLog, tensorboard)):
-            called += [stack.enter_context(closing(kind(target)))] if target is not None else []
-
-        def report(epoch: Any) -> None:
-            for callback in called:
-                callback(epoch)
-
-        yield report
+    def _write(self, report: Progress) -> None:
+        self._out.add_scalar("loss", report.loss, report.epoch)
+        for name, bits in report.bits.items():
+            self._out.add_scalar(f"bits/{name}", bits, report.epoch)

@@ -2,11 +2,9 @@
 
 import hashlib
 import json
-import math
 import multiprocessing
 import os
 import signal
-import sys
 import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -232,7 +230,7 @@ class Workspace:
         document |= {"seconds": round(time.monotonic() - began, 2), "result": result}
         write_whole(path, json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n")
         self.report(name, f"done in {document['seconds']} s")
-        return json.loads(json.dumps(result))
+        return result
 
     def epochs_of(self, stage: str) -> Callable[[Any], None]:
         """Tells the epochs of a training that is a stage."""
@@ -249,19 +247,13 @@ def plain(value: Any) -> Any:
     >>> plain({"a": (np.float64(1.0), float("nan"))})
     {'a': [1.0, None]}
     """
+    return json.loads(json.dumps(value, default=_as_json), parse_constant=lambda _: None)
+
+
+def _as_json(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
-        return plain(asdict(value))
-    if isinstance(value, Mapping):
-        return {str(key): plain(each) for key, each in value.items()}
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
-    if isinstance(value, list | tuple):
-        return [plain(each) for each in value]
-    if isinstance(value, np.generic):
-        return plain(value.item())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value
+        return asdict(value)
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else dict(value)
 
 
 def _read(path: Path, key: str) -> dict[str, Any] | None:
@@ -297,17 +289,17 @@ def side_by_side(workspace: Workspace, waves: Sequence[Sequence[Task]]) -> None:
         for wave in waves:
             for done in as_completed([pool.submit(_do, task) for task in wave]):
                 done.result()
-    except BrokenProcessPool:
-        raise FabulaError(f"one of {jobs} processes ended early, perhaps for want of memory: try fewer jobs") from None
+    except BaseException as error:  # do not wait for what is under way: stages are kept whole or not at all
+        for process in multiprocessing.active_children():
+            process.terminate()
+        if isinstance(error, BrokenProcessPool):
+            want = "one of {} processes ended early, perhaps for want of memory: try fewer jobs"
+            raise FabulaError(want.format(jobs)) from None
+        raise
     finally:
-        failed = sys.exc_info()[0] is not None
-        if failed:  # do not wait for what is under way: stages are kept whole or not at all
-            for process in multiprocessing.active_children():
-                process.terminate()
         pool.shutdown(cancel_futures=True)
-        if not failed:  # one that was stopped may hold the lock of the queue
-            notes.put(None)
-            listener.join()
+    notes.put(None)
+    listener.join()
 
 
 def _listen(notes: Any, report: Callable[[str, str], None]) -> None:

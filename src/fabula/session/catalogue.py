@@ -9,8 +9,9 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -39,7 +40,7 @@ from fabula.sources.registry import Opening, SeveralCollectionsError, Source, op
 from fabula.sources.tables.read_table import TableReading, open_table
 from fabula.sources.tables.roles import NAMED, columns_named, feature_name, names_by_heading, roles_of
 from fabula.sources.tables.source_table import SourceTable, column_of
-from fabula.sources.tables.storage import Place, address_of, count_parquet, first_line, is_table
+from fabula.sources.tables.storage import Place, address_of, count_parquet, is_table, read_parquet_file
 from fabula.sources.tables.text_tables import guard
 from fabula.sources.tables.write_table import write_table
 
@@ -100,24 +101,15 @@ def piece_of(reading: TableReading, rows: Ints, total: int, *, named: bool = Tru
     return Piece(block, rows, block.texts("id") if named else Numbered(rows), medium, total)
 
 
-@contextmanager
-def open_parquet(path: str, *, stream: bool = False) -> Iterator[pq.ParquetFile]:
+def open_parquet(path: str, *, stream: bool = False) -> AbstractContextManager[pq.ParquetFile]:
     """A Parquet file on a disk or at an address, to be read in pieces.
 
-    To be streamed from its start to its end, it is neither mapped into memory nor read ahead: both would fill that.
+    To be streamed from its start to its end, it is not mapped into memory, which that would fill.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    try:
-        if address_of(path) is not None:
-            with Place(path).open() as content:
-                yield pq.ParquetFile(content)
-            return
-        with pq.ParquetFile(path, memory_map=not stream, pre_buffer=not stream) as file:
-            yield file
-    except (pa.ArrowException, OSError) as error:
-        raise FileError(f"{path}: is not a Parquet file that can be read ({first_line(error)})") from error
+    opener = partial(pa.OSFile if stream else pa.memory_map, path)
+    return read_parquet_file(path, opener if address_of(path) is None else Place(path).open)
 
 
 def layout_of(
@@ -338,32 +330,26 @@ def encode_catalogue(asked: CatalogueRequest, output: str | Path, *, raw: bool =
 
 
 def order_catalogue(
-    asked: CatalogueRequest,
-    output: str | Path,
-    *,
-    likeliest: bool = False,
-    series: bool = True,
-    by: str | None = None,
-    request: Request | None = None,
+    asked: CatalogueRequest, output: str | Path, *, by: str | None = None, request: Request | None = None
 ) -> Done:
     """Write one ordering of every collection of a catalogue.
 
     Columns: collection, position from 1, row of the file from 1, id and title of the item there, and, the same for a
-    whole collection, score and gap. What is proposed is what ``fabula order`` puts first for each, or the likeliest
-    ordering, not the one expected to agree best with the true one. Titles that count keep their order, but for
-    ``series=False``. Where a column is asked for, other wishes, or a model that looks into the items, as those of texts
+    whole collection, score and gap. What is proposed is what ``fabula order`` puts first for each. Where a column is
+    asked for, a wish other than ``likeliest`` and ``series``, or a model that looks into the items, as those of texts
     and pictures do, collections are ordered one by one, each as if it were alone.
     """
-    wishes = request or Request(likeliest=likeliest, series=series)
+    wishes = replace(request or Request(), alternatives=1)
+    together = wishes == Request(likeliest=wishes.likeliest, series=wishes.series, alternatives=1)
 
     def choose(piece: Piece) -> Model | None:
         names = piece.collections.feature_names
         return None if by is not None else _load(piece.medium.proposer or find_model(piece.medium, names))
 
     def make(model: Model | None, piece: Piece) -> tuple[Rows, int, int]:
-        if model is None or request is not None or PAIRS in model.reads:
+        if model is None or not together or PAIRS in model.reads:
             return _order_each(asked, by, wishes, piece)
-        return order_rows(model, piece, likeliest=likeliest, series=series)
+        return order_rows(model, piece, likeliest=wishes.likeliest, series=wishes.series)
 
     return _go_through(asked, output, ORDER_ENDINGS, choose, make)
 
@@ -520,13 +506,11 @@ def _npz(file: BinaryIO) -> Iterator[_Write]:
     parts: dict[str, list[Any]] = {}
 
     def write(columns: Rows) -> None:
-        several: dict[str, list[Any]] = {}
-        for name, values in columns.items():
-            array = np.asarray(values)  # of text, so that it can be read without unpickling
-            array = array.astype(np.str_) if array.dtype == object else array
-            several.setdefault(name.partition(".")[0], []).append(array)
-        for name, arrays in several.items():
-            parts.setdefault(name, []).append(arrays[0] if len(arrays) == 1 else np.stack(arrays, axis=1))
+        for name in dict.fromkeys(name.partition(".")[0] for name in columns):
+            arrays = [np.asarray(columns[each]) for each in columns if each.partition(".")[0] == name]
+            array = arrays[0] if name in columns else np.stack(arrays, axis=1)
+            # of text, so that it can be read without unpickling
+            parts.setdefault(name, []).append(array.astype(np.str_) if array.dtype == object else array)
 
     yield write
     whole: dict[str, Any] = {name: np.concatenate(arrays) for name, arrays in parts.items()}
@@ -536,15 +520,6 @@ def _npz(file: BinaryIO) -> Iterator[_Write]:
 # What was measured, as a table.
 
 
-@dataclass(frozen=True)
-class Extracted:
-    """What was measured, and the table it went into."""
-
-    collection: Collection
-    path: Path
-    notes: tuple[str, ...]
-
-
 def extract_table(
     paths: Sequence[str | Path],
     output: str | Path,
@@ -552,8 +527,8 @@ def extract_table(
     spec: str | None = None,
     opening: Opening | None = None,
     measuring: Measuring | None = None,
-) -> Extracted:
-    """Measure folders, files or the files of a playlist, and write a table with one row a file."""
+) -> tuple[Source, Path]:
+    """Measure folders, files or the files of a playlist, and write a table with one row a file: both come back."""
     target = check_target(output)
     check_ending(target, (".csv", ".json", ".parquet"))
     try:
@@ -570,5 +545,4 @@ def extract_table(
     )
     kept = replace(done.collection, items=items)  # the number of a heading tells the order: no column to learn from
     placed = relocate(kept, done.folder, target.parent)
-    written = write_table(target, placed, {"collection": [title] * len(placed)}, done.medium.words.creator)
-    return Extracted(done.collection, written, done.tell())
+    return done, write_table(target, placed, {"collection": [title] * len(placed)}, done.medium.words.creator)

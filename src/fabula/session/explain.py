@@ -46,8 +46,9 @@ def reasons(ordered: Ordered, rows: range | None = None) -> list[str]:
     if judged is None:
         said = _tell_roles(ordered)
     elif judged.expects:
-        teller = Teller(ordered, judged, judged.contributions(order, rows), traits)
-        said = [teller.sentence(position) for position in range(len(order))]
+        found = judged.contributions(order, rows)
+        teller = None if found is None else Teller(ordered, judged, found, traits)
+        said = [_tell_place(ordered, position, teller) for position in range(len(order))]
     else:
         said = _explain_by_model(ordered, judged, rows)
     plain = [f"{like[item]}: {one}" if like[item] else one for item, one in zip(order.tolist(), said, strict=True)]
@@ -70,6 +71,22 @@ def _tell_roles(ordered: Ordered) -> list[str]:
     gaps = essence[fit.ordering] - fit.targets if essence.ndim == 1 else np.zeros(len(roles))
     off = ["" if abs(gap) < 0.5 else f", {'above' if gap > 0 else 'below'} the curve" for gap in gaps.tolist()]
     return [role + far for role, far in zip(roles, off, strict=True)]
+
+
+def _tell_place(ordered: Ordered, position: int, teller: Teller | None) -> str:
+    """Why the item of a position stands there; without a teller, where some items are left out, what it does there."""
+    role = _role(ordered, position)
+    if position in ordered.pinned:
+        return f"{role or 'stands here'}, as wished"
+    return teller.sentence(position) if teller else role or f"stands {_where(position, len(ordered.ordering))}"
+
+
+def _role(ordered: Ordered, position: int) -> str:
+    """Whether an end of a side stands there; the side is named where there are several."""
+    side, place = ordered.side_of(position)
+    last = (ordered.sides[side] if ordered.sides else len(ordered.ordering)) - 1
+    which = f" {ordered.session.medium.words.side} {side_name(side)}" if ordered.sides else ""
+    return f"opens{which}" if place == 0 else f"closes{which}" if place == last else ""
 
 
 def _explain_by_model(ordered: Ordered, likelihood: Likelihood, rows: range) -> list[str]:
@@ -322,20 +339,15 @@ class Teller:
 
     ordered: Ordered
     likelihood: Likelihood
-    # what is lost when each thing is not known of each item; None where some items are left out
-    found: Contributions | None
+    found: Contributions  # what is lost when each thing is not known of each item
     words: list[dict[str, str]]  # of each item what it is like, by feature
 
     def sentence(self, position: int) -> str:
         """Why the item of a position stands there."""
         item, n = int(self.ordered.ordering[position]), len(self.ordered.ordering)
-        if position in self.ordered.pinned:
-            return f"{self._role(position) or 'stands here'}, as wished"
-        if self.found is None:
-            return self._role(position) or f"stands {_where(position, n)}"
         if position in (0, n - 1) and n > 1:
             return self._end(item, position)
-        said = [self._role(position), self._link(item, position)]
+        said = [_role(self.ordered, position), self._link(item, position)]
         if position + 1 not in self.ordered.breaks and self.found.before[item] >= _LEADS:  # why it stands here
             after = self.likelihood.collection.items[int(self.ordered.ordering[position + 1])]
             said.append(f"leads into {after.label}")
@@ -348,8 +360,6 @@ class Teller:
 
     def _standing(self, item: int, position: int, *, alone: bool) -> str:
         """What puts an item where it stands; where nothing does, how freely it stands, if that is all there is."""
-        if self.found is None:
-            return ""
         where = _where(position, len(self.ordered.ordering))
         causes = self._tells(self.found.by_group[item], item, f"stand {where}")
         if causes:
@@ -363,26 +373,17 @@ class Teller:
             return ""
         return "could go almost anywhere" if spread > _FREE * len(chances) else f"belongs around {mean + 1:.0f}"
 
-    def _role(self, position: int) -> str:
-        """Whether an end of a side stands there; the side is named where there are several."""
-        side, place = self.ordered.side_of(position)
-        last = (self.ordered.sides[side] if self.ordered.sides else len(self.ordered.ordering)) - 1
-        word = self.ordered.session.medium.words.side
-        which = f" {word} {side_name(side)}" if self.ordered.sides else ""
-        return f"opens{which}" if place == 0 else f"closes{which}" if place == last else ""
-
     def _end(self, item: int, position: int) -> str:
         """The opener or the close: how likely it is, who is likelier, and by what."""
         verb, noun = ("open", "opener") if position == 0 else ("close", "close")
         chances = self.likelihood.posterior.positions[:, 0 if position == 0 else -1]
-        best = int(chances.argmax())
-        said = f"{self._role(position)}, the likeliest {noun}{self._sure(verb, chances[item])}"
+        best, role = int(chances.argmax()), _role(self.ordered, position)
+        said = f"{role}, the likeliest {noun}{self._sure(verb, chances[item])}"
         if chances[best] > chances[item]:
             label = self.likelihood.collection.items[best].label
-            said = f"{self._role(position)}{self._sure(verb, chances[item])}; {label} is a likelier {noun}"
+            said = f"{role}{self._sure(verb, chances[item])}; {label} is a likelier {noun}"
             said += f"{self._sure(verb, chances[best])}, but fits better elsewhere"
-        causes = [] if self.found is None else self._tells(self.found.by_group[item], item, verb)
-        return "; ".join([said, *causes])
+        return "; ".join([said, *self._tells(self.found.by_group[item], item, verb)])
 
     def _sure(self, verb: str, chance: float) -> str:
         """How likely an item opens or closes, in brackets; "" where that is not known."""
@@ -394,7 +395,7 @@ class Teller:
 
     def _link(self, item: int, position: int) -> str:
         """That it follows the one before, where that is why it stands here."""
-        if self.found is None or self.ordered.side_of(position)[1] == 0:
+        if self.ordered.side_of(position)[1] == 0:
             return ""
         earlier = int(self.ordered.ordering[position - 1])
         before = self.likelihood.collection.items[earlier].label
@@ -417,7 +418,7 @@ class Teller:
 
     def _strongest(self, gains: Floats) -> list[str]:
         """The groups that speak most: at most two."""
-        if self.found is None or not len(gains):
+        if not len(gains):
             return []
         least = max(_SPEAKS, _SHARE * float(gains.max()))
         return [self.found.groups[int(i)] for i in np.argsort(-gains)[:2] if gains[i] >= least]

@@ -9,7 +9,6 @@ import contextlib
 import os
 import re
 import shutil
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from fabula.core.collection import Collection
 from fabula.core.display import name_some
-from fabula.core.files import check_target, cut_name, json_text, make_part, split_stretch, sweep_folder, write_whole
+from fabula.core.files import check_target, cut_name, json_text, split_stretch, sweep_folder, whole_file, write_whole
 from fabula.errors import FileError, InputError, check_kind, shown
 from fabula.media.facts import SECONDS, Levelling
 from fabula.media.medium import Layout, Medium
@@ -148,18 +147,14 @@ def _write_csv(ordered: Ordered, target: Path, _: Sequence[str]) -> Path:
         placed = relocate(ordered.collection, source.folder, target.parent)
         return write_table(target, placed, extra, source.medium.words.creator)
     cells: dict[str, list[Any]] = {"position": list(range(1, len(fit.ordering) + 1))}
-    cells |= {name: [_cell(value) for value in column] for name, column in extra.items()}
+    for name, column in extra.items():  # several numbers, of an essence that has dimensions, as text
+        cells[name] = [" ".join(f"{one:.6g}" for one in v) if isinstance(v, list) else v for v in column]
     for column in cells.values():
         for row in sorted(source.held):
             column.insert(row, None)
     if not source.table.quoted and target.suffix.lower() == Path(source.table.path).suffix.lower():
         cells = {}  # what a player exports has the columns it has
     return write_rows(target, source.table, with_held([source.rows[i] for i in fit.ordering], source.held), cells)
-
-
-def _cell(value: Any) -> Any:
-    """A number; several, of an essence that has dimensions, as text."""
-    return " ".join(f"{one:.6g}" for one in value) if isinstance(value, list) else value
 
 
 def gain_texts(ordered: Ordered) -> list[str]:
@@ -344,18 +339,12 @@ def _place(target: Path, source: Path, done: list[Path], *, link: bool) -> None:
     """Copy a file, or link to it, under its new name; what a copy that was killed has left is swept by the next one."""
     if link:
         target.symlink_to(source.resolve())
-        done.append(target)
-        return
-    handle, part = make_part(f".{target.name[:40]}.", target.parent)
-    done.append(part)
-    with os.fdopen(handle, "wb") as file, source.open("rb") as given:
-        shutil.copyfileobj(given, file, 1 << 20)
-        file.flush()
-        shutil.copystat(source, part)
-        if sys.platform == "win32":  # what is open cannot be renamed there
-            file.close()
-        part.rename(target)
-    done[-1] = target
+    else:
+        with source.open("rb") as given, whole_file(target) as file:
+            shutil.copyfileobj(given, file, 1 << 20)
+    done.append(target)
+    if not link:
+        shutil.copystat(source, target)
 
 
 # Versions of a file that were replaced.

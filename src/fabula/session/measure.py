@@ -215,13 +215,13 @@ FAR = 4.0  # deviations from what a model was trained on
 class Essence:
     """The essence of a source's items, and what proposes their order."""
 
-    source: Source  # where they came from, with the features it was made of
-    essence: Floats  # (n,) or (n, d), z-scored, in the order given
-    features: tuple[str, ...] = ()  # their names
-    model: Model | None = None  # what made it; None for a column
-    likelihood: Likelihood | None = None  # of a model that proposes the order where no template is asked for
-    axis: Axis | None = None  # what it is before it is z-scored, where it has a name and a unit: energy, 0 to 100
-    notes: tuple[str, ...] = ()  # what the user should know
+    source: Source  #: where they came from, with the features it was made of
+    essence: Floats  #: (n,) or (n, d), z-scored, in the order given
+    features: tuple[str, ...] = ()  #: their names
+    model: Model | None = None  #: what made it; None for a column
+    likelihood: Likelihood | None = None  #: of a model that proposes the order where no template is asked for
+    axis: Axis | None = None  #: what it is before it is z-scored, where it has a name and a unit: energy, 0 to 100
+    notes: tuple[str, ...] = ()  #: what the user should know
 
 
 def find_essence(

@@ -40,37 +40,21 @@ def open(  # noqa: A001 - the verb of the design
 ) -> Session:
     """Open a collection: read it, measure its items where they are files, find their essence.
 
-    Parameters
-    ----------
-    paths
-        A folder, files, a playlist, a table or an address.
-    by
-        The column to use as the essence, instead of a model.
-    model
-        A shipped model or a file; by default the one that knows most of what there is.
-    collection
-        Which collection of a table of several, by id or title.
-    recursive
-        Whether to go into folders within folders.
-    embedding
-        Vectors of the user's own: a column of lists in a table, or an ONNX model (``.onnx``) that reads what items say.
-    occasion
-        What the order is for, ``"album"`` or ``"concert"`` in music: it names the model.
-    medium
-        What kind of media files are, by name, where several media know their endings.
-    only
-        A comparison of columns that items must fulfil: ``"rating >= 3 and keywords ~ sea"``.
-    one_of
-        A column: of items that share it, such as the frames of a burst, the best alone.
-    pick
-        So many items, which tell most: one of what is alike, the best, and none of all far from one of them.
+    - ``paths``: a folder, files, a playlist, a table or an address.
+    - ``by``: the column to use as the essence, instead of a model.
+    - ``model``: a shipped model or a file; by default the one that knows most of what there is.
+    - ``collection``: which collection of a table of several, by id or title.
+    - ``recursive``: whether to go into folders within folders.
+    - ``embedding``: vectors of the user's own: a column of lists in a table, or an ONNX model (``.onnx``) that reads
+      what items say.
+    - ``occasion``: what the order is for, ``"album"`` or ``"concert"`` in music: it names the model.
+    - ``medium``: what kind of media files are, by name, where several media know their endings.
+    - ``only``: a comparison of columns that items must fulfil: ``"rating >= 3 and keywords ~ sea"``.
+    - ``one_of``: a column: of items that share it, such as the frames of a burst, the best alone.
+    - ``pick``: so many items, which tell most: one of what is alike, the best, and none of all far from one of them.
 
-    Returns
-    -------
-    A session, whose ``order`` may be called many times.
+    The session's ``order`` may be called many times.
 
-    Examples
-    --------
     >>> session = open(demo_folder())
     >>> len(session.collection), session.essence.shape, session.order(first="Parade").titles[0]
     (9, (9,), 'Parade')
@@ -79,27 +63,17 @@ def open(  # noqa: A001 - the verb of the design
     return _open(paths, collection=collection, recursive=recursive, only=only, one_of=one_of, pick=pick, **how)
 
 
-def _open(
-    paths: str | Path | Sequence[str | Path],
-    *,
-    collection: str | None,
-    recursive: bool,
-    medium: str | None = None,
-    only: str | None = None,
-    one_of: str | None = None,
-    pick: int | None = None,
-    request: Request | None = None,
-    **how: Any,
-) -> Session:
+def _open(paths: str | Path | Sequence[str | Path], request: Request | None = None, **how: Any) -> Session:
     """What :func:`open` does, for what will be asked: items that it names are looked for before all are measured."""
-    names = {"collection": collection, "medium": medium, "only": only, "one_of": one_of}
-    for field, value in {**names, "by": how["by"], "embedding": how["embedding"]}.items():
-        check_kind(value, (str, NoneType), "a name", field)
     check_kind(how["model"], (str, Path, NoneType), "the name of a model, or its file", "model")
-    check_kind(recursive, bool, "True or False", "recursive")
-    if pick is not None:
-        check_count(pick, "pick")
-    opening, wanted = Opening(collection=collection, recursive=recursive, medium=medium), Selection(only, one_of, pick)
+    check_kind(how["recursive"], bool, "True or False", "recursive")
+    if how.get("pick") is not None:
+        check_count(how["pick"], "pick")
+    for field, value in how.items():
+        if field not in ("model", "recursive", "pick"):
+            check_kind(value, (str, NoneType), "a name", field)
+    opening = Opening(**{name: how.pop(name) for name in ("collection", "recursive", "medium") if name in how})
+    wanted = Selection(**{name: how.pop(name) for name in ("only", "one_of", "pick") if name in how})
     return open_session(paths, opening, selection=wanted, request=request, **how)
 
 
@@ -116,16 +90,10 @@ def order(
 ) -> Ordered:
     """Put a collection in an order that tells a story: what ``fabula order`` does.
 
-    Parameters
-    ----------
-    paths, by, model, collection, recursive, embedding, occasion
-        As :func:`open` takes them.
-    wishes
-        As :class:`fabula.session.request.Request` has them: template, like, first, last, at, together, before, apart,
-        sides, limit, smoothness and the rest; and medium, only, one_of and pick, as :func:`open` takes them.
+    It is opened as by :func:`open`, which takes medium, only, one_of and pick too. The other wishes are those of
+    :class:`fabula.session.request.Request`: template, like, first, last, at, together, before, apart, sides, limit,
+    smoothness and the rest.
 
-    Examples
-    --------
     >>> ordered = order(demo_folder(), template="icarus", last="Embers")
     >>> ordered.titles[-1], ordered.fit.template.name, ordered.gap
     ('Embers', 'icarus', 0.0)
@@ -134,7 +102,7 @@ def order(
     how = {name: wishes.pop(name) for name in opens if name in wishes}
     how |= {"by": by, "model": model, "collection": collection, "recursive": recursive, "embedding": embedding}
     request = as_request(None, wishes)
-    return _open(paths, request=request, occasion=occasion, **how).order(request)
+    return _open(paths, request, occasion=occasion, **how).order(request)
 
 
 def review(
@@ -147,20 +115,10 @@ def review(
 ) -> Review:
     """Say what is good and what is weak in an order as it stands: what ``fabula review`` does.
 
-    Parameters
-    ----------
-    paths, model, collection, medium
-        As :func:`open` takes them; the order is that of a playlist or a table, of the numbers in tags and file names,
-        or else of the names.
-    sides
-        How many sides to cut it into, where a playlist or a column does not say.
+    It is opened as by :func:`open`; the order is that of a playlist or a table, of the numbers in tags and file names,
+    or else of the names; ``sides`` are how many to cut it into, where a playlist or a column does not say. A review has
+    ``percentile`` among random orders, ``odd``, ``joins``, ``moves``, ``openers``, ``closers`` and ``notes``.
 
-    Returns
-    -------
-    A review: ``percentile`` among random orders, ``odd``, ``joins``, ``moves``, ``openers``, ``closers``, ``notes``.
-
-    Examples
-    --------
     >>> found = review(demo_folder())
     >>> found.items[0].title, len(found.openers), found.apply(1).titles[0]
     ('Embers', 3, 'Weather Front')

@@ -1,4 +1,4 @@
-"""The result: a collection lay_out in order, with everything that can be told of it."""
+"""The result: a collection laid out in order, with everything that can be told of it."""
 
 from __future__ import annotations
 
@@ -187,9 +187,9 @@ def headline(ordered: Ordered) -> str:
     return f"{ordered.session.title}: {n} {named}{f', {length}' if length else ''}"
 
 
-@dataclass(frozen=True, eq=False)
-class Ordered:
-    """A collection laid in order: what :func:`fabula.order` and ``Session.order`` give."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Ordered(Proposal):
+    """A collection laid in order: what :func:`fabula.order` and ``Session.order`` give: the proposal that was taken."""
 
     session: Session  # the collection, in the order given, and its essence
     request: Request  # what was asked for
@@ -197,16 +197,6 @@ class Ordered:
     proposals: tuple[Proposal, ...]  # orderings of different shape, likeliest first
     chosen: int = 0  # which of them was taken, counted from 0
     steps: Steps | None = None  # what lies between neighbours, where smoothness was asked for
-
-    @property
-    def proposal(self) -> Proposal:
-        """The ordering taken."""
-        return self.proposals[self.chosen]
-
-    @property
-    def fit(self) -> Fit:
-        """The ordering taken, lay_out on its template."""
-        return self.proposal.fit
 
     def shape_of(self, fit: Fit) -> Template | None:
         """The template to draw behind a proposal; None where a model proposed an order that follows none."""
@@ -216,21 +206,6 @@ class Ordered:
     def ordering(self) -> Ints:
         """Shape (m,), ``ordering[position] = item index``; without what was left out."""
         return self.fit.ordering
-
-    @property
-    def gap(self) -> float | None:
-        """How much better, as a part of the objective, another ordering could be at most; None: not known."""
-        return self.proposal.gap
-
-    @property
-    def sides(self) -> tuple[int, ...]:
-        """How many items each side has; empty where there is one."""
-        return self.proposal.sides
-
-    @property
-    def left_out(self) -> tuple[int, ...]:
-        """Indices of the items that a limit left out."""
-        return self.proposal.left_out
 
     @property
     def alternatives(self) -> tuple[Fit, ...]:
@@ -398,21 +373,8 @@ class Ordered:
     def to_json(self, *, explain: bool = True) -> dict[str, Any]:
         """Everything about it as one JSON object: what ``fabula order --json`` prints and the page shows.
 
-        Keys: ``template`` (its name), ``knots``, ``values``, ``interpolation``, ``ordering`` (0-based item indices),
-        ``worst``, ``mean``, ``score``, ``exact``, ``gap`` (null: not known), ``sides`` (items on each), ``lengths`` (of
-        each side), where they are times ``gap_seconds`` (between two items of a side, counted in all of these),
-        ``side_seconds`` and ``total_seconds``, else null, ``left_out`` (item indices), ``unmeasured`` (entries that
-        keep their position), ``model``, ``axis`` (what the arc is drawn along: ``name``, ``unit``, ``source``,
-        ``values`` in the new order; absent where it is an essence without a unit), ``arc`` (``name``, ``unit`` and
-        ``values`` of the order as it stands; null where there is none to draw),
-        ``sure`` (the chance that two items picked at random stand in their true order), ``direction`` (that the order
-        runs the right way round), ``opener`` and ``close`` (that these are the true ones), chances from 0 to 1, null
-        where nothing is known, ``items`` in the new order (each with ``position`` (1-based), ``id``, ``title``, who
-        made it, ``path``, ``length``, ``side``, ``essence``, ``target``, ``deviation``, ``off`` (the same with its
-        sign, above the template or below; null where none is followed), ``why``, ``facts`` as text),
-        ``given``, ``alternatives``, ``changes``, ``likes`` (where each item, in the order given, likes to stand:
-        shares over the positions; null where no set model was asked) and ``notes``. Without `explain` it is not said
-        why each item stands where it stands, which is most of the work while an arc is dragged.
+        Its keys are those of `docs/files.md`. Without `explain` it is not said why each item stands where it stands,
+        which is most of the work while an arc is dragged.
         """
         axis, judged, timed = self.session.axis, self.task.likelihood, self.session.medium.unit.name == SECONDS.name
         drawn, likes = {}, None

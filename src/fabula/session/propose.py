@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fabula.core.arcs import Arcs
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Evidence
 from fabula.core.energy import MOST_WHOLE, NEVER, Energy, check_count
@@ -190,11 +191,11 @@ def judge(model: Model, collection: Collection, medium: Medium, judged: Collecti
 class Proposal:
     """One ordering."""
 
-    fit: Fit  # the items kept, laid on the template
-    # how much better, as a part of the objective, another could be at most; None when it is not known
+    fit: Fit  #: the items kept, laid on the template
+    #: how much better, as a part of the objective, another could be at most; None when it is not known
     gap: float | None = 0.0
-    sides: tuple[int, ...] = ()  # how many items each side has; empty where there is one
-    left_out: tuple[int, ...] = ()  # items that a limit left out, rising
+    sides: tuple[int, ...] = ()  #: how many items each side has; empty where there is one
+    left_out: tuple[int, ...] = ()  #: indices of the items that a limit left out, rising
     likeliest: bool = False  # whether it was asked for as the likeliest there is, by a model that proposes orders
 
 
@@ -236,24 +237,17 @@ class OrderTask:
 
 def along_template(task: OrderTask, template: Template) -> Proposal:
     """The ordering that follows a template most closely under the constraints."""
-    found = arrange(
-        Goal.template(task.essence, template),
-        constraints=task.constraints,
-        flow=task.flow,
-        seconds=task.time_for(_FIRST),
-    )
+    goal, seconds = Goal.template(task.essence, template), task.time_for(_FIRST)
+    found = arrange(goal, constraints=task.constraints, flow=task.flow, seconds=seconds)
     return _proposal(task, template, found)
 
 
-def along_arcs(task: OrderTask, most: int) -> list[Proposal]:
+def along_arcs(task: OrderTask, arcs: Arcs, most: int) -> list[Proposal]:
     """The likeliest orderings under a model's mixture of arcs, likeliest first, distinct.
 
     Under one arc the likeliest ordering is the one with the smallest squared deviations from it; what the free search
     finds likeliest is kept wherever it keeps the constraints, so that a wish that holds already changes nothing.
     """
-    arcs = task.model.arcs if task.model is not None else None
-    if arcs is None:
-        raise ValueError("the model has no arcs")
     if task.plain:
         fits = arcs.order(task.essence, alternatives=most, fixed=task.constraints.fixed, ties="given")
         return [Proposal(fit) for fit in fits]
@@ -427,7 +421,7 @@ def _split(rows: NDArray[Any], sides: Sequence[int]) -> list[NDArray[Any]]:
 def _proposal(task: OrderTask, template: Template, found: Arrangement) -> Proposal:
     fit = lay_out(task, template, found.ordering, found.sides, exact=found.exact)
     gap = None if np.isnan(found.gap) else found.gap
-    return Proposal(fit, gap, tuple(found.sides), tuple(int(i) for i in found.left_out))
+    return Proposal(fit, gap, tuple(found.sides), tuple(map(int, found.left_out)))
 
 
 def _beyond_chance(score: Callable[[Ints], Floats], ordering: Ints) -> float:

@@ -3,14 +3,14 @@
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from itertools import pairwise
 from math import ceil, isfinite
 from numbers import Integral, Real
 from pathlib import Path
-from types import NoneType
-from typing import TYPE_CHECKING, Any
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Item
 from fabula.core.solver.constraints import Constraints
 from fabula.core.template import Template, TemplateSet, replace_values, template
-from fabula.errors import ConflictError, ConstraintError, InputError, brief, check_count, check_kind, naming
+from fabula.errors import ConflictError, ConstraintError, InputError, brief, check_count, naming
 from fabula.media.facts import COUNT, SECONDS, side_name
 from fabula.media.medium import Medium, detail_column
 from fabula.models.titles import Series, find_closers, find_interludes, find_series
@@ -97,73 +97,45 @@ Ends = Which | Mapping[int, Which]  # of the whole, or by side, counted from 0
 class Request:
     """What is asked of an ordering.
 
-    Attributes
-    ----------
-    template
-        A template; its name; a file (``FILE#2`` for its second one); or points ``"0:0.2,0.5:1,1:0"``. By default the
-        arcs of the model.
-    like
-        Follow the arc of this collection instead: an open session, or a path (``FILE#ID`` for a collection of several).
-    flip
-        Turn the template upside down.
-    scaled
-        Whether a template is brought to the scale of the essence: mean 0 and deviation 1.
-    alternatives, choose
-        How many orderings to propose, and which of them to take, counted from 1.
-    likeliest
-        Propose the likeliest order first, where a model would propose what it expects to agree best with the true one.
-    ordering, side_sizes
-        Take this ordering (item indices) as it is, and tell how it does; and how many items each of its sides has,
-        by default cut where the lengths are most even.
-    first, last
-        The opener and the close; or by side, ``{0: "Intro", 1: "Reprise"}``.
-    at
-        Position, counted from 0 (negative: from the end), to item.
-    together
-        Runs of items that stay next to each other, in that order.
-    together_by
-        Items that share this stand in one run, in any order: who made them, or any column.
-    before
-        Pairs of items: the first somewhere before the second.
-    apart, apart_soft
-        No two neighbours share this: who made them, or any column; soft: as few as possible do.
-    sides, side_limit
-        How many sides, each with an arc of its own, and the length one side holds, as a number or as text. With a
-        limit and one side there are as many sides as it takes.
-    spreads
-        Items face each other two by two, after a cover, as on the pages of a book: ``"match"`` or ``"contrast"``.
-    limit
-        The length of all; what fits worst is left out.
-    fill
-        Choose from the items so that all are as long as this together, to the second where that can be, and order them.
-    only
-        Order these items (indices) alone, and leave all others out.
-    grid
-        How many stand in a row where the order is laid out, on a sheet or in a gallery; 0: as many as fit.
-    gap_s
-        Seconds between two items of a side, which count where lengths are in seconds; below 0 they overlap.
-    smoothness
-        Weight of the steps between neighbours; negative asks for contrast.
-    seconds
-        How long to search for each ordering at most, where a search is needed; by default as long as it is worth.
-    smooth_by
-        The steps that count, by name, with their weights; by default those of the medium.
-    step_limits
-        The largest step that neighbours may be apart, by name: ``{"key": 1}`` keeps to moves on the wheel of keys.
-    never_worse
-        With smoothness: an arc is followed only as far as no step that counts grows on average; else nothing is moved.
-    soft
-        Columns, with weights, that are to rise through the order as far as all else allows: ``{"captured": 1}``; below
-        0, that are to fall.
-    keep
-        The best order in which at least this share of the items, 0 to 1, keeps its relative order: the longest common
-        subsequence with the order given has as many.
-    matter
-        Whether what by its title stands before or behind all else, such as a title page and an index, is kept there.
-    series
-        Whether titles that count (*Part 1*, *Part 2*; movements; *No. 3*) keep their order and no *Outro* opens, where
-        a model that reads titles knows the items and no other wish is against it; where it proposes the order, without
-        a template, movements also stand in a row and interludes apart.
+    - ``template``: a template; its name; a file (``FILE#2`` for its second one); or points ``"0:0.2,0.5:1,1:0"``. By
+      default the arcs of the model.
+    - ``like``: follow the arc of this collection: an open session, or a path (``FILE#ID`` for one of several).
+    - ``flip``: turn the template upside down.
+    - ``scaled``: whether a template is brought to the scale of the essence: mean 0 and deviation 1.
+    - ``alternatives``, ``choose``: how many orderings to propose, and which of them to take, counted from 1.
+    - ``likeliest``: propose the likeliest order first, where a model would propose what it expects to agree best with
+      the true one.
+    - ``ordering``, ``side_sizes``: take this ordering (item indices) as it is, and tell how it does; and how many items
+      each of its sides has, by default cut where the lengths are most even.
+    - ``first``, ``last``: the opener and the close; or by side, ``{0: "Intro", 1: "Reprise"}``.
+    - ``at``: position, counted from 0 (negative: from the end), to item.
+    - ``together``: runs of items that stay next to each other, in that order.
+    - ``together_by``: items that share this stand in one run, in any order: who made them, or any column.
+    - ``before``: pairs of items: the first somewhere before the second.
+    - ``apart``, ``apart_soft``: no two neighbours share this: who made them, or any column; soft: as few as can be.
+    - ``sides``, ``side_limit``: how many sides, each with an arc of its own, and the length one side holds, as a number
+      or as text. With a limit and one side there are as many sides as it takes.
+    - ``spreads``: items face each other two by two, after a cover, as in a book: ``"match"`` or ``"contrast"``.
+    - ``limit``: the length of all; what fits worst is left out.
+    - ``fill``: choose items that are as long as this together, to the second where that can be, and order them.
+    - ``only``: order these items (indices) alone, and leave all others out.
+    - ``grid``: how many stand in a row where the order is laid out, on a sheet or in a gallery; 0: as many as fit.
+    - ``gap_s``: seconds between two items of a side, which count where lengths are in seconds; below 0 they overlap.
+    - ``smoothness``: weight of the steps between neighbours; negative asks for contrast.
+    - ``seconds``: how long to search for each ordering at most, where that is needed; by default as it is worth.
+    - ``smooth_by``: the steps that count, by name, with their weights; by default those of the medium.
+    - ``step_limits``: the largest step that neighbours may be apart, by name: ``{"key": 1}`` keeps to moves on the
+      wheel of keys.
+    - ``never_worse``: with smoothness: an arc is followed only as far as no step that counts grows on average; else
+      nothing is moved.
+    - ``soft``: columns, with weights, that are to rise through the order as far as all else allows: ``{"captured":
+      1}``; below 0, that are to fall.
+    - ``keep``: the best order in which at least this share of the items, 0 to 1, keeps its relative order: the longest
+      common subsequence with the order given has as many.
+    - ``matter``: whether what by its title stands before or behind all else, as a title page does, is kept there.
+    - ``series``: whether titles that count (*Part 1*, *Part 2*; movements; *No. 3*) keep their order and no *Outro*
+      opens, where a model that reads titles knows the items and no other wish is against it; where it proposes the
+      order, without a template, movements also stand in a row and interludes apart.
 
     >>> Request(first="Intro", sides=2).sides
     2
@@ -205,10 +177,16 @@ class Request:
     series: bool = True
 
     def __post_init__(self) -> None:
-        _check_kinds(self)
-        for name in ("first", "last"):  # an index may be a number of NumPy's
-            given = getattr(self, name)
-            object.__setattr__(self, name, int(given) if isinstance(given, Integral) else given)
+        for wish in fields(self):
+            name, kind, value = wish.name, wish.type, getattr(self, wish.name)
+            if kind is int:
+                check_count(value, name, least=0 if name == "grid" else 1)
+            for part in _misfits(value, kind) if kind in _WORDS else ():
+                placed = isinstance(value, Mapping) and kind != Mapping[str, float]
+                words = "items by position, counted from 0" if placed else _WORDS[kind]
+                raise InputError(f"must be {words}; got {brief(part)}", field=name)
+        if not isinstance(self.like, str | Path | NoneType) and not hasattr(self.like, "essence"):
+            raise InputError(f"must be an open session, or a path; got {brief(self.like)}", field="like")
         if self.template is not None and self.like is not None:
             raise InputError("give either a template or like, not both")
         for name in ("smoothness", "gap_s"):
@@ -262,54 +240,39 @@ def as_request(request: Request | None, wishes: Mapping[str, Any]) -> Request:
     return replace(request or Request(), **wishes)
 
 
-# What wishes are made of: anything else is refused by name, and nothing is passed over.
+# What wishes are made of, by how they are declared: anything else is refused by name, and nothing is passed over.
 
-_WHICH = (Integral, str)
-_ITEM = "an item: its title, or its index"
-_KINDS: dict[str, tuple[tuple[type, ...], str]] = {
-    "template": ((str, Template, NoneType), "a template, or its name"),
-    **dict.fromkeys(("flip", "scaled", "likeliest", "apart_soft"), ((bool,), "True or False")),
-    **dict.fromkeys(("apart", "together_by"), ((str, NoneType), "the name of a column")),
-    **dict.fromkeys(("limit", "side_limit", "fill"), ((Real, str, NoneType), "a length, as a number or as text")),
-    **dict.fromkeys(("smoothness", "gap_s"), ((Real,), "a number")),
-    "seconds": ((Real, NoneType), "a number"),
-    "at": ((Mapping,), "items by position, such as {0: 'Intro'}"),
-    **dict.fromkeys(("smooth_by", "soft"), ((Mapping,), "weights by name, such as {'essence': 1}")),
-    **dict.fromkeys(("first", "last"), ((*_WHICH, Mapping, NoneType), f"{_ITEM}, or one for each side by number")),
+_WORDS: dict[Any, str] = {
+    Template | str | None: "a template, or its name",
+    bool: "True or False",
+    str | None: "the name of a column",
+    float | str | None: "a length, as a number or as text",
+    float: "a number",
+    float | None: "a number",
+    Mapping[int, Which]: "items by position, such as {0: 'Intro'}",
+    Mapping[str, float]: "weights by name, such as {'essence': 1}",
+    Ends | None: "an item: its title, or its index, or one for each side by number",
+    Sequence[int]: "whole numbers",
+    Sequence[int] | None: "whole numbers",
+    Sequence[Sequence[Which]]: "lists of items, such as [['Intro', 'Dawn']]",
+    Sequence[tuple[Which, Which]]: "pairs of items",
 }
 
 
-def _check_kinds(asked: Request) -> None:
-    """Refuse what is of another kind than a wish takes, in one line that names the wish."""
-    for name, (kinds, words) in _KINDS.items():
-        check_kind(getattr(asked, name), kinds, words, name)
-    for name in ("alternatives", "choose", "sides"):
-        check_count(getattr(asked, name), name)
-    check_count(asked.grid, "grid", least=0)
-    if not isinstance(asked.like, str | Path | NoneType) and not hasattr(asked.like, "essence"):
-        raise InputError(f"must be an open session, or a path; got {brief(asked.like)}", field="like")
-    for name in ("at", "first", "last"):
-        named = getattr(asked, name)
-        for position, which in named.items() if isinstance(named, Mapping) else ():
-            check_kind(position, Integral, "items by position, counted from 0", name)
-            check_kind(which, _WHICH, _ITEM, name)
-    for name in ("smooth_by", "soft"):
-        for weight in getattr(asked, name).values():
-            check_kind(weight, Real, "weights by name, such as {'essence': 1}", name)
-    for name, words in (("together", "lists of items, such as [['Intro', 'Dawn']]"), ("before", "pairs of items")):
-        for run in _as_list(getattr(asked, name), words, name):
-            for which in _as_list(run, words, name):
-                check_kind(which, _WHICH, words, name)
-    for name in ("ordering", "side_sizes", "only"):
-        for number in _as_list(() if getattr(asked, name) is None else getattr(asked, name), "whole numbers", name):
-            check_kind(number, Integral, "whole numbers", name)
+_NUMBERS: dict[Any, Any] = {int: Integral, float: Real}  # what is declared, and what is taken: NumPy's numbers too
 
 
-def _as_list(value: Any, words: str, field: str) -> list[Any]:
-    """What several values are given as, which a text is not."""
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise InputError(f"must be {words}; got {brief(value)}", field=field)
-    return list(value)
+def _misfits(value: Any, declared: Any) -> list[Any]:
+    """The parts of a value that are of another kind than was declared."""
+    for kind in get_args(declared) if isinstance(declared, UnionType) else (declared,):
+        of, inner = get_origin(kind), get_args(kind)
+        if of is Mapping and isinstance(value, Mapping):
+            return [bad for pair in value.items() for each in zip(pair, inner, strict=True) for bad in _misfits(*each)]
+        if of in (Sequence, tuple) and isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
+            return [bad for part in value for bad in _misfits(part, inner[0])]
+        if of is None and isinstance(value, _NUMBERS.get(kind, kind)) and (kind is bool or not isinstance(value, bool)):
+            return []
+    return [value]
 
 
 # What a person types: the template or the item she means.
@@ -430,7 +393,7 @@ def _pins(request: Request, items: tuple[Item, ...]) -> dict[int, int]:
     """Position -> item, of the opener, the close and what has a position."""
     n = len(items)
     asked = [(0, request.first, "first"), (-1, request.last, "last")]
-    wishes = [(position, which, where) for position, which, where in asked if isinstance(which, int | str)]
+    wishes = [(position, which, where) for position, which, where in asked if not isinstance(which, Mapping | NoneType)]
     wishes += [(position, which, "at") for position, which in request.at.items()]
     fixed: dict[int, int] = {}
     for position, which, where in wishes:
@@ -618,18 +581,11 @@ class TitleWishes:
     costs: Floats | None = None  # (n, n): of one right before another; None where no two have anything to do
     not_first: tuple[int, ...] = ()  # items that close by their titles
 
-    @property
-    def strict(self) -> "TitleWishes | None":
-        """What can be kept along a template, without costs of steps; None where that is nothing."""
-        return replace(self, costs=None) if self.series or self.not_first else None
-
     def hold(self, ordering: Ints) -> bool:
         """Whether an ordering (n,) has all of it, so that none is better for asking."""
-        place = np.argsort(ordering)
-        pairs = [pair for one in self.series for pair in pairwise(one.items)]
-        steps = 0.0 if self.costs is None else float(self.costs[ordering[:-1], ordering[1:]].sum())
-        least = 0.0 if self.costs is None else float(np.minimum(self.costs, 0.0).sum())
-        return all(place[a] < place[b] for a, b in pairs) and int(ordering[0]) not in self.not_first and steps <= least
+        if self.add_to(Constraints(len(ordering))).broken(ordering):
+            return False
+        return self.costs is None or self.costs[ordering[:-1], ordering[1:]].sum() <= np.minimum(self.costs, 0.0).sum()
 
     def add_to(self, constraints: Constraints) -> Constraints:
         """The constraints with those of the titles."""
@@ -640,8 +596,8 @@ class TitleWishes:
         )
 
 
-def find_title_wishes(titles: Sequence[str], request: Request) -> TitleWishes | None:
-    """What the titles of a collection ask for beside a request; None where that is nothing, or is not to count."""
+def find_title_wishes(titles: Sequence[str], request: Request, *, steps: bool = True) -> TitleWishes | None:
+    """What the titles of a collection ask for beside a request, of ``steps`` too; None where that is nothing."""
     n = len(titles)
     chosen = request.limit is not None or request.only or request.ordering is not None or request.keep is not None
     if chosen or not request.series or not 2 < n <= _MOST_SERIES:
@@ -653,7 +609,8 @@ def find_title_wishes(titles: Sequence[str], request: Request) -> TitleWishes | 
             costs[first, second] -= _IN_A_ROW
     if 1 < len(interludes) <= n / 2:
         costs[np.ix_(interludes, interludes)] += _SPREAD
-    wishes = TitleWishes(tuple(series), costs if costs.any() else None, tuple(closers if len(closers) < n else ()))
+    kept = costs if steps and costs.any() else None
+    wishes = TitleWishes(tuple(series), kept, tuple(closers if len(closers) < n else ()))
     return wishes if series or wishes.costs is not None or wishes.not_first else None
 
 
@@ -677,8 +634,9 @@ def with_spreads(request: Request, collection: Collection, medium: Medium, plain
     runs = [[find_item(items, one, "together") for one in run] for run in request.together]
     if any(len(run) != 2 for run in runs):
         raise InputError("two items face each other; a run of more cannot be kept together", field="spreads")
-    cover = find_item(items, request.first, "first") if isinstance(request.first, int | str) else int(plain[0])
-    last = find_item(items, request.last, "last") if isinstance(request.last, int | str) else None
+    first, close = (None if isinstance(end, Mapping) else end for end in (request.first, request.last))
+    cover = int(plain[0]) if first is None else find_item(items, first, "first")
+    last = None if close is None else find_item(items, close, "last")
     found = medium.facing(collection)
     taken = {cover, *(one for run in runs for one in run)}
     free = [i for i in range(len(items)) if i not in taken and not found.alone[i]]

@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Item
 from fabula.core.energy import Energy
 from fabula.core.moves import FEW, Move, best_moves, move_gains
+from fabula.core.solver.constraints import Constraints
 from fabula.errors import InputError
 from fabula.models.order import MOST_EXPECTED
 from fabula.models.sureness import calibrate, calibration
@@ -157,15 +159,7 @@ class Review:
         return self.session.order(ordering=order.tolist(), sides=sides, side_sizes=self.sides, alternatives=1)
 
     def to_json(self) -> dict[str, Any]:
-        """Everything about it as JSON can hold it: what ``fabula review --json`` prints.
-
-        Keys: ``percentile`` (0 to 100 among random orders, null where nothing is known), ``odd`` (worst first: ``id``,
-        ``title``, ``position``, ``better``, ``sure``, ``why``), ``joins`` (weakest first: ``after``, ``titles``,
-        ``strength``, ``why``), ``moves`` (best first: ``id``, ``title``, ``from``, ``to``, ``gain``, ``sure``,
-        ``swap``: the id of what it changes places with, or null; ``say``; ``percentile`` with it), ``openers``,
-        ``closers`` (ids, likeliest first), ``chances`` (of these: to open, to close), ``sides`` (items on each),
-        ``lengths``, ``unit``, ``improved`` (the percentile with all moves), ``notes``. Positions count from 1.
-        """
+        """All of it as JSON can hold it: what ``fabula review --json`` prints, by the keys of `docs/review.md`."""
         return {
             "title": self.session.title,
             "percentile": self.percentile,
@@ -365,35 +359,22 @@ def _score_random(part: _Stretch, draws: int) -> Floats:
 # What stands oddly, and the moves that help. What titles say of the order, and the order has, no move undoes.
 
 
-@dataclass(frozen=True)
-class _Titles:
-    """What titles say of an order of items, as far as the order given has it."""
-
-    pairs: tuple[tuple[int, int], ...] = ()  # the first before the second, as in Part 1 and Part 2
-    fixed: tuple[tuple[int, int], ...] = ()  # position and item, such as a title page and an index
-
-    def permit(self, ordering: Ints) -> bool:
-        """Whether an ordering keeps it."""
-        place = np.argsort(ordering)
-        return all(place[a] < place[b] for a, b in self.pairs) and all(ordering[at] == i for at, i in self.fixed)
-
-
-def _read_titles(session: Session) -> _Titles:
-    """What the titles say, where few enough read them."""
+def _read_titles(session: Session) -> Constraints:
+    """What titles say of the order, as far as the order given has it, and where few enough read them."""
     n = len(session.collection)
     if n > _MOST_WHOLE:
-        return _Titles()
-    front, back = session.medium.matter(session.collection)
+        return Constraints(n)
+    front, back = session.medium.matter(session.collection)  # such as a title page and an index
     wanted = [*enumerate(front), *enumerate(back, start=n - len(back))]
-    fixed = [(at, i) for at, i in wanted if at == i]
     pairs = [(a, b) for one in find_series(session.collection.texts("title")) for a, b in pairwise(one.items) if a < b]
-    return _Titles(tuple(pairs), tuple(fixed))
+    return Constraints(n, fixed={at: i for at, i in wanted if at == i}, before=pairs)
 
 
-def _odd(session: Session, parts: Sequence[_Stretch], titles: _Titles) -> tuple[OddItem, ...]:
+def _odd(session: Session, parts: Sequence[_Stretch], titles: Constraints) -> tuple[OddItem, ...]:
     """The items that are likeliest to be wrong where they stand, or from elsewhere, worst first."""
-    n = len(session.collection)
-    strange = _STRANGE + _STRANGER * outlying(_measures(session))
+    n, known = len(session.collection), session.collection.features
+    numbers = [k for k, name in enumerate(session.collection.feature_names) if name not in session.medium.codes]
+    strange = _STRANGE + _STRANGER * outlying(known[:, numbers] if known.ndim == 2 else np.zeros((n, 0)))
     placed = np.concatenate([_surprise(part) for part in parts])
     weight = np.exp(np.logaddexp(placed, strange))
     sure = weight / (n + weight.sum())
@@ -403,7 +384,7 @@ def _odd(session: Session, parts: Sequence[_Stretch], titles: _Titles) -> tuple[
         part = next(part for part in parts[::-1] if part.start <= at)
         gains, better = move_gains(part.energy, part.order, np.array([at - part.start]), part.sides)[0], at
         for to in np.argsort(-gains, kind="stable")[:_ENDS].tolist():  # the best move that titles permit, if any helps
-            if gains[to] > _LEAST and titles.permit(Move(at - part.start, to, 0.0).apply(part.order)):
+            if gains[to] > _LEAST and not titles.broken(Move(at - part.start, to, 0.0).apply(part.order)):
                 better = part.start + to
                 break
         item, alien = session.collection.items[at], strange[at] > max(placed[at], 0.0)
@@ -425,16 +406,7 @@ def _surprise(part: _Stretch) -> Floats:
     return np.concatenate(found)
 
 
-def _measures(session: Session) -> Floats:
-    """What is known of every item as a number: shape (n, f)."""
-    collection, codes = session.collection, session.medium.codes
-    if collection.features.ndim != 2:
-        return np.zeros((len(collection), 0))
-    names = [k for k, name in enumerate(collection.feature_names) if name not in codes]
-    return np.asarray(collection.features[:, names], dtype=np.float64)
-
-
-def outlying(rows: Floats) -> Floats:
+def outlying(rows: NDArray[np.floating]) -> Floats:
     """How far each row (n, f) lies from all others: logarithm of its distance in their deviations, less the median.
 
     By fewer than three measures nothing is said: all are 0.
@@ -442,7 +414,7 @@ def outlying(rows: Floats) -> Floats:
     >>> outlying(np.array([[1.0, 2, 3], [1.2, 2.1, 3], [0.8, 2, 3.1], [5, 5, 5]])).argmax()
     np.int64(3)
     """
-    n = len(rows)
+    n, rows = len(rows), np.asarray(rows, dtype=np.float64)
     known = rows[:, np.isfinite(rows).all(axis=0)]
     known = known[:, np.ptp(known, axis=0) > 0] if n > 2 else known[:, :0]
     if known.shape[1] < _FEWEST_MEASURES:
@@ -469,13 +441,14 @@ def _place(collection: Collection, at: int, to: int) -> str:
     return f"would stand better between {rest[to - 1]} and {rest[to]}"
 
 
-def _find_moves(parts: Sequence[_Stretch], least_sure: float, titles: _Titles) -> tuple[Move, ...]:
+def _find_moves(parts: Sequence[_Stretch], least_sure: float, titles: Constraints) -> tuple[Move, ...]:
     """The few moves that gain most, never a reshuffle."""
     n = sum(part.energy.n for part in parts)
     asked: dict[str, Any] = {"most": min(MOST_MOVES, max(1, n // 3)), "least": _LEAST_GAIN, "least_sure": least_sure}
+    asked["permits"] = lambda ordering: not titles.broken(ordering)
     found: list[Move] = []
     for part in parts:
-        own = best_moves(part.energy, part.order, sides=part.sides, permits=titles.permit, **asked)
+        own = best_moves(part.energy, part.order, sides=part.sides, **asked)
         found += [replace(move, at=part.start + move.at, to=part.start + move.to) for move in own]
     if len(parts) > 1:  # within one, each counts on those before it
         found = sorted(found, key=lambda move: -move.gain)[: asked["most"]]
@@ -503,13 +476,13 @@ def _tell_moves(session: Session, found: Sequence[Move], rank: Callable[[Ints], 
 
 
 def likely_ends(
-    session: Session, chances: tuple[Floats, Floats] | None = None, titles: _Titles | None = None
+    session: Session, chances: tuple[Floats, Floats] | None = None, titles: Constraints | None = None
 ) -> tuple[list[tuple[int, float]], list[tuple[int, float]]]:
     """The three likeliest openers and the three likeliest closes: items with their chances; none where not known."""
     known, said = chances or _chances(session), titles or _read_titles(session)
     if known is None:
         return [], []
-    taken = {b for _, b in said.pairs}, {a for a, _ in said.pairs}  # which titles keep from opening, from closing
+    taken = {b for _, b in said.before}, {a for a, _ in said.before}  # which titles keep from opening, from closing
     first, last = (
         [(i, float(chances[i])) for i in np.argsort(-chances, kind="stable").tolist() if i not in barred][:_ENDS]
         for chances, barred in zip(known, taken, strict=True)

@@ -22,7 +22,6 @@ _SIGNS: dict[str, Callable[[float, float, float], bool]] = {  # a number, and fr
     ">=": lambda x, low, high: x >= low,
     "<=": lambda x, low, high: x <= high,
     "!=": lambda x, low, high: not low <= x <= high,
-    "==": lambda x, low, high: low <= x <= high,
     "=": lambda x, low, high: low <= x <= high,
     ">": lambda x, low, high: x > high,
     "<": lambda x, low, high: x < low,
@@ -41,20 +40,19 @@ class Selection:
     only: str | None = None  # a comparison: ``rating >= 3``, ``captured >= 2024-05-01 and keywords ~ sea``
     one_of: str | None = None  # a column: of items that share it, the one of most worth
     pick: int | None = None  # so many, which tell most of all
-    must: tuple[int | str, ...] = ()  # items that are picked at any rate
-    output: str | None = None  # what all that are left must fit into, which is refused before they are measured
+    outputs: tuple[str, ...] = ()  # what all that are left must fit into, which is refused before they are measured
 
     @property
     def narrows(self) -> bool:
         """Whether it leaves items out."""
         return bool(self.only or self.one_of) or self.pick is not None
 
-    def __bool__(self) -> bool:
-        return self.narrows or bool(self.output)
 
+def select(source: Source, selection: Selection, measuring: Measuring, must: Sequence[int | str] = ()) -> Source:
+    """The source with the items that are wanted alone, measured where that decides; a note says how many they are.
 
-def select(source: Source, selection: Selection, measuring: Measuring) -> Source:
-    """The source with the items that are wanted alone, measured where that decides; a note says how many they are."""
+    The items that ``must`` be there are picked at any rate.
+    """
     found, told = source, []
     if selection.only:
         rows, found = _compare(source, selection.only, measuring)
@@ -62,9 +60,9 @@ def select(source: Source, selection: Selection, measuring: Measuring) -> Source
             raise InputError(f"no {source.medium.words.item} has {selection.only}", field="only")
         told.append(f"{len(rows)} of {len(source.collection)} {source.medium.words.items} have {selection.only}")
         found = drop(found, rows)
-    if selection.output is not None:
+    for output in selection.outputs:
         count = len(found.collection)
-        check_room(selection.output, found.medium, count if selection.pick is None else min(count, selection.pick))
+        check_room(output, found.medium, count if selection.pick is None else min(count, selection.pick))
     if selection.one_of or selection.pick is not None:
         found = measure(found, measuring) if found.files else found
     if selection.one_of:
@@ -73,7 +71,7 @@ def select(source: Source, selection: Selection, measuring: Measuring) -> Source
         told.append(f"one of each {selection.one_of}: {len(rows)} of {len(found.collection)}")
         found = drop(found, rows)
     if selection.pick is not None and selection.pick < len(found.collection):
-        rows, why = _pick(found, selection)
+        rows, why = _pick(found, selection.pick, must)
         told.append(f"picked {len(rows)} of {len(found.collection)} {found.medium.words.items}{why}")
         found = drop(found, rows)
     return found.with_notes(*told)
@@ -120,14 +118,14 @@ def _keep_one(collection: Collection, text: str, medium: Medium) -> set[int]:
     found = _ONE.fullmatch(text)
     if found is None or not found[3]:
         raise InputError(f"takes COLUMN >= VALUE, with one of >= <= > < = != ~; got {text.strip()!r}", field="only")
-    name, sign, value = found[1], found[2], found[3].strip('"')
+    name, sign, value = found[1], found[2].replace("==", "="), found[3].strip('"')
     cells = read_cells(collection, name, medium, "only")
     wanted = detail_number(value)
     if wanted is not None and sign != "~" and any(isinstance(cell, float) for cell in cells):
         whole_day = as_moment(value) is not None and len(value) <= 10
         reach = (wanted, wanted + (_DAY - 1e-3 if whole_day else 0.0))
         return {i for i, cell in enumerate(cells) if isinstance(cell, float) and _SIGNS[sign](cell, *reach)}
-    if sign not in ("=", "==", "!=", "~"):
+    if sign not in ("=", "!=", "~"):
         raise InputError(f"{name!r} is no number that {value!r} could be compared with", field="only")
     texts = [f"{cell:g}" if isinstance(cell, float) else (cell or "").casefold() for cell in cells]
     fold = value.casefold()
@@ -181,10 +179,10 @@ def best_of_each(groups: Sequence[Hashable | None], worth: Floats) -> list[int]:
     return sorted(best.values())
 
 
-def _pick(source: Source, selection: Selection) -> tuple[list[int], str]:
+def _pick(source: Source, count: int, named: Sequence[int | str]) -> tuple[list[int], str]:
     """The rows that are picked, rising, and by what, in words."""
-    count, how = int(selection.pick or 0), _choosing(source)
-    must = list(dict.fromkeys(find_item(source.collection.items, one, "pick") for one in selection.must))
+    how = _choosing(source)
+    must = list(dict.fromkeys(find_item(source.collection.items, one, "pick") for one in named))
     if len(must) > count:
         raise InputError(f"{len(must)} items are named; got {count}", field="pick")
     held = {how.groups[row] for row in must} - {None}

@@ -41,37 +41,15 @@ _RUNNING = ("captured", "date", "number")  # columns that run forward, unless so
 class Session(Essence):
     """One collection being ordered.
 
-    Attributes
-    ----------
-    source
-        Where it came from, with its features.
-    essence, features
-        Shape (n,) or (n, d), z-scored, in the order given; and the names of the features it was made of.
-    model
-        What made it; None for a column.
-    likelihood
-        What a set model says of the collection: it proposes the order where no template is asked for.
-    axis
-        What the essence is before it is z-scored, where it has a name and a unit: energy, 0 to 100.
-    notes
-        What the user should know.
-    asked_by, asked_model
-        The column or the model that was asked for as the essence.
-    vectors
-        An embedding of the user's own, shape (n, d), which has a say in the steps between neighbours.
-    stored
-        The items with the files in which they really lie, whatever they are shown as; empty where nothing may be read.
-
-    Examples
-    --------
     >>> session = session_of([Item("a"), Item("b"), Item("c")], [3.0, 1.0, 2.0])
     >>> session.order(template="steady-rise").ordering
     array([1, 2, 0])
     """
 
-    asked_by: str | None = None
-    asked_model: str | None = None
-    vectors: Floats | None = None
+    asked_by: str | None = None  #: the column that was asked for as the essence
+    asked_model: str | None = None  #: or the model
+    vectors: Floats | None = None  #: an embedding of the user's own, (n, d), which has a say in the steps
+    #: the items with the files in which they really lie, whatever they are shown as; empty where nothing may be read
     stored: tuple[Item, ...] = ()
 
     @property
@@ -176,7 +154,8 @@ class Session(Essence):
         task, found = self._solve(task, asked, steps)
         if asked.choose > len(found):
             raise InputError(f"there are {len(found)} proposals; got {asked.choose}", field="choose")
-        return Ordered(self, asked, task, tuple(found), asked.choose - 1, steps)
+        taken: dict[str, Any] = {**vars(found[asked.choose - 1]), "proposals": tuple(found), "chosen": asked.choose - 1}
+        return Ordered(**taken, session=self, request=asked, task=task, steps=steps)
 
     def _fill(self, asked: Request) -> Ordered:
         """Items that are together as long as asked for, those that fit best before others, in order."""
@@ -230,9 +209,8 @@ class Session(Essence):
             return self._by_rules(task, asked, steps) if ruled else self._proposals(task, asked)
 
         reads = self.likelihood is not None and TITLES in self.likelihood.model.reads
-        wishes = asking.find_title_wishes(self.collection.texts("title"), asked) if reads else None
-        if wishes is not None and task.likelihood is None:
-            wishes = wishes.strict
+        titles, judged = self.collection.texts("title"), task.likelihood is not None  # along a template no steps count
+        wishes = asking.find_title_wishes(titles, asked, steps=judged) if reads else None
         if wishes is not None:
             try:
                 counted = task.under(wishes)
@@ -279,8 +257,9 @@ class Session(Essence):
         if task.likelihood is not None:
             drawn = list(dict.fromkeys([*self.templates, *map(_on_knots, _SHAPES)]))
             return propose.by_likelihood(task, drawn, asked.alternatives, _named_shapes())
-        if templates is None and not asked.flip and self.model is not None and self.model.arcs is not None:
-            return [_call_by_name(one) for one in propose.along_arcs(task, asked.alternatives)]
+        arcs = None if self.model is None or templates is not None or asked.flip else self.model.arcs
+        if arcs is not None:
+            return [_call_by_name(one) for one in propose.along_arcs(task, arcs, asked.alternatives)]
         own = templates or self.templates
         return propose.distinct(
             [propose.along_template(task, one.flipped() if asked.flip else one) for one in own], asked.alternatives
@@ -300,7 +279,7 @@ class Session(Essence):
         note = "no order with steps as small was found: nothing is moved (a smoothness of your own moves all the same)"
         if asked.sides > 1 or given.task.constraints.broken(given.ordering):
             given, note = found, "as the wishes have it, steps grow on average"
-        return replace(given, request=asked, session=replace(self, notes=(*self.notes, note)))
+        return self._tell(given, asked, note)
 
     def _by_rules(self, task: OrderTask, asked: Request, steps: Steps | None) -> list[Proposal]:
         """Proposals with one run of what shares a column, and no step beyond its limit; gaps of exact ones alone."""
@@ -439,11 +418,12 @@ def open_session(
     named = as_paths(paths)
     how = measuring or Measuring()
     source = open_source(named, replace(opening or Opening(), progress=how.progress, stop=how.stop)).with_lengths()
-    for field, which in request.items() if request and not (selection and selection.narrows) else ():
+    named_items = request.items() if request else []
+    for field, which in named_items if selection is None or not selection.narrows else ():
         if isinstance(which, str):
             asking.find_item(source.collection.items, which, field)
-    if selection:
-        source = select(source, selection, how)
+    if selection is not None:
+        source = select(source, selection, how, [which for _, which in named_items])
     known: dict[str, Floats] = {}
     if embedding is not None:
         source, known = embed(source, embedding)

@@ -77,8 +77,8 @@ def test_files_and_sidecars_say_columns_that_can_be_asked_for(shoot: Path, tmp_p
     stars = fabula.order(shoot, by="rating", template="steady-fall")
     assert stars.titles[0] == "d"
     assert stars.collection.column("rating").tolist() == [5, 4, 4, 3, 2, 1, 1, 0, 0]  # none is none
-    table = extract_table([shoot], tmp_path / "x.csv")  # what is written can be asked for
-    columns = next(csv.reader(table.path.read_text().splitlines()))
+    _, table = extract_table([shoot], tmp_path / "x.csv")  # what is written can be asked for
+    columns = next(csv.reader(table.read_text().splitlines()))
     assert {"captured", "rating", "label", "keywords", "place", "latitude", "burst"} <= set(columns)
     shown = {fact.name: fact.texts for fact in ordered.facts()}
     assert shown["captured"][0] == "2024-05-17 08:00"

@@ -12,11 +12,13 @@ import numpy as np
 import pytest
 import soundfile
 from scipy.ndimage import median_filter
-from scipy.signal import resample_poly
+from scipy.signal import detrend, find_peaks, firwin, resample_poly
+from scipy.signal.windows import hann as hann_of_scipy
 
+from fabula.media.music import heard
 from fabula.media.music.audio import measure
 from fabula.media.music.heard import HEARD, RATE, Excerpts, _ridges, describe, hear, running_median
-from fabula.media.music.loudness import Meter, Samples, chunk_frames
+from fabula.media.music.loudness import Meter, Samples, chunk_frames, low_pass
 
 from .sounds import MAJOR, clicks, notes
 
@@ -51,6 +53,31 @@ def reference(data: Path) -> Any:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.mark.parametrize(("up", "down"), [(441, 640), (147, 320), (441, 160), (7, 12)])
+@pytest.mark.parametrize("count", [0, 1, 999, 50_077])
+def test_another_rate_is_that_of_scipy_to_the_last_bit(up: int, down: int, count: int) -> None:
+    samples = np.random.default_rng(0).normal(size=count).astype(np.float32)
+    assert np.array_equal(heard.resample(samples, up, down), resample_poly(samples, up, down))
+
+
+def test_filters_and_windows_are_those_of_scipy() -> None:
+    for factor in (2, 3, 17):
+        taps = 12 * factor + 1
+        assert np.allclose(low_pass(0.9 / factor, np.hamming(taps)), firwin(taps, 0.9 / factor), atol=1e-15)
+    assert np.array_equal(heard.hann(512), hann_of_scipy(512, sym=False))
+
+
+@pytest.mark.parametrize("digits", [1, 9])
+def test_peaks_are_those_of_scipy(digits: int) -> None:
+    values = np.random.default_rng(1).normal(size=3000).round(digits)  # of one digit, many are alike in a row
+    assert np.array_equal(heard._peaks(values), find_peaks(values)[0])
+
+
+def test_a_line_is_taken_away_as_scipy_does_it() -> None:
+    values = np.random.default_rng(2).normal(size=700).astype(np.float32)
+    assert np.array_equal(heard._straighten(values), detrend(values))
 
 
 @pytest.mark.parametrize(("seconds", "seed"), [(9.0, 0), (31.0, 1)])

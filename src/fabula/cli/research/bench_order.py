@@ -64,7 +64,7 @@ def command(*, task: str | None, **options: Any) -> None:
     if task is None:
         from fabula.research.bench import FAMILIES
 
-        about = {name: family.about for name, family in FAMILIES.items()}
+        about = {name: about for name, (about, _) in FAMILIES.items()}
         about |= {"fma": "the Free Music Archive dataset, with --fma FOLDER"}
         about |= {"TABLE": "any table of ordered collections"}
         print_lines(*(f"{name:14} {words}" for name, words in about.items()))

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import click
 from fabula.errors import InputError
 
 if TYPE_CHECKING:
-    from fabula.research.splits import Kind, Recipe
+    from fabula.research.splits import Recipe
 
 
 RECIPE = {
@@ -64,38 +65,25 @@ def as_recipe(
 ) -> "Recipe":
     """What the options say; those that are not named here are numbers of the preset to change, None where not given."""
     from fabula.research.splits import NOWHERE, Recipe, is_folder, read_recipe
-    from fabula.research.train import kind_of_folder
+    from fabula.research.train import choose_kind
 
     base = Recipe(NOWHERE) if recipe_file is None else read_recipe(recipe_file)
-    preset, device, held_out, settings = (options.pop(name) for name in ("preset", "device", "held_out", "settings"))
-    kind, titles, start = options.pop("kind"), options.pop("titles"), options.pop("start", None)
-    if recipe_file is not None and preset is not None:
+    kind, settings = options.pop("kind"), options.pop("settings")
+    said = {name: options.pop(name, None) for name in ("preset", "device", "held_out", "titles", "start")}
+    said = {name: value for name, value in said.items() if value is not None}
+    if recipe_file is not None and "preset" in said:
         raise InputError(f"{recipe_file} has its preset: leave --preset out")
-    source = base.table if table is None else table
-    folder = isinstance(source, Path) and source != NOWHERE and is_folder(source)
-    implied = titles is not None or start is not None or folder
-    if kind == "essence" and implied:
+    source, sets = base.table if table is None else table, "titles" in said or "start" in said
+    if kind == "essence" and (sets or is_folder(source)):
         raise InputError("--kind essence reads one table, without --titles and without --from")
-    plain = folder and titles is None and start is None
-    of_files: Kind = kind_of_folder(source) if plain and isinstance(source, Path) else "set"
-    chosen: Kind = kind or (of_files if implied else base.kind)
-    titles = base.titles if titles is None else titles
-    if folder and titles is None:
-        titles = ""  # those of the files
+    chosen = choose_kind(kind, source, sets=sets, usual=base.kind)
+    if is_folder(source):
+        said.setdefault("titles", "")  # those of the files
     changes, before = _changes(settings, options), dict(base.changes or {})
     if "scorers" in changes:  # others have other weights
         before.pop("scorer_weights", None)
-    return Recipe(
-        source,
-        {**base.where, **as_where(where)},
-        preset or base.preset,
-        before | changes,
-        device or base.device,
-        base.held_out if held_out is None else held_out,
-        chosen,
-        titles,
-        start or base.start,
-    )
+    kept = {**base.where, **as_where(where)}
+    return replace(base, table=source, where=kept, changes=before | changes, kind=chosen, **said)
 
 
 def require_recipe(**options: Any) -> "Recipe":
@@ -103,7 +91,7 @@ def require_recipe(**options: Any) -> "Recipe":
     from fabula.research.splits import NOWHERE
 
     recipe = as_recipe(**options)
-    if recipe.table == NOWHERE:
+    if recipe.table is NOWHERE:
         raise InputError("what is to be trained on? give a TABLE, or a --recipe that names one")
     return recipe
 

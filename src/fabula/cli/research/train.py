@@ -1,5 +1,6 @@
 """``fabula train``."""
 
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from fabula.research.kinds import Gain
     from fabula.research.splits import Recipe
     from fabula.research.train import TrainedModel
+    from fabula.training.loop import Progress
 
 
 _OUT = ("output", "as_json", "checkpoint", "onnx", "history", "tensorboard", "write_recipe", "show_recipe")
@@ -62,7 +64,7 @@ def command(*, output: Path | None, show_recipe: bool, jobs: int, as_json: bool,
     """
     from fabula.media.extraction import Measuring
     from fabula.research import splits as recipes
-    from fabula.research.train import logging, train_recipe
+    from fabula.research.train import EpochLog, TensorBoardLog, train_recipe
 
     history, tensorboard, written = (options.pop(name) for name in ("history", "tensorboard", "write_recipe"))
     beside = {name: options.pop(name) for name in ("checkpoint", "onnx")}
@@ -74,14 +76,19 @@ def command(*, output: Path | None, show_recipe: bool, jobs: int, as_json: bool,
     recipe = require_recipe(**options)
     if written is not None:
         check_target(written)
-    if recipe.kind == "set" and any(path is not None for path in beside.values()):
-        raise InputError("a set model is trained in one go and has no ONNX form: leave --checkpoint and --onnx out")
     with (
         counting_bar("measuring") as bar,
         training_bar("training") as epochs,
-        logging(epochs, log=history, tensorboard=tensorboard) as report,
+        ExitStack() as stack,
     ):
-        measuring = Measuring(progress=bar)
+        measuring, told = Measuring(progress=bar), [epochs]
+        for log, target in ((EpochLog, history), (TensorBoardLog, tensorboard)):
+            told += [stack.enter_context(closing(log(target)))] if target is not None else []
+
+        def report(epoch: "Progress") -> None:
+            for each in told:
+                each(epoch)
+
         found = train_recipe(recipe, output, **beside, measuring=measuring, jobs=jobs, progress=report)
     if not found.first:
         return

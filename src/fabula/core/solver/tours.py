@@ -10,8 +10,6 @@ from collections import deque
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import minimum_spanning_tree
 
 from fabula.core.arrays import Floats, Ints
 from fabula.core.fit import assign_least
@@ -269,6 +267,9 @@ def link_bound(link: Floats, reached: float, budget: Budget = UNLIMITED) -> floa
 
 def _prices(link: Floats, one: Ints, other: Ints, reached: float, budget: Budget) -> Floats:
     """Prices under which the cheapest tree over some links costs most, by Polyak's steps: shape (n,)."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import minimum_spanning_tree
+
     n, costs = len(link), np.asarray(link[one, other], dtype=np.float64)
     price = best_price = np.zeros(n)
     best, length, idle = -np.inf, 1.5, 0

@@ -21,6 +21,7 @@ from fabula.session import catalogue
 from fabula.session.catalogue import Piece
 from fabula.sources.tables.read_table import TableReading, open_table
 from fabula.sources.tables.roles import columns_named
+from fabula.sources.tables.storage import read_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,9 +45,7 @@ class Shard:
 
 def cut_table(asked: JobRequest) -> Cut:
     """Cut a table between collections; a shard is ``[first, behind the last, collections]``, in rows or collections."""
-    if len(asked.inputs) != 1:
-        raise InputError(f"one table at a time; got {len(asked.inputs)}")
-    given = Input.of(asked.inputs[0])
+    given = Input.table(asked.inputs)
     options = dict(asked.options)
     if is_parquet(given.path):
         with catalogue.open_parquet(given.path) as file:
@@ -122,6 +121,14 @@ def _run(piece: Piece, do: _Do, failures: dict[int, str]) -> Iterator[Mapping[st
                 yield do(piece.part(i, i + 1))
             except InputError as error:
                 failures[i] = str(error)
+
+
+def headings_of(path: str) -> Sequence[str]:
+    """The columns of a table."""
+    if not is_parquet(path):
+        return list(read_columns(path).columns)
+    with catalogue.open_parquet(path) as file:
+        return list(file.schema_arrow.names)
 
 
 def is_parquet(path: str) -> bool:

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from fabula.errors import InputError, import_extra
-from fabula.jobs.job import ShardedJob
+from fabula.jobs.job import Input, ShardedJob
 from fabula.jobs.store import manifests, read_part, total_digest
 from fabula.jobs.task import Cut, JobRequest, JobTask, Round
-from fabula.jobs.tasks.training import table_of
 from fabula.research.reproduce import make_folders, measurements, run, trainings
 from fabula.research.workspace import StudyData, Workspace, make_plan, read_study_data
 
@@ -37,7 +36,7 @@ class Reproduce(JobTask):
     def cut(self, asked: JobRequest) -> Cut:
         """One shard for each training; the rounds that follow are counted when they begin."""
         import_extra("torch", extra="train", purpose="reproducing the paper")
-        table = table_of(asked)
+        table = Input.table(asked.inputs)
         count = len(trainings(_workspace(_study(table.path, asked.options), asked.options, Path())))
         return Cut((table,), tuple(range(count)), count, dict(asked.options))
 

@@ -15,12 +15,12 @@ import numpy as np
 from fabula.core.arrays import Floats, normalise_many, positions as even_positions
 from fabula.core.template import PAPER_KNOTS, TemplateSet, name_templates
 from fabula.errors import InputError
-from fabula.jobs.job import ShardedJob
+from fabula.jobs.job import Input, ShardedJob
 from fabula.jobs.store import manifests, read_part, total_digest
 from fabula.jobs.task import Cut, JobRequest, JobTask, Round
 from fabula.jobs.tasks import by_model as tables
 from fabula.models.model import Model
-from fabula.session.catalogue import Piece, complete, open_parquet
+from fabula.session.catalogue import Piece, complete
 from fabula.templates import refinement
 from fabula.templates.costs import TemplateCosts, as_count, flat_costs, restore_costs
 from fabula.templates.refinement import EvolutionSettings
@@ -51,14 +51,12 @@ class TemplatesLearn(JobTask):
             raise InputError("is refined or evolution; contrast learns from 50,000 at most", field="method")
         if asked.options["paper"] and asked.options["method"] != "evolution":
             raise InputError("the letter of the paper is that of its evolution", field="paper")
+        path, where = Input.table(asked.inputs).path, asked.options["where"]
+        if _SPLIT not in where and _SPLIT in tables.headings_of(path):
+            asked = replace(asked, options={**asked.options, "where": {**where, _SPLIT: "train"}})
         cut = tables.cut_table(asked)
-        path, where = cut.inputs[0].path, dict(asked.options["where"])
-        if _SPLIT not in where and tables.is_parquet(path):
-            with open_parquet(path) as file:
-                where |= {_SPLIT: "train"} if _SPLIT in file.schema_arrow.names else {}
         as_count(int(asked.options["k"]), cut.items)
-        kept = replace(cut, options={**cut.options, "where": where})
-        return tables.try_model(asked, kept) if asked.model else kept
+        return tables.try_model(asked, cut) if asked.model else cut
 
     def open(self, job: ShardedJob) -> Model | None:
         """The model, where the essence comes from one."""
@@ -170,8 +168,7 @@ def _lists(array: Floats) -> Any:
     """Rows (m, w) as a column of lists."""
     import pyarrow as pa
 
-    offsets = np.arange(len(array) + 1, dtype=np.int32) * array.shape[1]
-    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(np.ascontiguousarray(array).ravel()))
+    return pa.array(list(array), pa.list_(pa.float64()))
 
 
 def _arrays(column: Any, width: int) -> Floats:

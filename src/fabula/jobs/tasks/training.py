@@ -24,13 +24,6 @@ if TYPE_CHECKING:
 OPTIONS: Mapping[str, Any] = {"where": {}, "preset": "default", "changes": {}, "device": "auto", "held_out": 0.1}
 
 
-def table_of(asked: JobRequest) -> Input:
-    """The one table that is trained on."""
-    if len(asked.inputs) != 1:
-        raise InputError(f"one table at a time; got {len(asked.inputs)}")
-    return Input.of(asked.inputs[0])
-
-
 def results_table(name: str, results: Sequence[Any]) -> pa.Table:
     """Results as rows: what they are of, and JSON."""
     import pyarrow as pa
@@ -83,7 +76,7 @@ class Compare(ByTraining):
 
     def cut(self, asked: JobRequest) -> Cut:
         """One shard for each training."""
-        table, options = table_of(asked), asked.options
+        table, options = Input.table(asked.inputs), asked.options
         essence = self.ready(table.path, options)
         from fabula.training.compare import list_trials
 
@@ -116,7 +109,7 @@ class Audit(ByTraining):
 
     def cut(self, asked: JobRequest) -> Cut:
         """One shard for the real collections and for each control."""
-        table = table_of(asked)
+        table = Input.table(asked.inputs)
         essence = self.ready(table.path, asked.options)
         names = ("real", *essence.controls)[bool(asked.options["controls_only"]) :]
         return Cut((table,), tuple(names), len(names), dict(asked.options))

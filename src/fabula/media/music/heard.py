@@ -16,11 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.fft
 from numpy.typing import NDArray
-from scipy.signal import detrend, find_peaks, firwin, resample_poly
-from scipy.signal.windows import hann
+from scipy.linalg import lstsq
 
-from fabula.core.arrays import Floats
-from fabula.media.music.loudness import Samples, gate, mean_powers
+from fabula.core.arrays import Floats, Ints
+from fabula.media.music.loudness import Samples, gate, low_pass, mean_powers
 from fabula.media.music.tracks import bound_share
 
 # The mono mix of a stream at about 11 kHz, on which beats and keys are heard; and how wide the stereo is.
@@ -75,7 +74,7 @@ def mix_channels(chunk: Samples) -> Samples:
 @lru_cache(maxsize=16)
 def _products(factor: int, taps: int, cut: float) -> tuple[Samples, Samples]:
     """Matrices (row, outputs) and (taps - 1, outputs): what a row and the end of the row before it add to the mix."""
-    response = firwin(taps, cut / factor) if factor > 1 else np.ones(1)
+    response = low_pass(cut / factor, np.hamming(taps)) if factor > 1 else np.ones(1)
     row = factor * _OUTPUTS
     whole = np.zeros((row + taps - 1, _OUTPUTS))
     for output in range(_OUTPUTS):
@@ -125,13 +124,18 @@ _LEAST = np.float32(1e-30)
 _COMPRESSION = np.float32(1 / 6)  # of the power: near the logarithm, and a change of volume only scales it
 
 
+def hann(size: int) -> Floats:
+    """A window of Hann that repeats after so many samples."""
+    return np.asarray(0.5 + 0.5 * np.cos(np.linspace(-np.pi, np.pi, size + 1)[:-1]))
+
+
 class Frames:
     """Cuts a stream into windows that overlap."""
 
     def __init__(self, window: int, hop: int) -> None:
         self.window, self.hop = window, hop
         self._kept = np.empty(0, np.float32)
-        self._shape = hann(window, sym=False).astype(np.float32)
+        self._shape = hann(window).astype(np.float32)
 
     def push(self, samples: Samples) -> Samples:
         """The windows that these samples complete, weighted: shape (windows, window)."""
@@ -271,7 +275,29 @@ class Excerpts:
             mix = Mix(self._rate, RATE, cut=0.97)
             return np.concatenate([*map(mix.push, mono), np.empty(0, np.float32)])
         whole = np.concatenate([*mono, np.empty(0, np.float32)])
-        return np.asarray(resample_poly(whole, RATE // shared, self._rate // shared), dtype=np.float32)
+        return resample(whole, RATE // shared, self._rate // shared)
+
+
+def resample(samples: Samples, up: int, down: int) -> Samples:
+    """Samples at ``up / down`` times their rate, through a low pass under a Kaiser window of ten zero crossings a side.
+
+    >>> resample(np.ones(40, np.float32), 3, 2)[20:23].round(2).tolist()
+    [1.0, 1.0, 1.0]
+    """
+    from scipy.sparse import csr_array
+
+    half = 10 * max(up, down)
+    early = down - half % down  # taps of 0 before the others, so that the first value is of the first sample
+    taps = low_pass(1 / max(up, down), np.kaiser(2 * half + 1, 5.0)).astype(np.float32) * np.float32(up)
+    many = -(-(early + len(taps)) // up)  # of samples that each value is made of
+    taps = np.pad(taps, (early, many * up - early - len(taps))).reshape(many, up)[::-1]
+    places = (np.arange(up) + (half + early) // down) * down
+    where = (places // up)[:, np.newaxis] + np.arange(many)
+    product = csr_array((taps[:, places % up].T.ravel(), where.ravel(), np.arange(up + 1) * many))
+    around = np.pad(samples, (many - 1, product.shape[1] + down))
+    count = -(-len(samples) * up // down)
+    rows = np.lib.stride_tricks.sliding_window_view(around, product.shape[1])[::down][: -(-count // up)]
+    return np.asarray((product @ rows.T).T.reshape(-1)[:count])
 
 
 def hear(mono: Samples, powers: Floats) -> Floats:
@@ -427,7 +453,8 @@ def _pulse(rises: Samples) -> dict[str, float]:
     flux = rises.mean(axis=1)
     base = running_median(flux[:, np.newaxis], int(_FRAMES * 0.8) | 1)[:, 0]
     onsets = np.maximum(0, flux - base)
-    peaks, _ = find_peaks(flux, height=base + 0.12, distance=max(1, int(0.05 * _FRAMES)))
+    peaks = _peaks(flux)
+    peaks = peaks[flux[peaks] >= base[peaks] + 0.12]
     repeats = _repeats(onsets - onsets.mean())
     lag = np.arange(len(repeats)) / _FRAMES
     beat, quick = (lag >= 0.25) & (lag <= 1.5), (lag > 0.2) & (lag < 0.3)
@@ -437,6 +464,14 @@ def _pulse(rises: Samples) -> dict[str, float]:
         "pulse_clarity": float(repeats[beat].max(initial=-np.inf)) if beat.any() else 0.0,
         "pulse_slope": float(repeats[quick].mean()) if quick.any() else 0.0,
     }  # fmt: skip
+
+
+def _peaks(values: Floats) -> Ints:
+    """Where values are higher than before and behind; of several alike in a row, the middle."""
+    starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
+    ends, heights = np.append(starts[1:], len(values)) - 1, values[starts]
+    top = 1 + np.flatnonzero((heights[1:-1] > heights[:-2]) & (heights[1:-1] > heights[2:]))
+    return np.asarray((starts[top] + ends[top]) // 2)
 
 
 def _repeats(onsets: Floats) -> Floats:
@@ -452,13 +487,20 @@ def _repeats(onsets: Floats) -> Floats:
     return np.mean(found, axis=0) if found else np.empty(0)
 
 
+def _straighten(values: Samples) -> Samples:
+    """Values less the line that fits them best."""
+    n = len(values)
+    line = np.stack([np.arange(1, n + 1), np.full(n, n)], axis=1, dtype=values.dtype) / values.dtype.type(n)
+    return np.asarray(values - line @ lstsq(line, values)[0])
+
+
 def _syllables(voice: Samples) -> dict[str, float]:
     """How strongly the level of voices' frequencies moves 2.5 to 6 and 6 to 10 times a second."""
     level = 10 * np.log10(voice + 1e-6)
-    level = detrend(level) if len(level) > 10 else level
+    level = _straighten(level) if len(level) > 10 else level
     size = min(256, len(level))
     parts = np.lib.stride_tricks.sliding_window_view(level, size)[:: size - size // 2]  # Welch's periodogram
-    window = hann(size, sym=False)
+    window = hann(size)
     powers = np.abs(scipy.fft.rfft((parts - parts.mean(axis=1, keepdims=True)) * window)) ** 2
     density = 2 * powers.mean(axis=0) / (_FRAMES * (window**2).sum())
     frequency = np.arange(size // 2 + 1) * _FRAMES / size

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import firwin
 
 from fabula.core.arrays import Floats, Ints
 from fabula.errors import InputError
@@ -276,12 +275,21 @@ def _product(times: int) -> Samples:
     """Matrix (row + taps - 1, row * (times - 1)): samples to the values between them."""
     if times == 1:
         return np.empty((0, 0), np.float32)
-    low_pass = firwin(_TAPS * times + 1, 1 / times, window=("kaiser", 7.0)) * times
+    response = low_pass(1 / times, np.kaiser(_TAPS * times + 1, 7.0)) * times
     matrix = np.zeros((_ROW + _TAPS - 1, _ROW, times - 1), np.float32)
     for phase in range(1, times):
         for sample in range(_ROW):
-            matrix[sample : sample + _TAPS, sample, phase - 1] = low_pass[phase::times][:_TAPS][::-1]
+            matrix[sample : sample + _TAPS, sample, phase - 1] = response[phase::times][:_TAPS][::-1]
     return matrix.reshape(_ROW + _TAPS - 1, -1)
+
+
+def low_pass(cut: float, window: Floats) -> Floats:
+    """The taps (n,) of a filter, a sinc under a window (n,), that lets pass what is below ``cut`` of half the rate.
+
+    This and what is in `heard` stands in for scipy.signal, which takes longer to load than an album to be measured.
+    """
+    taps = np.sinc(cut * (np.arange(len(window)) - (len(window) - 1) / 2)) * window
+    return np.asarray(taps / taps.sum())
 
 
 # The K-weighting filter of ITU-R BS.1770-4 as matrix products.

@@ -282,14 +282,14 @@ def parts_of(folder: str | os.PathLike[str]) -> list[Path]:
 
 def count_parquet(path: str) -> tuple[int, int, int]:
     """Rows, columns and bytes once unpacked, as a Parquet file says them: what a child is asked for."""
-    with _open_parquet(path, partial(open_file, path)) as file:
+    with read_parquet_file(path, partial(open_file, path)) as file:
         about = file.metadata
         unpacked = sum(about.row_group(k).total_byte_size for k in range(about.num_row_groups))
         return about.num_rows, about.num_columns, unpacked
 
 
 @contextmanager
-def _open_parquet(name: str, opener: _Open) -> Iterator[Any]:
+def read_parquet_file(name: str, opener: _Open) -> Iterator[Any]:
     """A Parquet file, open; one line for what is wrong with it."""
     arrow = _arrow()
     parquet = import_extra("pyarrow.parquet", extra="tables", purpose="reading Parquet tables")
@@ -308,7 +308,7 @@ def unpack_parquet(path: str, most: int) -> Iterator[memoryview]:
     Refused where it unpacks to more than ``most`` bytes: numbers are counted before anything is decoded.
     """
     arrow = _arrow()
-    with _open_parquet(path, partial(open_file, path)) as file:
+    with read_parquet_file(path, partial(open_file, path)) as file:
         for part in _unpack(file, path, most):
             out = arrow.BufferOutputStream()
             with arrow.ipc.new_stream(out, part.schema) as writer:
@@ -341,7 +341,7 @@ def _read_parquet(name: str, opener: _Open | None) -> Any:
     """The whole table in a file: of this machine in a child, of an address here."""
     arrow = _arrow()
     if opener is not None:
-        with _open_parquet(name, opener) as file:
+        with read_parquet_file(name, opener) as file:
             return arrow.concat_tables(_unpack(file, name, _MOST_AWAY))
     size = readable_file(name).stat().st_size
     most = _MOST_GUARDED if is_guarded() else max(_MOST_UNPACKED, _TIMES * size)
