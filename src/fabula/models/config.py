@@ -189,7 +189,7 @@ class PlainSettings:
         return {key: _change(list, value) for key, value in asdict(self).items()}
 
     def check(self, ranges: Ranges) -> None:
-        """Refuse what is of another kind than a setting, or out of its range; lists become tuples."""
+        """Refuse what is of another kind or out of its range; lists become tuples."""
         limits = {name: each for each, names in ranges.items() for name in names.split()}
         for field in fields(self):
             name, value = field.name, getattr(self, field.name)
@@ -198,7 +198,8 @@ class PlainSettings:
             legal = isinstance(value, types) and isinstance(value, bool) == (kind == "bool")
             if name in limits:
                 low, high = limits[name]
-                legal, words = legal and low <= value <= high, f"{words} from {low:g} to {high:g}"
+                words = f"{words} from {low:g} to {high:g}"
+                legal = legal and low <= value <= high
             if not legal:
                 raise self.error(f"{self.about} setting {name!r} must be {words}; got {value!r}")
             object.__setattr__(self, name, _change(tuple, value))

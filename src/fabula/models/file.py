@@ -164,7 +164,8 @@ def _read_steps(header: Header, tensors: Stored) -> ModelParts:
     if not isinstance(names, list) or not isinstance(words, dict):
         raise ModelError('the header must list "names" of the features, and the "words" of each language')
     config = _with_more(measures_config(names, logged, pairs, words), header)
-    return ModelParts(config, {_STEP_NAMES.get(n, n): t.T if n == "arcs" else t for n, t in tensors.items()})
+    own = {_STEP_NAMES.get(name, name): t.T if name == "arcs" else t for name, t in tensors.items()}
+    return ModelParts(config, own)
 
 
 def _write_steps(model: Model) -> tuple[Header, Stored]:

@@ -103,7 +103,7 @@ class OwnScorer:
 
 
 def tensor_sizes(prefix: str, tensors: Mapping[str, Any]) -> dict[str, dict[str, list[int]]]:
-    """What a model file says of the tensors of an encoder or scorer of one's own, if it is: name -> shape."""
+    """What a model file says of the tensors of a net of one's own, if it is: name -> shape."""
     own = {name: list(tensor.shape) for name, tensor in tensors.items() if name.startswith(f"{prefix}.net.")}
     return {"tensors": own} if own else {}
 

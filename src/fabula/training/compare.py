@@ -114,7 +114,7 @@ def run_trial(essence: EssenceTraining, trial: Trial) -> Measured:
 
 
 def gather_trials(found: Iterable[tuple[Trial, Measured | Information]], *, sweep: bool = False) -> list[Compared]:
-    """The rows of a comparison from its trainings, by dimensions (``sweep``), or most bits first after the first."""
+    """The rows of a comparison: by dimensions (``sweep``), or most bits first behind the first."""
     runs: dict[tuple[str, int, bool], list[Any]] = {}
     for trial, result in found:
         runs.setdefault((trial.name, trial.dimensions, trial.alone), []).append(result)

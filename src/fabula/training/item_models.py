@@ -167,7 +167,7 @@ class EssenceTraining:
     def prepare(
         self, make: Make = lambda config, shape, pool: EssenceNet(config, shape), draw: Draw = draw_orderings
     ) -> "tuple[EssenceLearner, Transform]":
-        """What is trained, and how features are transformed; with another net, or other orderings, if given."""
+        """What is trained, and the transform; with another net or other orderings if given."""
         parts, given = self.parts, self.config
         pools.check_parts(parts)
         names = pools.choose_features(given, parts.training)

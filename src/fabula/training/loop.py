@@ -42,7 +42,7 @@ class Progress:
 
 
 def copy_net(net: nn.Module) -> nn.Module:
-    """Another net with the same weights, those of an LSTM in one block, as cuDNN wants them."""
+    """The same net again, the weights of an LSTM in one block, for cuDNN."""
     other = copy.deepcopy(net)
     for module in other.modules():
         if isinstance(module, nn.LSTM):
@@ -123,7 +123,9 @@ def write_checkpoint(path: Path, run: Run, settings: Settings, data: str) -> Non
         "data": data,
     }
     header = {"format": FORMAT, "version": str(VERSION), "state": json.dumps(state)}
-    named = {f"{part}.{n}": tensor for part, net in run.nets().items() for n, tensor in net.state_dict().items()}
+    named: dict[str, Tensor] = {}
+    for part, net in run.nets().items():
+        named |= {f"{part}.{name}": tensor for name, tensor in net.state_dict().items()}
     for number, moments in run.optimizer.state_dict()["state"].items():  # by the number of their parameter
         named |= {f"optimizer.{number}.{name}": tensor for name, tensor in moments.items()}
     tensors = {name: np.ascontiguousarray(tensor.detach().cpu().numpy()) for name, tensor in named.items()}
@@ -267,7 +269,7 @@ def optimise(
             loss = run_epoch(run, learner)
             run.epoch += 1
             seen = learner.bits(run.mean.net)
-            # the numbers of the first process: rounding must not lead two different ways
+            # the first process's: rounding must not lead two ways
             bits = dict(zip(seen, world.gather(list(seen.values()))[0], strict=True))
             if not bits or learner.worth(bits) > learner.worth(run.best_bits):
                 run.best_epoch, run.best_bits = run.epoch, bits

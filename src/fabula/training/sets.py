@@ -311,7 +311,8 @@ def set_pool(
     if int(lengths.min()) < 2:
         raise InputError("a collection must have at least 2 items to be ordered")
     rows = {name: torch.from_numpy(np.concatenate([getattr(x, name) for x in inputs])) for name in _BY_ITEM}
-    items = {name: (row.float() if row.is_floating_point() else row).to(device) for name, row in rows.items()}
+    rows = {name: row.float() if row.is_floating_point() else row for name, row in rows.items()}
+    items = {name: row.to(device) for name, row in rows.items()}
     pairs = torch.from_numpy(np.concatenate([x.pairs.reshape(-1, x.pairs.shape[-1]) for x in inputs])).half()
     return ItemPool(items, lengths, pairs.to(device), np.arange(len(inputs)) if groups is None else np.asarray(groups))
 

@@ -326,8 +326,9 @@ class Description:
 
     def see_titles(self) -> list[Values]:
         """Of what relates each title to those before it, the most and the mean; and to those after it, the most."""
-        if self.related is not None:
-            return [self.xp.amax(self.related, axis=1), self.related.mean(axis=1), self.xp.amax(self.related, axis=2)]
+        related, most_along = self.related, self.xp.amax
+        if related is not None:
+            return [most_along(related, axis=1), related.mean(axis=1), most_along(related, axis=2)]
         most, total, after = np.zeros((3, self.n, len(TITLE_PAIRS)), dtype=np.float64)
         for start in range(0, self.n, _MOST_DENSE):
             rows = slice(start, start + _MOST_DENSE)
