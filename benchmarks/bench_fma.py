@@ -21,12 +21,12 @@ import json, resource, sys, time
 from pathlib import Path
 from fabula.sources.fma.archive import read_librosa
 start = time.perf_counter()
-table = read_librosa(Path(sys.argv[1]))
+ids, values = read_librosa(Path(sys.argv[1]))
 seconds = time.perf_counter() - start
-total = float(table.values[::1000].sum())
+total = float(values[::1000].sum())
 scale = 1 if sys.platform == "darwin" else 1024
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * scale
-print(json.dumps([seconds, peak, len(table.ids), total]))
+print(json.dumps([seconds, peak, len(ids), total]))
 """
 
 

@@ -37,7 +37,7 @@ from fabula.media.children import _pool
 from fabula.media.extraction import Measuring
 from fabula.session.measure import measure
 from fabula.session.session import open_session
-from fabula.sources.playlists.crates import write_crate
+from fabula.sources.playlists.decks import write_crate
 from fabula.sources.playlists.entries import Entry, Playlist
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS, read_playlist, write_playlist
 from fabula.sources.registry import Opening, open_source

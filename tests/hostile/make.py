@@ -1,4 +1,4 @@
-"""181 files made to hurt who opens them: bombs, cut-offs, nesting, huge sizes declared, odd encodings, wrong magic.
+"""183 files made to hurt who opens them: bombs, cut-offs, nesting, huge sizes declared, odd encodings, wrong magic.
 
 python tests/hostile/make.py FOLDER    # writes them
 """
@@ -137,6 +137,8 @@ def lists() -> dict[str, bytes]:
         "name.cue": b'FILE "%s" WAVE\n' % (b"a" * 300_000) + b"TRACK 01 AUDIO\nINDEX 01 00:00:00\n" * 3,
         "features.m3u8": b"#EXTM3U\n#EXTFABULA:" + b",".join(b"f%d=1" % i for i in range(30_000)) + b"\na.mp3\n",
         "columns.m3u8": b"#EXTM3U\n" + b"".join(b"#EXTFABULA:f%d=1\n%d.mp3\n" % (i, i) for i in range(9000)),
+        "gone.m3u8": b"#EXTM3U\n" + b"".join(b"music/%d.mp3\n" % i for i in range(90_000)),
+        "stretches.m3u8": b"#EXTM3U\n" + b"".join(b"long.wav#t=%d,%d\n" % (i, i + 1) for i in range(3000)),
         "cycle.cue": b'FILE "cycle.cue" WAVE\n  TRACK 01 AUDIO\n    INDEX 01 00:00:00\n',
     }
 

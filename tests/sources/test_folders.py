@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -236,3 +237,15 @@ def test_the_demo_album_is_whole() -> None:
     assert [item.details["track"] for item in reading.items] == list(range(1, 10))
     assert reading.items[4].title == "First Light"
     assert sum(Path(item.path).stat().st_size for item in reading.items) < 1_200_000
+
+
+def test_a_library_of_numbered_albums_is_looked_through_once(tmp_path):
+    for album in range(900):
+        folder = tmp_path / f"artist {album // 20}" / f"album {album}"
+        folder.mkdir(parents=True)
+        for number in (1, 2):
+            (folder / f"{number:02d} x.mp3").write_bytes(b"no sound")
+    start = time.process_time()
+    reading = read_folder(tmp_path)
+    assert time.process_time() - start < 3  # where each folder was compared with all others it took more than 6
+    assert len(reading.items) == 1800

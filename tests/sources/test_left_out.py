@@ -11,6 +11,7 @@ import pytest
 import fabula
 from fabula.core.collection import Item
 from fabula.errors import FileError
+from fabula.media.extraction import extract
 from fabula.media.medium import Medium, Spec
 from fabula.session.open import demo_folder
 
@@ -174,3 +175,21 @@ def test_where_a_plug_in_fails_to_cut_a_file_it_is_one_line(bricks, bring):
     words = r"red\.brick: medium 'bricks', parts fails \(tests: ZeroDivisionError: by nothing\)"
     with pytest.raises(FileError, match=words):
         fabula.open(bricks / "red.brick", by="weight")
+
+
+def test_more_stretches_of_one_sound_than_anybody_hears_are_refused(tmp_path):
+    (tmp_path / "a.m3u8").write_text("".join(f"long.wav#t={i},{i + 1}\n" for i in range(1001)))
+    words = r"a\.m3u8: has 1,001 stretches of .*long\.wav, and may have 1,000$"
+    with pytest.raises(FileError, match=words):
+        fabula.open(tmp_path / "a.m3u8")
+
+
+def test_files_that_are_not_there_are_told_without_asking_a_reader_for_them():
+    def measure(path, stop):
+        raise AssertionError("asked")
+
+    names = ["gone.toy", "gone.toy#t=1,2", "gone\0.toy"]
+    problems = extract(names, Spec("toy", 1, ("x",), measure, (1,))).problems
+    told = [f"{name}: cannot be read (No such file or directory)" for name in ("gone.toy", "gone.toy")]
+    assert [message for _, message in problems[:2]] == told
+    assert "embedded null" in problems[2][1]

@@ -25,6 +25,8 @@ from fabula.errors import FileError, check_kind, shown
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
+FilePath = str | os.PathLike[str]
+
 # Writing files so that each is complete or absent.
 
 

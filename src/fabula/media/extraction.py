@@ -345,10 +345,13 @@ def extract(paths: Sequence[str | os.PathLike[str]], spec: Spec, measuring: Meas
 
 def _outcomes(names: list[str], spec: Spec, workers: int, how: Measuring) -> Iterator[tuple[int, _Outcome]]:
     """Each file's outcome as soon as it is there."""
+    gone = {i: error for i, name in enumerate(names) if (error := _find_absence(name)) is not None}
+    yield from gone.items()
+    there = [i for i in range(len(names)) if i not in gone]
     # Of files that are parsed in a child, some are measured one after the other.
     size = max(1, min(_TOGETHER, len(names) // (4 * workers)))
-    parsed = [i for i, name in enumerate(names) if spec.parsed(name)]
-    alone = [[i] for i, name in enumerate(names) if not spec.parsed(name)]
+    parsed = [i for i in there if spec.parsed(names[i])]
+    alone = [[i] for i in there if not spec.parsed(names[i])]
     runs = [*(parsed[k : k + size] for k in range(0, len(parsed), size)), *alone]
     if workers == 1:
         for run in runs:
@@ -369,6 +372,18 @@ def _outcomes(names: list[str], spec: Spec, workers: int, how: Measuring) -> Ite
         finally:  # also when the caller is interrupted: the threads give up within one chunk
             given_up.set()
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _find_absence(name: str) -> FileError | None:
+    """What is wrong with a file that is not there, which nobody has to be asked for; None for any other."""
+    file = split_stretch(name)[0]
+    if is_guarded() or os.path.lexists(name):
+        return None
+    try:
+        Path(file).lstat()
+    except (OSError, ValueError) as error:
+        return FileError(f"{shown(file)}: cannot be read ({getattr(error, 'strerror', None) or error})")
+    return None
 
 
 def extract_one(path: str, spec: Spec, stop: Stop = lambda: False) -> NDArray[np.float64]:

@@ -1,7 +1,5 @@
 """Reading folders and lists of files: which files, what is said of them, and in which order they stand."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re
@@ -12,7 +10,7 @@ from pathlib import Path
 
 from fabula.core.collection import Collection, Item
 from fabula.core.display import name_some
-from fabula.core.files import open_file
+from fabula.core.files import FilePath, open_file
 from fabula.errors import FileError, shown
 from fabula.media.children import stopping
 from fabula.media.medium import Cutting, Medium
@@ -37,9 +35,7 @@ class FolderReading:
     notes: tuple[str, ...] = ()  # what the user should know besides
 
 
-def read_folder(
-    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], medium: Medium, opening: Opening = _ALL
-) -> FolderReading:
+def read_folder(paths: FilePath | Sequence[FilePath], medium: Medium, opening: Opening = _ALL) -> FolderReading:
     """Read the files of folders, or files named one by one.
 
     Companions (beside music: pictures, playlists, texts) and hidden files inside a folder are passed over, with a note
@@ -107,12 +103,13 @@ _TAIL = 4096  # bytes at the end of a file, by which a copy is known whose tags 
 
 def _find_copies(groups: Sequence[tuple[str, Sequence[str]]], named: Sequence[str], medium: Medium) -> list[str]:
     """Folders, of those nobody named, that hold nothing but numbered copies of files in folders above them."""
-    inside = {folder: [f for f in files if Path(f).suffix.lower() in medium.endings] for folder, files in groups}
+    inside = {Path(folder): [f for f in files if Path(f).suffix.lower() in medium.endings] for folder, files in groups}
     found = []
-    for folder, files in inside.items():
+    for folder, _ in groups:
+        files = inside[Path(folder)]
         if folder in named or not _are_numbered(files):
             continue
-        above = [f for other, o in inside.items() if Path(other) in Path(folder).parents for f in o]
+        above = [file for parent in Path(folder).parents for file in inside.get(parent, ())]
         if len(above) >= len(files) and {_end_of(f) for f in files} <= {_end_of(f) for f in above}:
             found.append(folder)
     return found
@@ -179,10 +176,10 @@ def _folders(name: str, opening: Opening, skipped: list[tuple[str, str]]) -> Ite
             if not any(Path(os.path.realpath(path)).is_relative_to(root) for root in opening.within or ()):
                 skipped.append((path, "is a link that leads elsewhere"))
                 inside.remove(path)
-        inner = [path for path in inside if _is_folder(path)]
-        yield folder, [path for path in inside if path not in set(inner)]
+        folders = {path: _is_folder(path) for path in inside}
+        yield folder, [path for path in inside if not folders[path]]
         if opening.recursive:
-            waiting.extend(reversed(inner))
+            waiting.extend(path for path in reversed(inside) if folders[path])
 
 
 def _is_folder(path: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from fabula.core.collection import Collection, Item
-from fabula.core.files import decode, is_guarded, split_stretch
+from fabula.core.files import FilePath, decode, is_file, is_guarded, split_stretch
 from fabula.errors import FileError, InputError, brief, check_kind, shown
 from fabula.media.children import call_all
 from fabula.media.medium import Medium, Stop, load, load_points
@@ -44,7 +45,7 @@ class SeveralCollectionsError(InputError):
         super().__init__(message, field="collection")
 
 
-def choose_collection(path: str | os.PathLike[str], choices: Sequence[Choice], wanted: str | None) -> int:
+def choose_collection(path: FilePath, choices: Sequence[Choice], wanted: str | None) -> int:
     """Which of several collections is meant, by id or title; without either the only one.
 
     >>> choose_collection("a.csv", [Choice("1", "One", 9), Choice("2", "Two", 8)], "two")
@@ -166,7 +167,7 @@ class Source:
 
 def is_library(name: str) -> bool:
     """Whether what a person named keeps playlists of its own: an address, ``mpd://localhost/queue``, or a database."""
-    return _SCHEME.match(name) is not None or Path(name).suffix.lower() in _DATABASES
+    return _SCHEME.match(name) is not None or Path(name).suffix.lower() in _LIBRARIES
 
 
 def with_held(order: Sequence[int], held: Sequence[int]) -> list[int]:
@@ -200,6 +201,17 @@ def read_items(files: Iterable[str], medium: Medium, skipped: list[tuple[str, st
     return [found[file] for file in known if file in found]
 
 
+_MOST_STRETCHES = 1000  # each is listened to, and all are compared
+
+
+def check_stretches(path: FilePath, items: Iterable[Item]) -> None:
+    """Refuse a list that cuts one file into more stretches than anybody listens to, by a FileError."""
+    found = Counter(file for file, begins, _ in (split_stretch(item.path) for item in items) if begins is not None)
+    for file, count in found.most_common(1):
+        if count > _MOST_STRETCHES:
+            raise FileError(f"{path}: has {count:,} stretches of {shown(file)}, and may have {_MOST_STRETCHES:,}")
+
+
 def read_tags(collection: Collection, medium: Medium, opening: Opening) -> Collection:
     """The collection with what its files say of themselves where its list does not: titles, who made them, details."""
     named = [item.path for item in collection.items if item.path and split_stretch(item.path)[1] is None]
@@ -218,13 +230,11 @@ def read_tags(collection: Collection, medium: Medium, opening: Opening) -> Colle
 
 GROUP = "fabula.sources"
 _HOME = ("fabula.sources.tables.read_table:READER", "fabula.sources.playlists.playlist:READER")
-# Libraries, by the scheme of their addresses: loaded when one is named
+# Libraries, by the scheme of their addresses or the ending of their database: loaded when one is named
 _LIBRARIES = {
     scheme: f"fabula.sources.libraries.{scheme.removesuffix('+http')}:READER"
     for scheme in ("subsonic", "subsonic+http", "jellyfin", "jellyfin+http", "plex", "plex+http", "mpd")
-}
-# Databases of programs, by the endings of their files
-_DATABASES = dict.fromkeys((".sqlite", ".db"), "fabula.sources.libraries.databases:READER")
+} | dict.fromkeys((".sqlite", ".db"), "fabula.sources.libraries.databases:READER")
 _FOLDERS = "fabula.sources.folders:READER"  # whatever no other reader takes
 # Texts (.txt) that are lists: of files, of tab-separated columns as programs export them, of tracks.
 _LISTS = (
@@ -258,14 +268,10 @@ class Opening:
 
     def may_read(self, path: str) -> bool:
         """Whether there is such a file, or one it is a stretch of, and it may be read: below the folders named."""
-        try:
-            file = Path(path if Path(path).is_file() else split_stretch(path)[0])
-            if self.within is None:
-                return file.is_file()
-            real = file.resolve()
-            return any(real.is_relative_to(root) for root in self.within) and real.is_file()
-        except (OSError, ValueError):  # no file can have such a name
-            return False
+        file = path if is_file(path) else split_stretch(path)[0]
+        if self.within is None or not is_file(file):
+            return is_file(file)
+        return any(Path(file).resolve().is_relative_to(root) for root in self.within)
 
 
 @dataclass(frozen=True)
@@ -334,24 +340,20 @@ def open_source(paths: Sequence[str | Path], opening: Opening | None = None) -> 
 def _reader_of(name: str, *, alone: bool) -> Reader | None:
     """The reader of one name; None for folders and files that are items, as a text is among other files."""
     scheme = _SCHEME.match(name)
-    if scheme:
-        own = {one: reader for reader in readers() for one in reader.schemes}
-        if scheme[1].lower() in own:
-            return own[scheme[1].lower()]
-        if scheme[1].lower() in _LIBRARIES:
-            library: Reader = load(_LIBRARIES[scheme[1].lower()])
-            return library
-        known = ", ".join([*own, *_LIBRARIES])
-        raise InputError(f"{shown(name)}: nothing here opens {scheme[1]}:// addresses; there are: {known}")
-    if Path(name).is_dir():
+    kind = scheme[1].lower() if scheme else Path(name).suffix.lower()
+    if not scheme and Path(name).is_dir():
         return next((reader for reader in readers() if reader.folders is not None and reader.folders(name)), None)
-    ending = Path(name).suffix.lower()
-    if ending in _DATABASES:
-        database: Reader = load(_DATABASES[ending])
-        return database
-    if ending == ".txt":
+    if kind == ".txt":
         return next((reader for reader in map(load, _LISTS) if reader.takes(name)), None) if alone else None
-    return next((reader for reader in readers() if ending in reader.endings), None)
+    own = next((reader for reader in readers() if kind in (reader.schemes if scheme else reader.endings)), None)
+    if own is None and kind in _LIBRARIES:
+        library: Reader = load(_LIBRARIES[kind])
+        return library
+    if own is None and scheme:
+        schemes = [*(one for reader in readers() for one in reader.schemes), *_LIBRARIES]
+        known = ", ".join(one for one in schemes if not one.startswith("."))
+        raise InputError(f"{shown(name)}: nothing here opens {scheme[1]}:// addresses; there are: {known}")
+    return own
 
 
 # What is pasted or piped in has no name: what it is goes by how it begins.

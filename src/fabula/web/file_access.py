@@ -13,7 +13,7 @@ from fastapi.responses import Response, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.types import Receive, Scope, Send
 
-from fabula.core.files import Opener, open_file, split_stretch
+from fabula.core.files import FilePath, Opener, open_file, split_stretch
 from fabula.errors import FileError, shown
 from fabula.media.children import call
 from fabula.media.registry import item_endings
@@ -27,7 +27,7 @@ from fabula.web.http_errors import StatusError
 _MOST_SHOWN = 1000
 
 
-def resolve_below(path: str | os.PathLike[str], roots: Sequence[Path]) -> Path | None:
+def resolve_below(path: FilePath, roots: Sequence[Path]) -> Path | None:
     """The real path of something that lies in one of the roots, links followed; None when it does not."""
     try:
         real = Path(path).resolve(strict=True)
@@ -36,9 +36,10 @@ def resolve_below(path: str | os.PathLike[str], roots: Sequence[Path]) -> Path |
     return real if any(real.is_relative_to(root) for root in roots) else None
 
 
-def resolve_item(path: str | os.PathLike[str], roots: Sequence[Path]) -> Path | None:
+def resolve_item(path: FilePath, roots: Sequence[Path]) -> Path | None:
     """The same, where the path may be of a stretch of a file (``side a.wav#t=12.5,200``)."""
-    return resolve_below(path, roots) or resolve_below(split_stretch(os.fspath(path))[0], roots)
+    file, begins, _ = split_stretch(os.fspath(path))
+    return resolve_below(path, roots) or (None if begins is None else resolve_below(file, roots))
 
 
 def check_below(path: str, roots: Sequence[Path]) -> Path:
@@ -120,7 +121,7 @@ class ItemFile:
         return True
 
 
-def find_file(path: str | os.PathLike[str], roots: Sequence[Path]) -> ItemFile | None:
+def find_file(path: FilePath, roots: Sequence[Path]) -> ItemFile | None:
     """The file at a path, links followed, where that lies in one of the roots; None where it does not."""
     real = resolve_item(path, roots)
     root = next((root for root in roots if real is not None and real.is_relative_to(root)), None)

@@ -294,8 +294,8 @@ def limit_source(source: Source, roots: Sequence[Path]) -> Source:
     inside = [i for i, item in enumerate(items) if item.path and resolve_item(item.path, roots)] if roots else []
     if not inside:
         raise FileError(f"{source.path.name}: none of the {len(items)} files it names may be read by this page")
-    outside = [item for i, item in enumerate(items) if i not in set(inside)]
-    names = [shown(Path(item.path).name or item.label) for item in outside]
+    outside = sorted({*range(len(items))} - {*inside})
+    names = [shown(Path(items[i].path).name or items[i].label) for i in outside]
     left = ((name, "may not be read by this page") for name in names)
     return replace(source.only(inside), left_out=(*source.left_out, *left))
 
@@ -481,7 +481,7 @@ _ELSEWHERE = "no previews: the files are not in the folders named at start"
 
 def reopen(store: ServerStore, workspace: "PageWorkspace", progress: JobProgress) -> str:
     """Open a collection again: its id, the same one unless what it consists of has changed since."""
-    origin, settings = Origin(**workspace.origin), store.settings
+    origin, settings = workspace.origin, store.settings
     named = origin.kind == "library" and origin.path in settings.libraries
     if origin.kind == "demo" or named or (origin.kind == "path" and resolve_below(origin.path, settings.roots)):
         return open_origin(store, origin, progress)

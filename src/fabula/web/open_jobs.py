@@ -64,10 +64,6 @@ class OpenJob:
     listing: Listing | None = None  # its items, once they are known
 
 
-class Cancelled(Exception):  # noqa: N818 - not an error: what was asked for
-    """The job was cancelled."""
-
-
 @dataclass(frozen=True)
 class JobProgress:
     """What a job is given: to tell how far it is, and to ask whether it is still wanted."""
@@ -77,9 +73,9 @@ class JobProgress:
     show: Callable[[Listing], None] = lambda listing: None  # called once the items are known
 
     def __call__(self, done: int, total: int, file: str) -> None:
-        """Tell how many files of how many are done, and the last of them; `Cancelled` where it is not wanted."""
+        """Tell how many files of how many are done, and the last of them; `Stopped` where it is not wanted."""
         if self.stopped():
-            raise Cancelled
+            raise Stopped
         self.tell(done, total, file)
 
 
@@ -150,7 +146,7 @@ class OpenJobs:
             with guard_files(refuse_file), stopping(stop.is_set):
                 collection = work(JobProgress(report, stop.is_set, lambda listing: self._set(name, listing=listing)))
             self._set(name, state="done", collection=collection)
-        except (Cancelled, Stopped):
+        except Stopped:
             self._set(name, state="cancelled")
         except FabulaError as error:
             choices = error.choices if isinstance(error, SeveralCollectionsError) else ()

@@ -20,7 +20,7 @@ from fabula.core.files import hold, write_whole
 from fabula.errors import FabulaError
 from fabula.session.open import dump_session
 from fabula.web.http_errors import StatusError
-from fabula.web.server_store import OpenCollection
+from fabula.web.server_store import OpenCollection, Origin
 
 ENVIRONMENT = "FABULA_DATA_DIR"
 MOST_WORKSPACES, MOST_VERSIONS, MOST_BYTES = 200, 50, 1 << 20
@@ -56,7 +56,7 @@ class PageWorkspace:
     kept: SavedState | None = None
     versions: Mapping[str, SavedState] = field(default_factory=dict)
     title: str = ""
-    origin: Mapping[str, Any] = field(default_factory=dict)  # as :class:`fabula.web.server_store.Origin` has it
+    origin: Origin = field(default_factory=lambda: Origin("session"))
     session: Mapping[str, Any] = field(default_factory=dict)  # saved, so that it opens without its files
 
 
@@ -75,8 +75,8 @@ class Workspaces:
                 return PageWorkspace(name)
             kept = None if raw["kept"] is None else SavedState(**raw["kept"])
             versions = {str(key): SavedState(**value) for key, value in raw["versions"].items()}
-            found = {key: raw[key] for key in ("title", "origin", "session")}
-            return PageWorkspace(name, int(raw["revision"]), kept, versions, **found)
+            origin = Origin(**raw["origin"])
+            return PageWorkspace(name, int(raw["revision"]), kept, versions, raw["title"], origin, raw["session"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return PageWorkspace(name)
 
@@ -87,23 +87,23 @@ class Workspaces:
 
     def put(self, opened: OpenCollection, state: dict[str, Any], revision: int) -> PageWorkspace:
         """Keep a state that was made from a revision; where another is there, that is answered."""
-        _check_size(state)
+        kept = _stamp(state)
         with self._change(opened.id) as now:
             if revision != now.revision:
                 told = "another page has changed this collection since; here is what it made of it"
                 there = None if now.kept is None else now.kept.state
                 raise StatusError(409, told, revision=now.revision, state=there)
-            return self._write(now, opened, kept=_stamp(state), revision=revision + 1)
+            return self._write(now, opened, kept=kept, revision=revision + 1)
 
     def put_version(self, opened: OpenCollection, name: str, state: dict[str, Any], *, replace: bool) -> PageWorkspace:
         """Keep a state under a name."""
-        _check_size(state)
+        kept = _stamp(state)
         with self._change(opened.id) as now:
             if name in now.versions and not replace:
                 raise StatusError(409, f"there is a version {name[:80]!r} already; give another name, or replace it")
             if name not in now.versions and len(now.versions) >= MOST_VERSIONS:
                 raise StatusError(413, f"a collection may have {MOST_VERSIONS} versions; remove one")
-            return self._write(now, opened, versions={**now.versions, name: _stamp(state)})
+            return self._write(now, opened, versions={**now.versions, name: kept})
 
     def drop_version(self, collection: str, name: str) -> None:
         """Forget a version."""
@@ -120,7 +120,7 @@ class Workspaces:
     def _write(self, now: PageWorkspace, opened: OpenCollection | None, **changes: Any) -> PageWorkspace:
         if opened is not None:
             session = dump_session(opened.session, {})
-            changes |= {"title": opened.session.title, "origin": asdict(opened.origin), "session": session}
+            changes |= {"title": opened.session.title, "origin": opened.origin, "session": session}
         changed = PageWorkspace(**{**vars(now), **changes})
         data = json.dumps({"kind": _KIND, "version": _VERSION, **asdict(changed)}, allow_nan=False)
         try:
@@ -155,6 +155,8 @@ class Workspaces:
 
 
 def _stamp(state: dict[str, Any]) -> SavedState:
+    if len(json.dumps(state)) > MOST_BYTES:
+        raise StatusError(413, f"the state of a page may have {MOST_BYTES:,} bytes at most")
     return SavedState(state, datetime.now(UTC).isoformat(timespec="seconds"))
 
 
@@ -163,8 +165,3 @@ def _read_time(file: Path) -> float:
         return file.stat().st_mtime
     except OSError:
         return 0.0
-
-
-def _check_size(state: dict[str, Any]) -> None:
-    if len(json.dumps(state)) > MOST_BYTES:
-        raise StatusError(413, f"the state of a page may have {MOST_BYTES:,} bytes at most")

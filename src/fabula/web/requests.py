@@ -186,7 +186,7 @@ class _StrictRequest(Request):
 def read_json(body: bytes) -> Any:
     """What a body says; refused when it is not JSON, holds a number that is none, or is nested too deep."""
     try:
-        data = json.loads(body, parse_constant=_refuse_constant, parse_float=_read_float)
+        data = json.loads(body, parse_constant=_read_float, parse_float=_read_float)
         if _measure_depth(data) > _MOST_DEEP:
             raise ValueError(f"it is nested more than {_MOST_DEEP} deep")
     except (ValueError, RecursionError) as error:
@@ -195,14 +195,10 @@ def read_json(body: bytes) -> Any:
     return data
 
 
-def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name} is no number")
-
-
 def _read_float(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
-        raise ValueError(f"{text[:40]} is too large a number")
+        raise ValueError(f"{text[:40]} is no number of JSON, or too large")
     return value
 
 

@@ -32,7 +32,7 @@ from fabula.session.review import Review
 from fabula.session.session import Session
 from fabula.web.file_access import ItemFile
 from fabula.web.open_jobs import OpenJob
-from fabula.web.server_store import OpenCollection
+from fabula.web.server_store import OpenCollection, Origin
 
 if TYPE_CHECKING:
     from fabula.web.page_workspace import PageWorkspace
@@ -112,8 +112,7 @@ def collection_body(opened: OpenCollection, *, knows_model: bool) -> dict[str, A
     knows = list(dict.fromkeys(_label(name, medium) for name in session.features))
     own = "" if opened.whole is None else opened.whole.path.suffix.lower()  # of the file that was cut into its items
     return {
-        "id": opened.id,
-        "title": session.title,
+        **summary_body(opened.id, session.title, len(items), opened.origin),
         "medium": _describe_medium(medium, opened.files),
         "by": session.column,
         "arc": describe_arc(find_arc(session, judged=session.likelihood is not None), slice(None)),
@@ -125,7 +124,6 @@ def collection_body(opened: OpenCollection, *, knows_model: bool) -> dict[str, A
         "length_text": medium.unit.text(total([item.length for item in items])),
         "notes": list(session.notes),
         "left_out": _describe_left_out((*opened.left_out, *session.source.left_out)),
-        "origin": {"kind": opened.origin.kind, "path": opened.origin.path},
         "library": None if session.source.home is None else session.source.home.name,
         "form": own[1:] if own in medium.outputs else None,
         "silent": opened.silent or None,
@@ -222,16 +220,9 @@ def workspace_body(found: "PageWorkspace") -> dict[str, Any]:
     return {"revision": found.revision, "state": state, "saved": saved}
 
 
-def workspace_summary(found: "PageWorkspace") -> dict[str, Any]:
-    """What is said of a collection of which something is kept, where there may be many."""
-    return {
-        "id": found.id,
-        "title": found.title,
-        "items": len(found.session["items"]),
-        "origin": {"kind": found.origin.get("kind"), "path": found.origin.get("path")},
-        "saved": None if found.kept is None else found.kept.saved,
-        "versions": list(found.versions),
-    }
+def summary_body(name: str, title: str, items: int, origin: Origin) -> dict[str, Any]:
+    """What is said of a collection, by its id, where there may be many."""
+    return {"id": name, "title": title, "items": items, "origin": {"kind": origin.kind, "path": origin.path}}
 
 
 @cache

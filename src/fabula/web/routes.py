@@ -190,17 +190,8 @@ def _describe(opened: OpenCollection, store: ServerStore) -> dict[str, Any]:
 @router.get("/collections", tags=["collections"])
 def collections(store: StoreOf) -> Any:
     """The collections that are open."""
-    return json_response(
-        [
-            {
-                "id": one.id,
-                "title": one.session.title,
-                "items": len(one.files),
-                "origin": {"kind": one.origin.kind, "path": one.origin.path},
-            }
-            for one in store.all()
-        ]
-    )
+    summary = responses.summary_body
+    return json_response([summary(one.id, one.session.title, len(one.files), one.origin) for one in store.all()])
 
 
 @router.get("/collections/{collection}", tags=["collections"])
@@ -377,8 +368,12 @@ def _attach(name: str) -> dict[str, str]:
 @router.get("/desks", tags=["desks"])
 def all_desks(store: StoreOf, workspaces: WorkspacesOf) -> Any:
     """Every collection of which something is kept, the one changed last first."""
-    there = {one.id for one in store.all()}
-    return json_response([{**responses.workspace_summary(one), "open": one.id in there} for one in workspaces.all()])
+    there, bodies = {one.id for one in store.all()}, []
+    for one in workspaces.all():
+        body = responses.summary_body(one.id, one.title, len(one.session["items"]), one.origin)
+        saved = None if one.kept is None else one.kept.saved
+        bodies.append({**body, "saved": saved, "versions": list(one.versions), "open": one.id in there})
+    return json_response(bodies)
 
 
 @router.post("/collections/{collection}/reopen", status_code=202, tags=["desks"])

@@ -140,7 +140,7 @@ def test_songs_are_measured_on_disk_or_fetched_to_the_same_numbers(served):
 def test_a_wrong_password_and_a_wrong_name_are_one_line(served, capsys, monkeypatch):
     assert run(["order", served.address("No such")]) == 2
     assert f"no collection is called 'No such'; it holds 1 collection(s): {NAME}" in capsys.readouterr().err
-    served.server().ask("createPlaylist", name="Other")
+    served.server().call("createPlaylist", name="Other")
     assert run(["order", f"subsonic://ann@127.0.0.1:{served.port}"]) == 2
     assert capsys.readouterr().err.endswith("; choose one\n")
     monkeypatch.setenv(IN_ENVIRONMENT, "other secret")
@@ -153,7 +153,7 @@ def test_a_wrong_password_and_a_wrong_name_are_one_line(served, capsys, monkeypa
 def test_a_playlist_that_has_changed_meanwhile_is_left_alone(served):
     ordered = open_session(served.address(), by="duration").order(template="steady-rise")
     told = served.playlists()[NAME]
-    served.server().ask("updatePlaylist", playlistId=told["id"], songIndexToRemove="0")
+    served.server().call("updatePlaylist", playlistId=told["id"], songIndexToRemove="0")
     with pytest.raises(InputError, match="has changed since it was opened"):
         ordered.write_back()
     assert set(served.playlists()) == {NAME}

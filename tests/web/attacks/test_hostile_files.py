@@ -1,4 +1,4 @@
-"""181 files made to hurt, sent to the page and opened there: each ends, and others are answered meanwhile."""
+"""183 files made to hurt, sent to the page and opened there: each ends, and others are answered meanwhile."""
 
 from __future__ import annotations
 

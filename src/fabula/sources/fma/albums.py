@@ -1,6 +1,5 @@
 """FMA, the Free Music Archive dataset: its albums as ordered collections, chosen as in the paper."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.collection import Collection, Item
+from fabula.core.files import FilePath
 from fabula.errors import InputError
 from fabula.media.music.librosa_features import STATISTICS
 from fabula.sources.fma import archive
@@ -50,7 +50,7 @@ class FmaReading:
         return (*dropped, *(f"artists in both {a} and {b}: {len(names)}" for (a, b), names in shared if names))
 
 
-def read_fma(path: str | os.PathLike[str], *, features: Literal["librosa", "echonest"] = "librosa") -> FmaReading:
+def read_fma(path: FilePath, *, features: Literal["librosa", "echonest"] = "librosa") -> FmaReading:
     """Read the albums of the archive that ``fabula fetch fma`` fetches, the folder it lies in, or one of its tables.
 
     An album with tracks in more than one split is dropped: giving it to one would carry the others' artists over.
@@ -65,8 +65,9 @@ def read_fma(path: str | os.PathLike[str], *, features: Literal["librosa", "echo
         if track.album is not None and track.album >= 0:
             albums.setdefault(track.album, []).append(track)
     timed = features == "librosa"  # whose features have the duration beside them
-    table = archive.read_librosa(source) if timed else archive.read_echonest(source)
-    rows = table.rows()
+    ids, values = archive.read_librosa(source) if timed else archive.read_echonest(source)
+    whole = np.isfinite(values).reshape(len(ids), -1).all(axis=1)
+    rows = {int(ids[row]): int(row) for row in np.flatnonzero(whole)}
     dropped = dict.fromkeys(REASONS, 0)
     kept: dict[int, list[Track]] = {}
     for album, tracks in sorted(albums.items()):
@@ -77,7 +78,7 @@ def read_fma(path: str | os.PathLike[str], *, features: Literal["librosa", "echo
         else:
             kept[album] = sorted(tracks, key=lambda track: track.number or 0)
     collections = [
-        _collection(album, tracks, table.values[[rows[track.id] for track in tracks]], timed=timed)
+        _collection(album, tracks, values[[rows[track.id] for track in tracks]], timed=timed)
         for album, tracks in kept.items()
     ]
     artists: dict[str, set[str]] = {name: set() for name in SPLITS}

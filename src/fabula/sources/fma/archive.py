@@ -11,7 +11,6 @@ import io
 import json
 import lzma
 import math
-import os
 import re
 import time
 import urllib.error
@@ -21,7 +20,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from itertools import islice, takewhile
+from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
@@ -29,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.arrays import Ints
-from fabula.core.files import release, take, tell_refusal, write_whole
+from fabula.core.files import FilePath, release, take, tell_refusal, whole_file
 from fabula.errors import FileError, InputError, shown
 from fabula.media.music.librosa_features import SIZES, STATISTICS
 
@@ -54,11 +53,9 @@ _TRACKS = {
     "split": ("set", "split"),
 }
 _LARGEST = 4 << 30  # bytes of one table; the real ones have less than 1 GB
-_CELL = 1 << 24  # characters; some biographies are long
-_LINE = 1 << 20  # no line of features.csv is longer
-_ROWS = 500  # of it in hand
+_LINE = 1 << 24  # characters of a line, and of a cell; some biographies are long
 _WHOLE = 1e15  # below, a float tells every whole number
-_CACHE = "fma_features"  # .npy and .json, beside the table they were read from
+_CACHE = "fma_features.npz"  # beside the table that it was read from
 _AGAIN = "get it again with: fabula fetch fma"
 # What zipfile raises for a broken archive; RuntimeError where a password is wanted.
 _BROKEN = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError, OSError)
@@ -80,20 +77,11 @@ class Track:
     split: str
 
 
-@dataclass(frozen=True, eq=False)
-class FeatureTable:
-    """Features by track: ids (m,) and values (m, f) or (m, f, 7)."""
-
-    ids: NDArray[np.int64]
-    values: NDArray[np.floating[Any]]
-
-    def rows(self) -> dict[int, int]:
-        """Track -> row, for the tracks whose features are all there."""
-        whole = np.isfinite(self.values).reshape(len(self.ids), -1).all(axis=1)
-        return {int(self.ids[row]): int(row) for row in np.flatnonzero(whole)}
+# Of tracks their ids (m,), and features (m, f) or (m, f, 7)
+FeatureTable = tuple[NDArray[np.int64], NDArray[np.floating[Any]]]
 
 
-def find_tables(path: str | os.PathLike[str]) -> Path:
+def find_tables(path: FilePath) -> Path:
     """Where the tables are, which may lie unpacked one level down: the folder that holds them, or the archive."""
     source = Path(path)
     if source.is_dir():
@@ -149,12 +137,7 @@ def read_tracks(source: Path) -> list[Track]:
 
 def read_echonest(source: Path) -> FeatureTable:
     """Echonest's 8 audio features (m, 8), for the tracks that have them."""
-    ids, values = [], []
-    wanted = [("echonest", "audio_features", name) for name in ECHONEST]
-    for at, track, cells in _read_rows(source, "echonest.csv", 3, wanted):
-        ids.append(track)
-        values.append([_number(cell, at) for cell in cells])
-    return FeatureTable(np.array(ids, dtype=np.int64), np.array(values, dtype=np.float64))
+    return _read_features(source, "echonest.csv", [("echonest", "audio_features", name) for name in ECHONEST])
 
 
 def read_librosa(source: Path) -> FeatureTable:
@@ -170,14 +153,16 @@ def read_librosa(source: Path) -> FeatureTable:
     else:
         member = check_archive(source)["features.csv"]
         stamp = [member.file_size, member.CRC]
-    label: dict[str, Any] = {"format": "fabula-fma-features", "version": 1}
-    label |= {"features": list(LIBROSA), "statistics": list(STATISTICS), "table": stamp}
-    table = _load(folder, label)
-    if table is None:
-        table = _parse_librosa(source)
-        with suppress(FileError, OSError):  # a folder that cannot be written to is read anew each time
-            _keep(folder, table, label)
-    return table
+    label = json.dumps({"version": 2, "features": LIBROSA, "statistics": STATISTICS, "table": stamp})
+    with suppress(*_BROKEN, LookupError, ValueError), (folder / _CACHE).open("rb") as file:
+        if (kept := np.load(file, allow_pickle=False))["label"] == label:
+            return kept["ids"], kept["values"]
+    wanted = [(feature, statistic, number) for feature, number in _NUMBERED for statistic in STATISTICS]
+    ids, values = _read_features(source, "features.csv", wanted, np.float32)
+    values = values.reshape(-1, len(LIBROSA), len(STATISTICS))
+    with suppress(FileError), whole_file(folder / _CACHE) as new:  # where it cannot be written it is read anew
+        np.savez(new, label=label, ids=ids, values=values)
+    return ids, values
 
 
 @contextmanager
@@ -190,7 +175,12 @@ def _open_table(source: Path, name: str) -> Iterator[BinaryIO]:
         else:
             member = check_archive(source)[name]
             with zipfile.ZipFile(source) as archive, archive.open(member) as stream:
-                yield stream  # type: ignore[misc]  # IO[bytes] is what a BinaryIO is
+                try:
+                    yield stream  # type: ignore[misc]  # IO[bytes] is what a BinaryIO is
+                except FileError:
+                    while stream.read(_BLOCK):  # whether it is the archive that is broken
+                        pass
+                    raise
     except FileNotFoundError:
         raise FileError(f"{shown(source / name)}: does not exist") from None
     except _BROKEN as error:
@@ -202,23 +192,36 @@ def _read_rows(
 ) -> Iterator[tuple[str, int, list[str]]]:
     """Of each track in a table where it stands, its id, and the wanted cells, by their names in the header rows."""
     where, ids = shown(source / name), []
-    limit = csv.field_size_limit(_CELL)
+    limit = csv.field_size_limit(_LINE)
     try:
         with _open_table(source, name) as file:
-            rows = csv.reader(io.TextIOWrapper(file, encoding="utf-8", newline=""))
-            columns = _find_columns([next(rows, []) for _ in range(header)], wanted, where).tolist()
-            last = max(columns)
+            text = io.TextIOWrapper(file, encoding="utf-8", newline="")  # here, since the file is closed before it is
+            rows = csv.reader(_lines(text, where))
+            head = [next(rows, []) for _ in range(header)]
+            columns = _find_columns(head, wanted, where).tolist()
             for row in filter(_is_data, rows):
                 at = f"{where}, line {rows.line_num}"
-                if len(row) <= last:
-                    raise FileError(f"{at}: has only {len(row)} cells")
+                if len(row) != len(head[0]):
+                    raise FileError(f"{at}: must have {len(head[0])} cells; got {len(row)}")
                 ids.append(_whole(row[0], at))
                 yield at, ids[-1], [row[column] for column in columns]
     except (csv.Error, UnicodeDecodeError) as error:
         raise FileError(f"{where}: is not a table in UTF-8 ({error})") from error
     finally:
         csv.field_size_limit(limit)
-    _check_ids(ids, where)
+    ranked = np.sort(np.array(ids, dtype=np.int64))
+    if not ids:
+        raise FileError(f"{where}: holds no tracks, only its header; {_AGAIN}")
+    twice = ranked[1:][ranked[1:] == ranked[:-1]]
+    if twice.size:
+        raise FileError(f"{where}: track {twice[0]} is there twice")
+
+
+def _lines(file: io.TextIOWrapper, where: str) -> Iterator[str]:
+    while line := file.readline(_LINE + 1):
+        if len(line) > _LINE:
+            raise FileError(f"{where}: has a line of more than {_LINE:,} characters; this is not the table")
+        yield line
 
 
 def _find_columns(header: Sequence[Sequence[str]], wanted: Sequence[tuple[str, ...]], where: str) -> Ints:
@@ -261,91 +264,19 @@ def _whole(cell: str, where: str) -> int:
     return int(value)
 
 
-def _check_ids(ids: Sequence[int] | NDArray[np.int64], where: str) -> None:
-    """Refuse a table without tracks, or with one twice."""
-    ranked = np.sort(np.asarray(ids, dtype=np.int64))
-    if not ranked.size:
-        raise FileError(f"{where}: holds no tracks, only its header; {_AGAIN}")
-    twice = ranked[1:][ranked[1:] == ranked[:-1]]
-    if twice.size:
-        raise FileError(f"{where}: track {twice[0]} is there twice")
-
-
-def _parse_librosa(source: Path) -> FeatureTable:
-    """Read features.csv some rows at a time; a plain reshape would mix coefficients, which are sorted otherwise."""
-    where = shown(source / "features.csv")
-    wanted = [(feature, statistic, number) for feature, number in _NUMBERED for statistic in STATISTICS]
-    ids, parts = [np.empty(0, dtype=np.int64)], [np.empty((0, len(wanted)), dtype=np.float32)]
-    with _open_table(source, "features.csv") as file:
-        header = [file.readline(_LINE).decode("utf-8", "replace").rstrip("\r\n").split(",") for _ in range(3)]
-        columns = _find_columns(header, wanted, where)
-        lines = _lines(file, where)
-        while block := list(islice(lines, _ROWS)):
-            numbers = _parse_rows(block, len(header[0]), where)
-            ids.append(numbers[:, 0].astype(np.int64))
-            with np.errstate(over="ignore"):  # what float32 cannot hold counts as missing
-                parts.append(numbers.take(columns, axis=1).astype(np.float32))
-    tracks, values = np.concatenate(ids), np.concatenate(parts)
-    _check_ids(tracks, where)
-    return FeatureTable(tracks, values.reshape(len(tracks), len(LIBROSA), len(STATISTICS)))
-
-
-def _lines(file: BinaryIO, where: str) -> Iterator[tuple[int, str]]:
-    """The lines behind the header with their numbers, without blank ones and the one that names the index."""
-    for number, line in enumerate(iter(lambda: file.readline(_LINE + 1), b""), start=4):
-        if len(line) > _LINE:
-            raise FileError(f"{where}: has a line of more than {_LINE:,} characters; this is not the table")
-        text = line.decode("ascii", "replace").rstrip("\r\n")
-        if text.strip() and not (number == 4 and text.startswith("track_id")):
-            yield number, text
-
-
-def _parse_rows(lines: Sequence[tuple[int, str]], width: int, where: str) -> NDArray[np.float64]:
-    """Numbers (rows, width) of numbered lines; NaN where a cell is empty."""
-    try:
-        numbers = np.loadtxt([_fill(line) for _, line in lines], delimiter=",", comments=None, ndmin=2)
-        whole = np.array_equal(numbers[:, 0], np.floor(numbers[:, 0])) and np.abs(numbers[:, 0]).max() < _WHOLE
-        if numbers.shape[1] == width and whole:
-            return numbers
-    except ValueError:
-        pass
-    for number, line in lines:  # which cell it is, and why
-        cells, at = line.split(","), f"{where}, line {number}"
-        if len(cells) != width:
-            raise FileError(f"{at}: must have {width} cells; got {len(cells)}")
-        for column, cell in enumerate(cells):
-            _number(cell, at) if column else _whole(cell, at)
-    raise FileError(f"{where}, line {lines[0][0]} and after: cannot be read as numbers")
-
-
-def _fill(line: str) -> str:
-    """A line whose empty cells say nan."""
-    return ",".join(cell or "nan" for cell in line.split(",")) if ",," in f"{line}," else line
-
-
-def _load(folder: Path, label: dict[str, Any]) -> FeatureTable | None:
-    """What was kept of the same table, unless it is broken."""
-    try:
-        said = json.loads((folder / f"{_CACHE}.json").read_text(encoding="utf-8"))
-        ids = np.array(said.pop("ids"), dtype=np.int64)
-        check = said.pop("crc32")
-        if said != label:
-            return None
-        values = np.load(folder / f"{_CACHE}.npy", mmap_mode="r", allow_pickle=False)
-        whole = values.shape == (len(ids), len(LIBROSA), len(STATISTICS)) and values.dtype == np.float32
-        return FeatureTable(ids, values) if whole and zlib.crc32(values) == check else None
-    except (OSError, ValueError, KeyError, AttributeError, TypeError, EOFError, BufferError):
-        return None
-
-
-def _keep(folder: Path, table: FeatureTable, label: dict[str, Any]) -> None:
-    """Write the numbers, then what they are: without the second the first is not looked at."""
-    (folder / f"{_CACHE}.json").unlink(missing_ok=True)
-    buffer = io.BytesIO()
-    np.save(buffer, table.values, allow_pickle=False)
-    write_whole(folder / f"{_CACHE}.npy", buffer.getvalue())
-    said = {**label, "crc32": zlib.crc32(table.values.tobytes()), "ids": table.ids.tolist()}
-    write_whole(folder / f"{_CACHE}.json", json.dumps(said))
+def _read_features(
+    source: Path, name: str, wanted: Sequence[tuple[str, ...]], kind: type[np.floating[Any]] = np.float64
+) -> FeatureTable:
+    """Numbers of every track (m, wanted), by the names of their columns; NaN where a cell is empty."""
+    ids, values = [], []
+    with np.errstate(over="ignore"):  # what float32 cannot hold counts as missing
+        for at, track, cells in _read_rows(source, name, 3, wanted):
+            ids.append(track)
+            try:
+                values.append(np.fromiter(map(float, cells), kind, len(cells)))
+            except ValueError:  # an empty one, or one that is no number
+                values.append(np.array([_number(cell, at) for cell in cells], kind))
+    return np.array(ids, dtype=np.int64), np.stack(values)
 
 
 # Fetching the metadata of FMA (Defferrard et al., 2017; CC BY 4.0), checked and resumable.
@@ -359,16 +290,10 @@ _BLOCK = 1 << 18
 _TRIES = 5  # connections in a row that bring nothing
 _PAUSE = 1.0  # seconds before the second, doubled each time
 _PATIENCE = 60.0  # seconds a silent server is waited for
-_CONNECTION = (http.client.HTTPException, OSError)
+_CONNECTION = (http.client.HTTPException, OSError)  # one that broke, or ended before all had come
 
 
-class _Cut(Exception):  # noqa: N818 - not an error yet: the next try may bring the rest
-    """The connection broke, or ended before all had come."""
-
-
-def fetch_fma(
-    folder: str | os.PathLike[str], *, url: str = URL, sha1: str = SHA1, progress: _Tell | None = None
-) -> Path:
+def fetch_fma(folder: FilePath, *, url: str = URL, sha1: str = SHA1, progress: _Tell | None = None) -> Path:
     """Download FMA's metadata archive into a folder, or find it there.
 
     A download that was interrupted goes on where it stopped: what has come is kept as ``fma_metadata.zip.part`` and
@@ -434,14 +359,16 @@ def _download(url: str, part: Path, progress: _Tell | None) -> None:
     while True:
         try:
             return _receive(url, part, progress)
-        except _Cut as cut:
+        except _CONNECTION as error:
             size = _size(part)
+            cause = getattr(error, "reason", None) or error
+            why = str(getattr(cause, "strerror", None) or cause or type(cause).__name__)
             idle, most = (0, size) if size > most else (idle + 1, most)
-            if most == had and isinstance(cut.__cause__, urllib.error.URLError):
+            if most == had and isinstance(error, urllib.error.URLError):
                 hint = f"check the network, or put the file at {shown(part.with_suffix(''))} by other means"
-                raise FileError(f"{url}: cannot be reached ({cut}); {hint}") from cut
+                raise FileError(f"{url}: cannot be reached ({why}); {hint}") from error
             if idle >= _TRIES:
-                raise FileError(f"{url}: the download broke off ({cut}); run it again to go on from there") from cut
+                raise FileError(f"{url}: the download broke off ({why}); run it again to go on from there") from error
             time.sleep(_PAUSE * 2**idle if idle else 0.0)
 
 
@@ -463,44 +390,38 @@ def _receive(url: str, part: Path, progress: _Tell | None) -> None:
                 said = "the server has less than was there already"
             elif error.code not in (408, 425, 429) and error.code < 500:
                 raise FileError(f"{url}: {said}; the address may have changed") from error
-        raise _Cut(said) from None
-    except _CONNECTION as error:
-        raise _Cut(_reason(error)) from error
+        raise ConnectionError(said) from None
     with response:
-        total = _length(response.headers.get("Content-Length"))
+        total = response.headers.get("Content-Length", "")
         if response.status == 206:
             span = re.fullmatch(r"bytes (\d+)-\d+/(\d+|\*)", response.headers.get("Content-Range", ""))
             if span is None or int(span[1]) != start:
                 _remove(part)
-                raise _Cut("the server sent another part than the one asked for")
-            total = _length(span[2])
+                raise ConnectionError("the server sent another part than the one asked for")
+            total = span[2]
         else:
             start = 0  # the server knows no ranges: all of it comes anew
-        with tell_refusal(part, "be written"):
-            done = _append(response, part, start, total, progress)
-    if total is not None and done < total:
-        raise _Cut(f"{done:,} of {total:,} bytes came")
+        _append(response, part, start, int(total) if total.isdecimal() else None, progress)
 
 
 def _append(
-    response: http.client.HTTPResponse, part: Path, start: int, total: int | None, progress: _Tell | None
-) -> int:
-    """Write what comes behind what is there; returns how many bytes that makes."""
-    done = start
-    with part.open("ab" if start else "wb") as file:
-        while True:
-            try:
-                block = response.read(_BLOCK)
-            except _CONNECTION as error:
-                raise _Cut(_reason(error)) from error
-            if not block:
-                return done
+    response: http.client.HTTPResponse, part: Path, done: int, total: int | None, progress: _Tell | None
+) -> None:
+    """Write what comes behind what is there."""
+    with tell_refusal(part, "be written"):
+        file = part.open("ab" if done else "wb")
+    with file:
+        while block := response.read(_BLOCK):
             done += len(block)
             if done > _LARGEST:
                 raise FileError(f"{shown(part)}: more than {_LARGEST:,} bytes came; this is not the archive")
-            file.write(block)
+            with tell_refusal(part, "be written"):
+                file.write(block)
+                file.flush()
             if progress is not None:
                 progress(done, total)
+    if total is not None and done < total:
+        raise ConnectionError(f"{done:,} of {total:,} bytes came")
 
 
 def _sha1_of(path: Path) -> str:
@@ -518,12 +439,3 @@ def _size(path: Path) -> int:
         return path.stat().st_size
     except OSError:
         return 0
-
-
-def _length(text: str | None) -> int | None:
-    return int(text) if text is not None and text.isdecimal() else None
-
-
-def _reason(error: BaseException) -> str:
-    cause = getattr(error, "reason", None) or error
-    return str(getattr(cause, "strerror", None) or cause or type(cause).__name__)

@@ -5,8 +5,6 @@ playlist more, in one transaction, while the program is closed; before it the da
 nothing that was in it is touched.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sqlite3
@@ -25,7 +23,7 @@ from fabula.media.children import call
 from fabula.media.facts import as_clock
 from fabula.sources.libraries.library import Address, check_unchanged, open_songs
 from fabula.sources.playlists.decks import name_key
-from fabula.sources.playlists.entries import Entry, Playlist, check_count, find_name
+from fabula.sources.playlists.entries import Playlist, check_count, find_name, make_entry
 from fabula.sources.playlists.text_lines import above_zero
 from fabula.sources.registry import Choice, Opening, Reader, Source, choose_collection
 
@@ -283,12 +281,10 @@ def open_database(paths: Sequence[str], opening: Opening) -> Source:
     folder = Path(path).absolute().parent.parent if form == "engine" else None
     found = []
     for row in rows:
-        numbers = {name: number for name in ("tempo", "rating") if (number := above_zero(row[name])) is not None}
-        texts = {name: str(row[name]) for name in ("album", "genre", "key", "cues", "year") if row[name]}
-        location = str(row["location"] or "")
-        name = str(row["title"] or "") or Path(location).stem or f"track {row['song'][0]}"
-        seconds = above_zero(row["length"])
-        found.append(Entry(location, name, str(row["artist"] or ""), seconds, {**texts, **numbers}))
+        said = {name: str(row[name] or "") for name in ("album", "genre", "key", "cues", "year")}
+        numbers = {name: above_zero(row[name]) for name in ("tempo", "rating")}
+        name = row["title"] or Path(str(row["location"] or "")).stem or f"track {row['song'][0]}"
+        found.append(make_entry(row["location"], name, row["artist"], row["length"], {**said, **numbers}))
     playlist = Playlist(tuple(found), title, form, folder)
     home = DeckPlaylist(path, key, title, tuple(tuple(row["song"]) for row in rows))
     return open_songs(path, Address("", Path(path).name, kind="playlist"), playlist, home, opening, None)

@@ -1,16 +1,14 @@
 """Jellyfin (10.9 and newer): ``jellyfin://USER@HOST/playlist/NAME``, by its own interface."""
 
-from __future__ import annotations
-
-import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
-from urllib.parse import quote, urlencode
+from typing import Any, ClassVar
+from urllib.parse import quote
 
-from fabula.sources.libraries.servers import Server, ServerError, make_entry, open_server
-from fabula.sources.playlists.entries import Entry
+from fabula.sources.libraries.library import Address
+from fabula.sources.libraries.servers import Server, ServerError, open_server
+from fabula.sources.playlists.entries import Entry, make_entry
 from fabula.sources.registry import Reader
 
 _TICKS = 10_000_000  # in a second
@@ -21,29 +19,24 @@ class _Jellyfin(Server):
     """A server and who asks it: by a token that the password is given for."""
 
     keys = ("Id", "Name", "ChildCount")
-    _known: tuple[str, str] | None = None  # the user's id and token
+    denied: ClassVar[Mapping[int, str]] = {401: "does not know the user {user!r} with this password"}
+    _user: str | None = None  # the id of who asks, once the server has told it
+
+    def __init__(self, address: Address, secret: str) -> None:
+        super().__init__(address, secret)
+        self.headers |= {"Authorization": _WHO, "Content-Type": "application/json"}
 
     @property
     def user(self) -> str:
         """The id of who asks."""
-        if self._known is None:
-            told = self.ask(
-                "POST", "/Users/AuthenticateByName", {"Username": self.address.user, "Pw": self._secret}, known=False
-            )
-            self._known = str(told["User"]["Id"]), str(told["AccessToken"])
-        return self._known[0]
-
-    def ask(
-        self, method: str, path: str, body: Mapping[str, Any] | None = None, *, known: bool = True, **query: str
-    ) -> Any:
-        """What the server answers to who is known to it, or not yet; a ServerError where it refuses."""
-        if known and not self.user:
+        if self._user is None:
+            said = {"Username": self.address.user, "Pw": self._secret}
+            told = self.ask("POST", "/Users/AuthenticateByName", said)
+            self._user = str(told["User"]["Id"])
+            self.headers["Authorization"] += f', Token="{told["AccessToken"]}"'
+        if not self._user:
             raise ServerError(f"{self.address.place}: says no id of the user")
-        data = None if body is None else json.dumps(body).encode()
-        answer = self._send(method, path + (f"?{urlencode(query)}" if query else ""), data)
-        denied = f"does not know the user {self.address.user!r} with this password"
-        self.check(answer, f"{method} {path}", {401: denied})
-        return self.read(answer, path)
+        return self._user
 
     def playlists(self) -> list[Mapping[str, Any]]:
         asked: dict[str, Any] = {"includeItemTypes": "Playlist", "recursive": "true", "fields": "ChildCount"}
@@ -61,11 +54,7 @@ class _Jellyfin(Server):
         return make_entry(song.get("Path"), song.get("Name"), artist, length, {**texts, **numbers})
 
     def fetch(self, song: Mapping[str, Any], target: Path) -> None:
-        self.save(self._send("GET", f"/Audio/{quote(str(song['Id']))}/stream?static=true", None), target)
-
-    def _send(self, method: str, path: str, body: bytes | None) -> Any:
-        who = _WHO + (f', Token="{self._known[1]}"' if self._known else "")
-        return self.send(method, path, body, {"Authorization": who, "Content-Type": "application/json"})
+        self.save(self.send("GET", f"/Audio/{quote(str(song['Id']))}/stream?static=true"), target)
 
     @property
     def fixed(self) -> str:

@@ -5,8 +5,6 @@ names the folder where the files of the library lie on this machine: they are me
 hand, ``listen=yes`` brings each song over the net, measures it and removes it again.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import re

@@ -4,8 +4,6 @@ MPD names files relative to its music folder: ``?music=FOLDER`` says where that 
 measured. Songs of the queue are moved by their ids, so that the one that plays goes on playing.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -15,8 +13,7 @@ from typing import Any
 from fabula.errors import FileError, InputError, import_extra
 from fabula.sources.libraries import library
 from fabula.sources.libraries.library import IN_ENVIRONMENT, Address
-from fabula.sources.playlists.entries import Entry, Playlist
-from fabula.sources.playlists.text_lines import above_zero
+from fabula.sources.playlists.entries import Entry, Playlist, make_entry
 from fabula.sources.registry import Choice, Opening, Reader, Source, choose_collection
 
 _PORT = 6600
@@ -139,9 +136,8 @@ def _text(song: dict[str, Any], name: str) -> str:
 
 def _entry(song: dict[str, Any]) -> Entry:
     title = _text(song, "title") or _text(song, "name") or song["file"].rpartition("/")[2].rpartition(".")[0]
-    texts: dict[str, Any] = {name: _text(song, name) for name in ("album", "genre") if name in song}
-    length = above_zero(song.get("duration") or song.get("time"))
-    return Entry(song["file"], title, _text(song, "artist"), length, texts)
+    texts = {name: _text(song, name) for name in ("album", "genre")}
+    return make_entry(song["file"], title, _text(song, "artist"), song.get("duration") or song.get("time"), texts)
 
 
 def open_mpd(paths: Sequence[str], opening: Opening) -> Source:

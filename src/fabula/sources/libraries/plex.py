@@ -4,16 +4,14 @@ A playlist of Plex is moved song by song or made anew, never replaced in one req
 name first, in parts; then it takes the name of the old one, which is renamed last. Its id is a new one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlencode
+from typing import Any, ClassVar
 
-from fabula.sources.libraries.servers import Server, ServerError, make_entry, open_server
-from fabula.sources.playlists.entries import Entry
+from fabula.sources.libraries.library import Address
+from fabula.sources.libraries.servers import Server, ServerError, open_server
+from fabula.sources.playlists.entries import Entry, make_entry
 from fabula.sources.registry import Reader
 
 _TOGETHER = 200  # songs in one request: they stand in its address
@@ -25,12 +23,15 @@ class _Plex(Server):
     keys = ("ratingKey", "title", "leafCount")
     by_user = False
 
-    def ask(self, method: str, path: str, **query: str) -> Mapping[str, Any]:
-        """What the server answers; a ServerError where it refuses."""
-        answer = self._send(method, path + (f"?{urlencode(query)}" if query else ""))
-        self.check(answer, f"{method} {path}", dict.fromkeys((401, 403), "does not take this token"))
-        told: Mapping[str, Any] = self.read(answer, path).get("MediaContainer") or {}
-        return told
+    denied: ClassVar[Mapping[int, str]] = dict.fromkeys((401, 403), "does not take this token")
+
+    def __init__(self, address: Address, secret: str) -> None:
+        super().__init__(address, secret)
+        self.headers |= {"X-Plex-Token": secret, "X-Plex-Product": "fabula", "X-Plex-Client-Identifier": "fabula"}
+        self.headers |= {"Accept": "application/json"}
+
+    def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None, **query: str) -> Any:
+        return super().ask(method, path, body, **query).get("MediaContainer") or {}
 
     def playlists(self) -> list[Mapping[str, Any]]:
         found = self.ask("GET", "/playlists", playlistType="audio").get("Metadata") or []
@@ -49,16 +50,12 @@ class _Plex(Server):
         return make_entry(_part(song).get("file"), song.get("title"), artist, length, {**texts, **numbers})
 
     def fetch(self, song: Mapping[str, Any], target: Path) -> None:
-        self.save(self._send("GET", f"{_part(song).get('key') or ''}?download=1"), target)
+        self.save(self.send("GET", f"{_part(song).get('key') or ''}?download=1"), target)
 
     def name_songs(self, songs: Sequence[str]) -> str:
         """How songs are named to it."""
         which = self.ask("GET", "/identity")["machineIdentifier"]
         return f"server://{which}/com.plexapp.plugins.library/library/metadata/{','.join(songs)}"
-
-    def _send(self, method: str, path: str) -> Any:
-        told = {"X-Plex-Token": self._secret, "X-Plex-Product": "fabula", "X-Plex-Client-Identifier": "fabula"}
-        return self.send(method, path, None, {**told, "Accept": "application/json"})
 
     def create(self, name: str, songs: Sequence[str]) -> None:
         first = self.name_songs(songs[:_TOGETHER])
@@ -94,7 +91,7 @@ class _Plex(Server):
             raise ServerError(f"{error}; it is as it was") from None
 
     def _edit(self, which: str, field: str, text: str) -> None:
-        self.ask("PUT", f"/playlists/{which}", **{f"{field}.value": text, f"{field}.locked": "1"})
+        self.ask("PUT", f"/playlists/{which}", None, **{f"{field}.value": text, f"{field}.locked": "1"})
 
 
 def _part(song: Mapping[str, Any]) -> Mapping[str, Any]:

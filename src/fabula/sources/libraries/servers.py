@@ -5,25 +5,22 @@
 and proxies write into their logs; no redirect is followed.
 """
 
-from __future__ import annotations
-
 import http.client
 import json
-import math
 import urllib.error
 import urllib.request
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
+from urllib.parse import urlencode
 
 from fabula.core.files import check_nested
 from fabula.errors import FabulaError, FileError, InputError
 from fabula.sources.libraries import library
 from fabula.sources.libraries.library import Address
 from fabula.sources.playlists.entries import Entry, Playlist
-from fabula.sources.playlists.text_lines import above_zero
 from fabula.sources.registry import Choice, Opening, Source, choose_collection
 
 _PATIENCE = 180.0  # seconds for a server to answer: some take minutes for ten thousand songs
@@ -49,22 +46,21 @@ class ServerError(FileError):
 
 
 class Server(ABC):
-    """A server, and of its playlists the one that is open: where an order goes back to. Each kind says how it is asked.
-
-    The secret of who asks it is not shown.
-    """
+    """A server, and its playlist that is open, where an order goes back to; each kind says how it is asked."""
 
     keys = ("id", "name", "count")  # what the id, the name and the size of a playlist are called there
     by_user = True  # whether it must know who asks
+    denied: ClassVar[Mapping[int, str]] = {}  # what answers of some statuses mean, where JSON is asked for
 
     def __init__(self, address: Address, secret: str) -> None:
         self.address = address
         self._secret = secret
+        self.headers = {"User-Agent": "fabula"}  # of every request
         self.told: Mapping[str, Any] = {}  # what it says of the playlist that is open
         self.songs: tuple[str, ...] = ()  # their ids, in the order opened,
         self.known: tuple[str, ...] = ()  # and as they should be there now
 
-    def __repr__(self) -> str:
+    def __repr__(self) -> str:  # without the secret
         return f"<{type(self).__name__} {self.address.place}>"
 
     @abstractmethod
@@ -104,15 +100,12 @@ class Server(ABC):
         """Why the playlist that is open cannot be replaced; "" where it can."""
         return ""
 
-    def send(
-        self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
-    ) -> http.client.HTTPResponse:
+    def send(self, method: str, path: str, body: bytes | None = None) -> http.client.HTTPResponse:
         """The answer to a request, whatever its status; a ServerError where there is none."""
         address = self.address
         plain = address.scheme.endswith("+http") or address.host in _HERE
         url = f"{'http' if plain else 'https'}://{address.place}{address.prefix}{path}"
-        told = {"User-Agent": "fabula", **(headers or {})}
-        request = urllib.request.Request(url, data=body, headers=told, method=method)
+        request = urllib.request.Request(url, data=body, headers=self.headers, method=method)
         try:
             return urllib.request.build_opener(_StayHere).open(request, timeout=_PATIENCE)  # type: ignore[no-any-return]
         except urllib.error.HTTPError as error:
@@ -122,12 +115,16 @@ class Server(ABC):
             hint = "" if plain else f"; a server without HTTPS is {address.scheme}+http://..."
             raise ServerError(f"{address.place}: cannot be reached ({reason}){hint}") from None
 
-    def check(self, answer: http.client.HTTPResponse, what: str, denied: Mapping[int, str]) -> None:
-        """Refuse an answer that is an error, or denies what was asked, by what its status means."""
+    def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None, **query: str) -> Any:
+        """What a server that speaks JSON answers; a ServerError where it refuses."""
+        data = None if body is None else json.dumps(body).encode()
+        answer = self.send(method, path + (f"?{urlencode(query)}" if query else ""), data)
         if answer.status >= 400:
             answer.close()
-            why = denied.get(answer.status, f"refuses {what} ({answer.status} {answer.reason})")
+            denied = self.denied.get(answer.status, "").format(user=self.address.user)
+            why = denied or f"refuses {method} {path} ({answer.status} {answer.reason})"
             raise ServerError(f"{self.address.place}: {why}", answer.status)
+        return self.read(answer, path)
 
     def read(self, answer: http.client.HTTPResponse, what: str) -> Any:
         """What an answer says as JSON; {} where it says nothing, a ServerError where it says anything else."""
@@ -175,11 +172,7 @@ class Server(ABC):
         return tuple(str(song[self.keys[0]]) for song in self.items(which))
 
     def write(self, entries: Sequence[int], name: str | None = None) -> str:
-        """Put entries, by their numbers, into the playlist, or into a new one of another name; says what was written.
-
-        In its place: how it was is kept as another playlist first. Where it has changed since it was opened, nothing
-        is written.
-        """
+        """As a :class:`Home` does; nothing is written where the playlist has changed since it was opened."""
         songs = tuple(self.songs[i] for i in entries)
         library.check_unchanged(self.name, self.list_songs(self.id), self.known)
         place = self.address.place
@@ -262,9 +255,3 @@ def open_server(server_of: type[Server], paths: Sequence[str], opening: Opening)
     return library.open_songs(
         paths[0], address, playlist, server, opening, lambda row, target: server.fetch(items[row], target)
     )
-
-
-def make_entry(place: Any, title: Any, artist: Any, length: float | None, details: Mapping[str, Any]) -> Entry:
-    """A song as an entry, by what a server says of it, without what it does not say."""
-    told = {name: value for name, value in details.items() if value and value not in (math.inf, -math.inf)}
-    return Entry(str(place or ""), str(title or ""), str(artist or ""), above_zero(length), told)

@@ -3,8 +3,6 @@
 What is sent, the password among it, goes in the body of a request.
 """
 
-from __future__ import annotations
-
 import hashlib
 import http.client
 import secrets
@@ -14,8 +12,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from fabula.sources.libraries.servers import Server, ServerError, make_entry, open_server
-from fabula.sources.playlists.entries import Entry
+from fabula.sources.libraries.servers import Server, ServerError, open_server
+from fabula.sources.playlists.entries import Entry, make_entry
 from fabula.sources.registry import Reader
 from fabula.sources.tables.roles import feature_name
 
@@ -30,7 +28,7 @@ class _Subsonic(Server):
     keys = ("id", "name", "songCount")
     _by_token = True
 
-    def ask(self, method: str, *pairs: tuple[str, str], **named: str) -> dict[str, Any]:
+    def call(self, method: str, *pairs: tuple[str, str], **named: str) -> dict[str, Any]:
         """The answer to a method of the interface; a ServerError where it fails."""
         try:
             return self._answer(method, [*named.items(), *pairs])
@@ -41,10 +39,10 @@ class _Subsonic(Server):
         return self._answer(method, [*named.items(), *pairs])
 
     def playlists(self) -> list[Mapping[str, Any]]:
-        return list((self.ask("getPlaylists").get("playlists") or {}).get("playlist") or [])
+        return list((self.call("getPlaylists").get("playlists") or {}).get("playlist") or [])
 
     def items(self, which: str) -> list[Mapping[str, Any]]:
-        return list(self.ask("getPlaylist", id=which)["playlist"].get("entry") or [])
+        return list(self.call("getPlaylist", id=which)["playlist"].get("entry") or [])
 
     def entry(self, song: Mapping[str, Any]) -> Entry:
         numbers = {feature_name(name): float(song.get(name) or 0) for name in _NUMBERS}
@@ -85,22 +83,22 @@ class _Subsonic(Server):
         return [(str(one["id"]), str(one["name"])) for one in mine]
 
     def create(self, name: str, songs: Sequence[str]) -> None:
-        self.ask("createPlaylist", ("name", name), *(("songId", song) for song in songs))
+        self.call("createPlaylist", ("name", name), *(("songId", song) for song in songs))
 
     def fill(self, songs: Sequence[str]) -> None:
         # in one request, which a server carries out whole or not at all
         pairs = (("playlistId", self.id), ("name", self.name))
-        self.ask("createPlaylist", *pairs, *(("songId", song) for song in songs))
+        self.call("createPlaylist", *pairs, *(("songId", song) for song in songs))
 
     def delete(self, which: str) -> None:
-        self.ask("deletePlaylist", id=which)
+        self.call("deletePlaylist", id=which)
 
     def describe(self, which: str) -> None:
-        now = self.ask("getPlaylist", id=which)["playlist"]
+        now = self.call("getPlaylist", id=which)["playlist"]
         comment, public = str(self.told.get("comment") or ""), bool(self.told.get("public"))
         if str(now.get("comment") or "") != comment or bool(now.get("public")) != public:
             changed = {"comment": comment, "public": "true" if public else "false"}
-            self.ask("updatePlaylist", playlistId=which, **changed)
+            self.call("updatePlaylist", playlistId=which, **changed)
 
     @property
     def fixed(self) -> str:

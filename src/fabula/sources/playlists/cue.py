@@ -5,7 +5,6 @@ long file, are written anew: the new sheet is that of the long file that is to b
 stretch of the old one it is (``REM STRETCH``), by which it opens again.
 """
 
-import os
 import re
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fabula.core.collection import Item
-from fabula.core.files import is_file, join_stretch, legible, read_text, split_stretch
+from fabula.core.files import FilePath, is_file, join_stretch, legible, read_text, split_stretch
 from fabula.errors import FileError, InputError
 from fabula.media.music.tags import CD_TEXTS, FRAMES, clock_frames, quote_text, track_lines
 from fabula.sources.playlists import entries
@@ -47,7 +46,7 @@ class _Track:
         return self.indices.get(1, self.begins)
 
 
-def read_cue(path: str | os.PathLike[str]) -> Playlist:
+def read_cue(path: FilePath) -> Playlist:
     """Read a cue sheet; a track of a file that has several is a stretch of it, ``image.flac#t=12.5,200``."""
     text, script = read_text(path, "a cue sheet", any_bytes=True, most=entries.MOST_BYTES)
     head, tracks, tail = _parts(path, text)
@@ -66,7 +65,7 @@ def read_cue(path: str | os.PathLike[str]) -> Playlist:
     return entries.make_playlist(path, "cue", found, title=title, head=head, tail=tail, text=text, script=script)
 
 
-def _parts(path: str | os.PathLike[str], text: str) -> tuple[str, list[_Track], str]:
+def _parts(path: FilePath, text: str) -> tuple[str, list[_Track], str]:
     """The lines before the first file, the tracks, and what stands behind them."""
     head: list[str] = []
     pending: list[str] = []  # from a FILE on to the first track of it
@@ -99,7 +98,7 @@ def _parts(path: str | os.PathLike[str], text: str) -> tuple[str, list[_Track], 
     return "".join(head), tracks, "".join(pending)
 
 
-def _note(path: str | os.PathLike[str], number: int, track: _Track, word: str, rest: str) -> None:
+def _note(path: FilePath, number: int, track: _Track, word: str, rest: str) -> None:
     """Keep what a line says of a track."""
     if word == "INDEX":
         found = _INDEX.fullmatch(rest)

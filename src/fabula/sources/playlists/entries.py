@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
-from fabula.core.files import Script, legible
+from fabula.core.files import FilePath, Script, legible
 from fabula.errors import FileError
-from fabula.sources.playlists.text_lines import one_line
+from fabula.sources.playlists.text_lines import above_zero, one_line
 
 MOST_ENTRIES = 100_000
 MOST_BYTES = 64 << 20
@@ -77,6 +77,19 @@ class Playlist:
         return len(self.entries) == len(self.read) and all(map(operator.is_, self.entries, self.read))
 
 
+def make_entry(
+    location: Any,
+    title: Any,
+    artist: Any,
+    seconds: Any,
+    details: Mapping[str, Any],
+    raw: tuple[str, str, str] | None = None,
+) -> Entry:
+    """A song as an entry, by what a program or a server says of it, without what it does not say."""
+    said = {name: value for name, value in details.items() if value and value not in (math.inf, -math.inf)}
+    return Entry(str(location or ""), str(title or ""), str(artist or ""), above_zero(seconds), said, raw)
+
+
 Comments = Mapping[int, str]
 Choose = Callable[[list[tuple[str, int]]], int]  # from names and sizes of playlists to which of them is meant
 
@@ -101,13 +114,13 @@ class PlaylistFormat:
     script: Script = field(default=Script())  # how a new file puts text into bytes
 
 
-def check_count(path: str | os.PathLike[str], count: int) -> None:
+def check_count(path: FilePath, count: int) -> None:
     """Refuse a playlist of more entries than memory should be taken for, by a FileError."""
     if count > MOST_ENTRIES:
         raise FileError(f"{path}: has more than {MOST_ENTRIES:,} entries, which is more than a playlist may have")
 
 
-def make_playlist(path: str | os.PathLike[str], form: str, entries: Sequence[Entry], **about: Any) -> Playlist:
+def make_playlist(path: FilePath, form: str, entries: Sequence[Entry], **about: Any) -> Playlist:
     """What was read of a file, with what else a :class:`Playlist` has; a FileError where there is no entry."""
     if not entries:
         raise FileError(f"{path}: the playlist is empty")
@@ -248,31 +261,3 @@ def _exists(location: str, folder: Path) -> bool:
         return Path(resolve(location, folder)).exists()
     except (OSError, ValueError):
         return False
-
-
-# What XSPF and JSPF share: names of details, and numbers in meta elements.
-
-DETAILS = ("album", "trackNum", "annotation", "identifier", "info", "image")
-
-
-def meta_numbers(pairs: Iterable[tuple[str, Any]]) -> dict[str, float]:
-    """The finite numbers among meta values, by the last part of what they are said to be.
-
-    >>> meta_numbers([("https://example.org/ns/energy", "0.5"), ("mood", "calm")])
-    {'energy': 0.5}
-    """
-    numbers = {}
-    for rel, value in pairs:
-        name = unquote(re.split(r"[/#:]", rel.rstrip("/#:"))[-1])
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            continue
-        if name and math.isfinite(number):
-            numbers[name] = number
-    return numbers
-
-
-def meta_name(name: str) -> str:
-    """What a feature is called in a meta element."""
-    return f"urn:fabula:{quote(name, safe='')}"

@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike
 
 from fabula.core.arrays import as_ordering
 from fabula.core.collection import Collection, Item
-from fabula.core.files import Script, check_sparse, open_file, read_text, split_stretch, write_whole
+from fabula.core.files import FilePath, Script, check_sparse, open_file, read_text, split_stretch, write_whole
 from fabula.errors import FabulaError, FileError, InputError
 from fabula.media.medium import Medium
 from fabula.media.registry import choose_medium, find_medium, medium_of_file
-from fabula.sources.playlists import crates, cue, decks, jspf, m3u, pls, tracklists, xml_lists, xspf
+from fabula.sources.playlists import cue, decks, m3u, tracklists, xml_lists, xspf
 from fabula.sources.playlists.entries import (
     Entry,
     Playlist,
@@ -26,17 +26,17 @@ from fabula.sources.playlists.entries import (
     move_location,
     resolve,
 )
-from fabula.sources.registry import Choice, Opening, Reader, Source, choose_collection, read_tags
+from fabula.sources.registry import Choice, Opening, Reader, Source, check_stretches, choose_collection, read_tags
 
 FORMATS: tuple[PlaylistFormat, ...] = (
-    m3u.FORMAT, pls.FORMAT, xspf.FORMAT, jspf.FORMAT, xml_lists.WPL, xml_lists.ASX, decks.REKORDBOX, xml_lists.ITUNES,
-    decks.TRAKTOR, crates.FORMAT, cue.FORMAT,
+    m3u.M3U, m3u.PLS, xspf.XSPF, xspf.JSPF, xml_lists.WPL, xml_lists.ASX, decks.REKORDBOX, xml_lists.ITUNES,
+    decks.TRAKTOR, decks.SERATO, cue.FORMAT,
 )  # fmt: skip
 
 PLAYLIST_ENDINGS = tuple(dict.fromkeys(ending for form in FORMATS for ending in form.endings))
 
 
-def format_of(path: str | os.PathLike[str], playlist: Playlist | None = None) -> PlaylistFormat:
+def format_of(path: FilePath, playlist: Playlist | None = None) -> PlaylistFormat:
     """The format of a playlist, told by the ending of its name; of some that end alike that of a playlist to write.
 
     Where there is none to write, the one whose marker the file begins with.
@@ -55,7 +55,7 @@ def format_of(path: str | os.PathLike[str], playlist: Playlist | None = None) ->
     raise InputError(f"{path}: a playlist must end in one of {known}; got {ending or 'no ending'}")
 
 
-def read_playlist(path: str | os.PathLike[str], collection: str | None = None) -> Playlist:
+def read_playlist(path: FilePath, collection: str | None = None) -> Playlist:
     """Read a playlist, of a file of several the one that is named; the format is told by the ending of the name.
 
     >>> import tempfile
@@ -88,7 +88,7 @@ def read_playlist(path: str | os.PathLike[str], collection: str | None = None) -
 
 
 def write_playlist(
-    path: str | os.PathLike[str],
+    path: FilePath,
     playlist: Playlist,
     ordering: ArrayLike | None = None,
     *,
@@ -135,7 +135,7 @@ def _move_entry(entry: Entry, old: Path, new: Path, form: PlaylistFormat) -> Ent
     return replace(entry, location=location, raw=raw)
 
 
-def collection_of(playlist: Playlist, path: str | os.PathLike[str], folder: Path | None = None) -> Collection:
+def collection_of(playlist: Playlist, path: FilePath, folder: Path | None = None) -> Collection:
     """The items of a playlist, called by the name of its file.
 
     Their ids are their locations (their numbers where there is none), their paths start from the folder of the
@@ -225,6 +225,7 @@ def is_list(path: str) -> bool:
 
 def _source(path: Path, playlist: Playlist, opening: Opening) -> Source:
     collection = collection_of(playlist, path, opening.folder)
+    check_stretches(path, collection.items)
     playlist = replace(playlist, folder=opening.folder or playlist.folder)
     known, notes = choose_medium((item.path for item in collection.items if item.path), opening.medium)
     medium = known or find_medium("music")

@@ -3,12 +3,11 @@
 import html
 import io
 import json
-import os
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from fabula.core.files import Script, read_text
+from fabula.core.files import FilePath, Script, read_text
 from fabula.errors import FileError, InputError
 
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -160,7 +159,7 @@ _ATTRIBUTE = re.compile(rf"(?<![\w:.-])({_NAME})\s*=\s*(?:\"([^\"]*)\"|'([^']*)'
 _REFUSED = re.compile(r"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 
 
-def read_tags(path: str | os.PathLike[str], what: str, root: str, most: int) -> tuple[str, Script]:
+def read_tags(path: FilePath, what: str, root: str, most: int) -> tuple[str, Script]:
     """The text of a file of tags and how it was encoded; refused where it is none, or has a document type."""
     text, script = read_text(path, what, most=most)
     if _REFUSED.search(text):

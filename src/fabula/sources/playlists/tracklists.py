@@ -5,13 +5,12 @@ between them; a length may stand behind. What a line is made of, and which of tw
 whole list. Lines that are tracks are moved as they are; their numbers, where they have some, are written anew.
 """
 
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from fabula.core.files import legible, read_text
+from fabula.core.files import FilePath, legible, read_text
 from fabula.errors import FabulaError, FileError
 from fabula.sources.playlists.entries import Comments, Entry, Playlist, PlaylistFormat, make_playlist
 from fabula.sources.playlists.text_lines import each_line, line_end, one_line, read_clock, terminate
@@ -201,7 +200,7 @@ def artists_first(found: Tracklist) -> bool | None:
     return None if not votes else votes > 0
 
 
-def read_tracklist(path: str | os.PathLike[str], which: str | None = None) -> Playlist:
+def read_tracklist(path: FilePath, which: str | None = None) -> Playlist:
     """Read a list of tracks; ``which`` of two names is the artist's, ``"first"`` or ``"second"``, where it is known."""
     text, script = read_text(path, "a list of tracks", most=MOST)
     found = find_tracks(text)

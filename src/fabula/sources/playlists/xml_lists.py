@@ -16,7 +16,7 @@ from typing import Any
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
-from fabula.core.files import decode, open_file, read_bytes
+from fabula.core.files import FilePath, decode, open_file, read_bytes
 from fabula.errors import FileError, InputError
 from fabula.media.children import Limits, call
 from fabula.media.facts import as_clock
@@ -30,7 +30,7 @@ _SRC = re.compile(r"\ssrc\s*=\s*([\"'])(.*?)\1", re.IGNORECASE | re.DOTALL)
 _HREF = re.compile(r"\shref\s*=\s*([\"'])(.*?)\1", re.IGNORECASE | re.DOTALL)
 
 
-def _spans(path: str | os.PathLike[str], text: str, name: str) -> Iterator[tuple[int, int]]:
+def _spans(path: FilePath, text: str, name: str) -> Iterator[tuple[int, int]]:
     """Where each element of a name starts and ends, but for those in comments."""
     start, found = -1, 0
     for match in text_lines.TAG.finditer(text_lines.mask_comments(text)):
@@ -50,7 +50,7 @@ def _spans(path: str | os.PathLike[str], text: str, name: str) -> Iterator[tuple
 
 
 def _read_blocks(
-    path: str | os.PathLike[str],
+    path: FilePath,
     what: str,
     root: str,
     name: str,
@@ -196,7 +196,7 @@ def read_library(path: str) -> dict[str, Any]:
     return {"lists": found, "tracks": said}
 
 
-def read_itunes(path: str | os.PathLike[str], choose: Choose = lambda lists: 0) -> Playlist:
+def read_itunes(path: FilePath, choose: Choose = lambda lists: 0) -> Playlist:
     """Read a playlist of a library of iTunes or Apple Music: the first, or which is chosen by names and sizes."""
     data = read_bytes(path, most=_MOST_LIBRARY)
     text, script = decode(data, path, "a library of iTunes or Apple Music", ["utf-8"])
@@ -223,14 +223,12 @@ def read_itunes(path: str | os.PathLike[str], choose: Choose = lambda lists: 0) 
     found = []
     for a, b, key in cuts:
         said = library["tracks"].get(key, {})
-        details: dict[str, Any] = {
-            name.lower(): str(said[name]) for name in ("Album", "Genre", "Comments") if said.get(name)
-        }
-        details |= {"tempo": beats} if (beats := text_lines.above_zero(said.get("BPM"))) else {}
-        location = entries.from_uri(str(said.get("Location", "")))
-        name = str(said.get("Name", "")) or (Path(location).stem if location else f"track {key}")
+        details = {name.lower(): str(said.get(name) or "") for name in ("Album", "Genre", "Comments")}
+        told = {**details, "tempo": text_lines.above_zero(said.get("BPM"))}
         seconds = text_lines.above_zero(said.get("Total Time"), per=1000)
-        found.append(Entry(location, name, str(said.get("Artist", "")), seconds, details, (text[a:b], "", "")))
+        location = entries.from_uri(str(said.get("Location", "")))
+        name = said.get("Name") or Path(location).stem or f"track {key}"
+        found.append(entries.make_entry(location, name, said.get("Artist"), seconds, told, (text[a:b], "", "")))
     about = {"head": text[: cuts[0][0]], "tail": text[cuts[-1][1] :], "text": text, "script": script}
     return entries.make_playlist(path, "itunes", found, title=title, **about)
 

@@ -1,23 +1,34 @@
-"""XSPF playlists: XML whose locations are URIs.
+"""XSPF playlists, XML whose locations are URIs, and JSPF: the same as JSON.
 
 The text of each track is kept as it stands in the file and moved as a whole, so that nothing but the order changes.
 """
 
+import json
 import math
-import os
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 from xml.etree import ElementTree as ET
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
-from fabula.core.files import decode, read_bytes
+from fabula.core.files import FilePath, decode, read_bytes, read_text
 from fabula.errors import FileError
 from fabula.sources.playlists import entries
 from fabula.sources.playlists.entries import Comments, Entry, Playlist, PlaylistFormat
-from fabula.sources.playlists.text_lines import TAG, above_zero, is_break, mask_comments, one_line, writable_text
+from fabula.sources.playlists.text_lines import (
+    TAG,
+    above_zero,
+    is_break,
+    mask_comments,
+    member,
+    members,
+    one_line,
+    skip_space,
+    writable_text,
+)
 
 _TAG = re.compile(rb"<[^>\"']*(?:\"[^\"]*\"[^>\"']*|'[^']*'[^>\"']*)*>")
 _DECLARED = re.compile(rb"<\?xml[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)")
@@ -26,10 +37,62 @@ _VLC_ID = re.compile(r"<vlc:id>\s*(\d+)\s*</vlc:id>")
 _VLC_ITEM = re.compile(r"(<vlc:item\s+tid=[\"'])(\d+)")
 _VLC_GROUP = re.compile(r"(</?(?:vlc:node|extension)\b[^>]*>)")
 _SPELLED = re.compile("(?! )[ -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+(?<! )")
-_ELEMENTS_EACH = 20  # that a track may have, on the average of a full playlist
 
 
-def read_xspf(path: str | os.PathLike[str]) -> Playlist:
+# What both say of a track, and numbers in meta elements.
+
+_DETAILS = ("album", "trackNum", "annotation", "identifier", "info", "image")
+_PARTS_EACH = 20  # elements or objects that a track may have, on the average of a full playlist
+
+
+def meta_numbers(pairs: Iterable[tuple[str, Any]]) -> dict[str, float]:
+    """The finite numbers among meta values, by the last part of what they are said to be.
+
+    >>> meta_numbers([("https://example.org/ns/energy", "0.5"), ("mood", "calm")])
+    {'energy': 0.5}
+    """
+    numbers = {}
+    for rel, value in pairs:
+        name = unquote(re.split(r"[/#:]", rel.rstrip("/#:"))[-1])
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            continue
+        if name and math.isfinite(number):
+            numbers[name] = number
+    return numbers
+
+
+def meta_name(name: str) -> str:
+    """What a feature is called in a meta element."""
+    return f"urn:fabula:{quote(name, safe='')}"
+
+
+def _read_track(
+    where: str, said: Mapping[str, str], metas: Iterable[tuple[str, Any]], raw: tuple[str, str, str]
+) -> Entry:
+    """An entry, by what stands in the elements of a track."""
+    uri, title = said.get("location") or said.get("identifier", ""), said.get("title", "")
+    if not uri and not title:
+        raise FileError(f"{where} has neither a location nor a title")
+    details: dict[str, Any] = {name: said[name] for name in _DETAILS if said.get(name)} | meta_numbers(metas)
+    seconds = above_zero(said.get("duration"), per=1000)
+    return Entry(entries.from_uri(uri), title, said.get("creator", ""), seconds, details, raw)
+
+
+def _elements_of(entry: Entry) -> dict[str, Any]:
+    """What stands in the elements of an entry's track, but for its location and numbers."""
+    texts = {"title": entry.title, "creator": entry.artist, "album": entry.details.get("album")}
+    said: dict[str, Any] = {name: text for name, text in texts.items() if text}
+    if entry.duration is not None and math.isfinite(entry.duration):
+        said["duration"] = round(entry.duration * 1000)
+    return said
+
+
+# XSPF.
+
+
+def read_xspf(path: FilePath) -> Playlist:
     """Read an XSPF playlist; a document type or an entity of its own is refused."""
     content = read_bytes(path, most=entries.MOST_BYTES)
     declared = _DECLARED.match(content.lstrip()[:200])
@@ -47,11 +110,11 @@ def read_xspf(path: str | os.PathLike[str]) -> Playlist:
         _entry(f"{path}: entry {number}", track, raw)
         for number, (track, raw) in enumerate(zip(tracks, parts, strict=True), start=1)
     ]
-    about = {"title": _text(root, "title"), "head": head, "tail": tail, "text": text}
+    about = {"title": _read_children(root).get("title", ""), "head": head, "tail": tail, "text": text}
     return entries.make_playlist(path, "xspf", found, script=replace(script, errors="xmlcharrefreplace"), **about)
 
 
-def _cut(path: str | os.PathLike[str], data: bytes) -> tuple[str, list[tuple[str, str, str]], str]:
+def _cut(path: FilePath, data: bytes) -> tuple[str, list[tuple[str, str, str]], str]:
     """The text before the tracks; of each track before, in and after its location; after the tracks."""
     parser = expat.ParserCreate("utf-8", " ")
     stack: list[str] = []
@@ -65,7 +128,7 @@ def _cut(path: str | os.PathLike[str], data: bytes) -> tuple[str, list[tuple[str
     def on_start(name: str, _: Any) -> None:
         nonlocal first, elements
         elements += 1
-        entries.check_count(path, elements // _ELEMENTS_EACH)
+        entries.check_count(path, elements // _PARTS_EACH)
         stack.append(name.rpartition(" ")[2])
         if stack == ["playlist", "trackList"] and not cuts:
             first = tag_end()
@@ -97,13 +160,8 @@ def _cut(path: str | os.PathLike[str], data: bytes) -> tuple[str, list[tuple[str
 
 
 def _entry(where: str, track: ET.Element, raw: tuple[str, str, str]) -> Entry:
-    uri = _text(track, "location") or _text(track, "identifier")
-    if not uri and not _text(track, "title"):
-        raise FileError(f"{where} has neither a location nor a title")
-    details: dict[str, Any] = {name: _text(track, name) for name in entries.DETAILS if _text(track, name)}
-    details |= entries.meta_numbers((meta.get("rel", ""), meta.text or "") for meta in _children(track, "meta"))
-    title, artist, duration = (_text(track, name) for name in ("title", "creator", "duration"))
-    return Entry(entries.from_uri(uri), title, artist, above_zero(duration, per=1000), details, raw)
+    metas = ((meta.get("rel", ""), meta.text or "") for meta in _children(track, "meta"))
+    return _read_track(where, _read_children(track), metas, raw)
 
 
 def write_xspf(playlist: Playlist, comments: Comments | None = None) -> str:
@@ -147,12 +205,9 @@ def _vlc_order(playlist: Playlist) -> str:
 
 def _track(entry: Entry) -> str:
     lines = [f"<location>{xspf_location(entry.location)}</location>"] if entry.location else []
-    texts = {"title": entry.title, "creator": entry.artist, "album": entry.details.get("album")}
-    lines += [f"<{name}>{escape_text(str(text))}</{name}>" for name, text in texts.items() if text]
-    if entry.duration is not None and math.isfinite(entry.duration):
-        lines.append(f"<duration>{round(entry.duration * 1000)}</duration>")
+    lines += [f"<{name}>{escape_text(str(value))}</{name}>" for name, value in _elements_of(entry).items()]
     numbers = entry.numbers.items()
-    lines += [f"<meta rel={quoteattr(entries.meta_name(name))}>{value!r}</meta>" for name, value in numbers]
+    lines += [f"<meta rel={quoteattr(meta_name(name))}>{value!r}</meta>" for name, value in numbers]
     return "\n    <track>" + "".join(f"\n      {line}" for line in lines) + "\n    </track>"
 
 
@@ -182,8 +237,95 @@ def _children(element: ET.Element, name: str) -> list[ET.Element]:
     return [child for child in element if _local(child.tag) == name]
 
 
-def _text(element: ET.Element, name: str) -> str:
-    return next(((child.text or "").strip() for child in _children(element, name)), "")
+def _read_children(element: ET.Element) -> dict[str, str]:
+    """The text of the first child of each name."""
+    return {_local(child.tag): (child.text or "").strip() for child in reversed(element)}
 
 
-FORMAT = PlaylistFormat("xspf", (".xspf",), read_xspf, write_xspf, xspf_location)
+# JSPF.
+
+_SIDE = "urn:fabula:side"  # as `meta_name` would call it
+
+
+def read_jspf(path: FilePath) -> Playlist:
+    """Read a JSPF playlist."""
+    text, script = read_text(path, "a JSPF playlist", ["utf-8"], most=entries.MOST_BYTES)
+    entries.check_count(path, (text.count("{") + text.count("[")) // _PARTS_EACH)
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FileError(f"{path}: is not a JSPF playlist (broken JSON: {error})") from error
+    playlist = document.get("playlist") if isinstance(document, dict) else None
+    tracks = playlist.get("track") if isinstance(playlist, dict) else None
+    if not isinstance(playlist, dict) or not isinstance(tracks, list):
+        raise FileError(f'{path}: is not a JSPF playlist (it must be {{"playlist": {{"track": [...]}}}})')
+    entries.check_count(path, len(tracks))
+    at = skip_space(text)
+    for name in ("playlist", "track"):
+        span = member(text, at, name)
+        at = span[0] if span else at
+    spans = [(start, end) for _, start, end in members(text, at)]
+    found = [
+        _read_object(f"{path}: entry {number}", track, text[start:end])
+        for number, (track, (start, end)) in enumerate(zip(tracks, spans, strict=True), start=1)
+    ]
+    head, tail = (text[: spans[0][0]], text[spans[-1][1] :]) if spans else ("", "")
+    joint = text[spans[0][1] : spans[1][0]] if len(spans) > 1 else ", "
+    about = {"head": head, "tail": tail, "text": text, "script": script, "joint": joint}
+    return entries.make_playlist(path, "jspf", found, title=_first(playlist.get("title")), **about)
+
+
+def _read_object(where: str, track: Any, text: str) -> Entry:
+    if not isinstance(track, dict):
+        raise FileError(f"{where} must be an object; got {type(track).__name__}")
+    given = track.get("meta")
+    metas = [one for one in (given if isinstance(given, list) else [given]) if isinstance(one, dict)]
+    numbers = ((name, value) for one in metas for name, value in one.items() if not isinstance(value, bool))
+    span = member(text, 0, "location")
+    if span and text[span[0]] == "[":
+        span = next(((start, end) for _, start, end in members(text, span[0])), None)
+    start, end = span if span and text[span[0]] == '"' else (len(text), len(text))
+    said = {name: _first(value) for name, value in track.items()}
+    return _read_track(where, said, numbers, (text[:start], text[start:end], text[end:]))
+
+
+def write_jspf(playlist: Playlist, comments: Comments | None = None) -> str:
+    """The playlist as JSPF text; what came from JSPF stays as it was. Comments are meta of the track they precede."""
+    if playlist.format == "jspf":
+        blocks = []
+        for position, entry in enumerate(playlist.entries):
+            text = "".join(entry.raw) if entry.raw else json.dumps(_track_of(entry), ensure_ascii=False)
+            if comments is not None and (position in comments or _SIDE in text):
+                text = json.dumps(_with_comment(json.loads(text), comments.get(position)), ensure_ascii=False)
+            blocks.append(text)
+        return playlist.head + playlist.joint.join(blocks) + playlist.tail
+    title = {"title": playlist.title} if playlist.title else {}
+    said = [(comments or {}).get(position) for position in range(len(playlist))]
+    tracks = [_with_comment(_track_of(entry), text) for entry, text in zip(playlist.entries, said, strict=True)]
+    return json.dumps({"playlist": {**title, "track": tracks}}, ensure_ascii=False, indent=2) + "\n"
+
+
+def _with_comment(track: dict[str, Any], comment: str | None) -> dict[str, Any]:
+    """The track with what is said before it, in place of what was said before."""
+    given = track.get("meta") or []
+    metas = [one for one in (given if isinstance(given, list) else [given]) if one.keys() != {_SIDE}]
+    metas += [] if comment is None else [{_SIDE: comment}]
+    return {**{key: value for key, value in track.items() if key != "meta"}, **({"meta": metas} if metas else {})}
+
+
+def _track_of(entry: Entry) -> dict[str, Any]:
+    track: dict[str, Any] = {"location": [entries.to_uri(entry.location)]} if entry.location else {}
+    track |= _elements_of(entry)
+    if entry.numbers:
+        track["meta"] = [{meta_name(name): repr(value)} for name, value in entry.numbers.items()]
+    return track
+
+
+def _first(value: Any) -> str:
+    """The text that a value is, or the first of several."""
+    value = value[0] if isinstance(value, list) and value else value
+    return value.strip() if isinstance(value, str) else str(value) if type(value) in (int, float) else ""
+
+
+XSPF = PlaylistFormat("xspf", (".xspf",), read_xspf, write_xspf, xspf_location)
+JSPF = PlaylistFormat("jspf", (".jspf",), read_jspf, write_jspf, lambda location: json.dumps(entries.to_uri(location)))

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,11 @@ import numpy as np
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Item
 from fabula.core.collections import WORDS, Cells, Collections, ItemColumns, Lazy, Numbered
-from fabula.core.files import open_file
+from fabula.core.files import FilePath, open_file
 from fabula.errors import FabulaError, FileError, brief
 from fabula.media.medium import Medium
 from fabula.media.registry import ITEMS, choose_medium, find_medium, measure_if_held
-from fabula.sources.registry import Choice, Opening, Reader, Source, choose_collection, read_tags
+from fabula.sources.registry import Choice, Opening, Reader, Source, check_stretches, choose_collection, read_tags
 from fabula.sources.tables import source_table
 from fabula.sources.tables.roles import (
     columns_named,
@@ -32,7 +32,7 @@ from fabula.sources.tables.roles import (
     sessions_in,
     settle_roles,
 )
-from fabula.sources.tables.source_table import Column, Numbers, SourceTable
+from fabula.sources.tables.source_table import Column, Pieces, SourceTable
 from fabula.sources.tables.storage import SCHEMES, TABLE_ENDINGS, is_table_folder, read_columns
 
 _MOST_EXPORT, _HEAD = 64 << 20, 4096  # bytes of a text that is looked through, and of its headings
@@ -59,7 +59,7 @@ class TableReading:
 
 
 def read_table(
-    path: str | os.PathLike[str] | Any,
+    path: FilePath | Any,
     *,
     collection: str | None = None,
     position: str | None = None,
@@ -133,7 +133,7 @@ def read_table(
 
 
 def open_table(
-    path: str | os.PathLike[str] | Any,
+    path: FilePath | Any,
     columns: Mapping[str, str] | None = None,
     *,
     features: Sequence[str] | None = None,
@@ -161,16 +161,21 @@ def open_table(
             del roles["collection title"]
     busy = {column.name for column in roles.values()} | set(features or ())
     tracks = is_of_tracks(table, roles)
-    contents = _contents_of(table, busy, renamed, tracks=tracks)
+    numbers, texts, notes = _contents_of(table, busy, renamed, tracks=tracks)
     if features is not None:
-        contents.features = _choose_features(table, features, kept, called_by)
-    collections = _collections(table, roles, contents, order, offsets)
-    tracks = tracks or ("title" in roles and not contents.features.keys() - _OURS)
-    return TableReading(table, collections, order, tuple(contents.notes), tracks, tuple(held.tolist()))
+        numbers = _choose_features(table, features, kept, called_by)
+    collections = _collections(table, roles, numbers, texts, order, offsets)
+    tracks = tracks or ("title" in roles and not numbers.keys() - _OURS)
+    return TableReading(table, collections, order, tuple(notes), tracks, tuple(held.tolist()))
 
 
 def _collections(
-    table: SourceTable, roles: Mapping[str, Column], contents: "Contents", order: Ints, offsets: Ints
+    table: SourceTable,
+    roles: Mapping[str, Column],
+    features: Mapping[str, Pieces],
+    texts: Mapping[str, Column],
+    order: Ints,
+    offsets: Ints,
 ) -> Collections:
     for role in (role for role in WORDS if role in roles):
         for row in roles[role].rows_of_lists():
@@ -179,17 +184,18 @@ def _collections(
         roles[role].texts(identity=role == "id") if role in roles else None for role in WORDS
     )
     called = _Called(given, paths, Numbered(np.arange(1, table.count + 1)))
-    details = {name: column.details() for name, column in contents.texts.items()}
+    details = {name: column.details() for name, column in texts.items()}
     items = ItemColumns(called, names, paths, artists, details)
     firsts = order[offsets[:-1]]
     as_they_stand = len(order) == table.count and bool((order == np.arange(table.count)).all())
     ids = roles["collection"].texts(identity=True)[firsts].tolist() if "collection" in roles else None
     titles = roles["collection title"].texts()[firsts].tolist() if "collection title" in roles else None
     feature_names: list[str] = []
-    for name, numbers in contents.features.items():  # a vector has a name for each of its numbers
-        feature_names += [name] if numbers.width is None else [f"{name}_{i}" for i in range(numbers.width)]
+    for name, numbers in features.items():  # a vector has a name for each of its numbers
+        several = range(numbers[0].shape[1]) if numbers[0].ndim > 1 else None
+        feature_names += [name] if several is None else [f"{name}_{i}" for i in several]
     return Collections(
-        source_table.features_of(list(contents.features.values()), None if as_they_stand else order, table.count),
+        source_table.features_of(list(features.values()), None if as_they_stand else order, table.count),
         offsets,
         feature_names,
         ids=ids or [Path(table.path).stem],
@@ -202,7 +208,7 @@ def _collections(
 
 
 def read_sequences(
-    path: str | os.PathLike[str] | Any, columns: Sequence[str], *, where: Mapping[str, Any] | None = None
+    path: FilePath | Any, columns: Sequence[str], *, where: Mapping[str, Any] | None = None
 ) -> list[Collection] | None:
     """The collections of a table that has one row a collection; None where the first column named holds no lists.
 
@@ -244,39 +250,34 @@ def _lists_of(table: SourceTable, lists: Sequence[Column], row: int) -> list[Flo
 # What the columns of a table give the items: features, details, and the items themselves.
 
 
-@dataclass
-class Contents:
-    """Features by name, of all rows, columns of text by the name of the detail, and notes for the caller."""
-
-    features: dict[str, Numbers] = field(default_factory=dict)
-    texts: dict[str, Column] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-
-
-def _contents_of(table: SourceTable, busy: set[str], renamed: Mapping[str, str], *, tracks: bool) -> Contents:
-    """Features and details of the columns that are not busy with a role; ``renamed`` is heading -> name."""
-    found = Contents()
+def _contents_of(
+    table: SourceTable, busy: set[str], renamed: Mapping[str, str], *, tracks: bool
+) -> tuple[dict[str, Pieces], dict[str, Column], list[str]]:
+    """Features and details by name, of columns that are not busy with a role, and notes; renamed: heading -> name."""
+    features: dict[str, Pieces] = {}
+    texts: dict[str, Column] = {}
+    notes: list[str] = []
     for column in table.columns.values():
         if column.name in busy or column.empty:
             continue
-        name, numbers = _measure_column(table, column, renamed.get(column.name), found.notes, tracks=tracks)
-        taken = name in found.features or name in found.texts
+        name, numbers = _measure_column(table, column, renamed.get(column.name), notes, tracks=tracks)
+        taken = name in features or name in texts
         if taken or (name != column.name and name in table.columns and column.name not in renamed):
             name = column.name
         if numbers is None:
-            found.texts[name] = column
+            texts[name] = column
             continue
-        found.features[name] = numbers
+        features[name] = numbers
         worded = np.flatnonzero(column.absences())
         if worded.size:
             cell = brief(column.cell(int(worded[0])))
-            found.notes.append(f"column {column.name!r}: {worded.size} cell(s) such as {cell} count as missing")
-    return found
+            notes.append(f"column {column.name!r}: {worded.size} cell(s) such as {cell} count as missing")
+    return features, texts, notes
 
 
 def _measure_column(
     table: SourceTable, column: Column, name: str | None, notes: list[str], *, tracks: bool = False
-) -> tuple[str, Numbers | None]:
+) -> tuple[str, Pieces | None]:
     """What a column is called as a feature or a detail, and its numbers; None for text."""
     # Durations that are written as on a clock (3:20) are seconds, under ``duration``. Lists of as many numbers in every
     # row are vectors. Of durations and usual features a few cells that are wrong are void, and named in the notes.
@@ -292,7 +293,7 @@ def _measure_column(
     if not timed or name is not None or not (usual == "duration" or tracks):
         return usual, numbers
     # Durations are in the unit that the heading names, or that they can only be in; ours is called by its own name.
-    values = numbers.whole()
+    values = source_table.join(numbers)
     unit, middle = duration_unit(column.name), float(np.nanmedian(values))
     if unit == 0.001 or (unit is None and middle > _MILLISECONDS):
         return "duration_ms", numbers
@@ -300,10 +301,10 @@ def _measure_column(
     if unit is None and tracks and column.name != "duration" and 0 < middle < _MINUTES and not whole:
         unit = 60.0
         notes.append(f"column {column.name!r} is read as minutes")
-    return "duration", numbers if unit in (None, 1.0) else Numbers((values * unit,))
+    return "duration", numbers if unit in (None, 1.0) else [values * unit]
 
 
-def _numbers_or_text(table: SourceTable, column: Column) -> Numbers | None:
+def _numbers_or_text(table: SourceTable, column: Column) -> Pieces | None:
     numbers = source_table.numbers_in(table, column)
     if numbers is not None:
         return numbers
@@ -311,8 +312,7 @@ def _numbers_or_text(table: SourceTable, column: Column) -> Numbers | None:
     if not nested.size:
         return None
     vectors = column.vectors()
-    if vectors is not None and (wrong := vectors.infinite()) is not None:
-        raise table.error(wrong, column, "must hold finite numbers")
+    source_table.refuse_infinite(table, column, vectors or [], "must hold finite numbers")
     if vectors is None:
         plain = np.setdiff1d(np.flatnonzero(~column.missing), nested)
         if any(not isinstance(column.cell(int(row)), str) for row in plain):
@@ -322,7 +322,7 @@ def _numbers_or_text(table: SourceTable, column: Column) -> Numbers | None:
 
 def _choose_features(
     table: SourceTable, features: Sequence[str], kept: Ints, renamed: Mapping[str, str]
-) -> dict[str, Numbers]:
+) -> dict[str, Pieces]:
     """The named columns as numbers; every cell of the kept rows must be one."""
     # A column is named by its heading, or by what it is called as a feature (``duration_ms`` for "Duration (ms)").
     called = {renamed.get(name) or feature_name(name): name for name in reversed(table.columns)}
@@ -333,8 +333,9 @@ def _choose_features(
         numbers = _measure_column(table, column, renamed.get(column.name), told)[1]
         if (numbers is None or told) and not column.empty:
             raise table.error(source_table.first_wrong(column), column, "must be a number")
-        arrays[name] = Numbers((np.full(table.count, np.nan),)) if numbers is None else numbers
-        absent += [(int(i), name) for i in arrays[name].missing(kept)]
+        arrays[name] = [np.full(table.count, np.nan)] if numbers is None else numbers
+        missing = np.isnan(source_table.join(arrays[name])[kept]).reshape(len(kept), -1).any(axis=1)
+        absent += [(int(i), name) for i in kept[missing]]
     if absent:
         shown = "; ".join(f"{table.row(i)}, column {name!r}" for i, name in sorted(absent)[:3])
         more = f" and {len(absent) - 3} more" if len(absent) > 3 else ""
@@ -394,6 +395,7 @@ def _list_files(
     known = frozenset() if medium is None or not medium.specs else medium.endings
     if medium is None or any(Path(item.path).suffix.lower() not in known for item in collection.items):
         return None
+    check_stretches(collection.id, collection.items)
     items, count = [], 0
     for item in collection.items:
         beside = os.path.normpath(folder / item.path)

@@ -4,8 +4,6 @@ A workbook is an archive of XML, and is read in a child. Cells move with their f
 translated to where they go. All other sheets stay as they are, as far as openpyxl keeps them.
 """
 
-from __future__ import annotations
-
 import io
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +13,7 @@ from datetime import date, datetime, time, timedelta
 from typing import Any
 from zipfile import ZipFile
 
-from fabula.core.files import open_file
+from fabula.core.files import FilePath, open_file
 from fabula.errors import FileError, import_extra
 from fabula.media.children import Limits, call
 from fabula.sources.playlists.text_lines import writable_text
@@ -28,7 +26,7 @@ _LOOKED = 10  # rows in which headings are looked for
 _LIMITS = Limits(14.0)
 
 
-def read_sheet(path: str | os.PathLike[str]) -> SourceTable:
+def read_sheet(path: FilePath) -> SourceTable:
     """Read the first sheet of a workbook that holds a table; headings are its first row of two cells and more."""
     _openpyxl("reading")
     found = call(find_cells, os.fspath(path), limits=_LIMITS)

@@ -1,12 +1,10 @@
 """The columns of a table, and what their cells mean as numbers and as text."""
 
-import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,7 +12,7 @@ from numpy.typing import NDArray
 
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collections import Cells, as_objects
-from fabula.core.files import Script
+from fabula.core.files import FilePath, Script
 from fabula.errors import FileError, brief
 from fabula.sources.playlists.text_lines import read_clock
 
@@ -26,7 +24,9 @@ _WORDS = "na n/a n.a. #n/a nan null none nil - -- – — ? \\n"
 _ABSENT = frozenset(_WORDS.split())
 _FEW = 0.34  # share of the cells of a duration or a usual feature that may be wrong, and are named
 _MOST_TOLD = 5
-_ROWS = 4096  # that are laid side by side at a time: columns of so many fit into the processor's cache
+
+# Numbers of all rows, or vectors of them: arrays (m,) or (m, w) one after the other, NaN where a value is missing
+Pieces = list[NDArray[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,7 @@ class Column:
         codes = [seen.setdefault(cell, len(seen)) for cell in self.texts().tolist()]
         return np.array(codes, dtype=np.intp), as_objects(seen)
 
-    def numbers(self) -> "Numbers | None":
+    def numbers(self) -> Pieces | None:
         """The cells as numbers, NaN where missing or said to be; None when they are not all numbers, or all missing."""
         absent = self.missing
         parsed = _parse_cells(self.values[~absent].tolist(), self)
@@ -97,9 +97,9 @@ class Column:
             return None
         numbers = np.full(len(absent), np.nan)
         numbers[~absent] = np.where(np.isnan(parsed), np.inf, parsed)  # a cell that is there must be finite
-        return Numbers((numbers,))
+        return [numbers]
 
-    def vectors(self) -> "Numbers | None":
+    def vectors(self) -> Pieces | None:
         """The cells as vectors of one length, NaN where missing; None when they are not lists of as many numbers."""
         known = self.values[~self.missing].tolist()
         if not known or not all(isinstance(cell, (list, tuple)) and len(cell) == len(known[0]) for cell in known):
@@ -108,7 +108,7 @@ class Column:
             return None
         found = np.full((len(self.values), len(known[0])), np.nan)
         found[~self.missing] = np.array(known, dtype=np.float64)
-        return Numbers((found,))
+        return [found]
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +141,7 @@ class SourceTable:
         return FileError(f"{where}: {rule}; got {brief(column.cell(index))}")
 
 
-def table_of(path: str | os.PathLike[str], columns: Iterable[Column], count: int, **about: Any) -> SourceTable:
+def table_of(path: FilePath, columns: Iterable[Column], count: int, **about: Any) -> SourceTable:
     """A table of columns, with what else a :class:`SourceTable` has."""
     found: dict[str, Column] = {}
     for column in columns:
@@ -159,27 +159,25 @@ def column_of(name: str, cells: Sequence[Any], *, written: bool = False, decimal
     return Column(name, as_objects(cells), missing, written, decimal_comma)
 
 
-def numbers_in(table: SourceTable, column: Column) -> "Numbers | None":
+def numbers_in(table: SourceTable, column: Column) -> Pieces | None:
     """The cells as numbers, NaN where missing; None when they are not all numbers, or all missing.
 
     Cells such as NA or - among numbers are missing; an infinity among them is refused.
     """
     found = column.numbers()
-    wrong = None if found is None else found.infinite()
-    if wrong is not None:
-        raise table.error(wrong, column, _FINITE)
+    refuse_infinite(table, column, found or [], _FINITE)
     return found
 
 
 def numbers_of(table: SourceTable, column: Column) -> Floats | None:
     """As :func:`numbers_in`, in one array (rows,)."""
     found = numbers_in(table, column)
-    return None if found is None else found.whole()
+    return None if found is None else join(found)
 
 
 def numbers_but_few(
     table: SourceTable, column: Column, notes: list[str], *, clocks: bool
-) -> "tuple[Numbers | None, bool]":
+) -> tuple[Pieces | None, bool]:
     """The cells as numbers, where most are (else None), and whether some are as on a clock (3:20).
 
     Those that are not count as missing, and are named in ``notes``. Cells as on a clock are seconds, where they may be.
@@ -205,7 +203,7 @@ def numbers_but_few(
         notes.append(f"{table.row(index)}, column {column.name!r}: {cell} is {what}, and counts as missing")
     if len(wrong) > _MOST_TOLD:
         notes.append(f"column {column.name!r}: {len(wrong) - _MOST_TOLD} more such cells count as missing")
-    return Numbers((numbers,)), timed
+    return [numbers], timed
 
 
 def first_wrong(column: Column) -> int:
@@ -251,71 +249,31 @@ def _parse_text(cells: list[str], column: Column) -> Floats:
 # Numbers of many rows in the pieces their file holds, and the block of features made of them.
 
 
-@dataclass(frozen=True, eq=False)
-class Numbers:
-    """A number, or a vector of numbers, of every row."""
-
-    # one after the other, shape (m,) or (m, w) each, of any kind of number; NaN where a value is missing
-    pieces: tuple[NDArray[Any], ...]
-
-    @property
-    def width(self) -> int | None:
-        """How many numbers a row has; None where it is one number and no vector."""
-        return None if self.pieces[0].ndim == 1 else self.pieces[0].shape[1]
-
-    def whole(self) -> Floats:
-        """All in one array, shape (rows,) or (rows, w)."""
-        joined = self.pieces[0] if len(self.pieces) == 1 else np.concatenate(self.pieces)
-        return joined.astype(np.float64, copy=False)
-
-    def infinite(self) -> int | None:
-        """The first row with an infinite number; None where there is none."""
-        start = 0
-        for piece in self.pieces:
-            if piece.dtype.kind == "f":
-                wrong = np.isinf(piece)
-                if wrong.any():
-                    return start + int(np.argmax(wrong.reshape(len(piece), -1).any(axis=1)))
-            start += len(piece)
-        return None
-
-    def missing(self, rows: Ints) -> Ints:
-        """Which of some rows have no number."""
-        known = self.whole()[rows]
-        return rows[np.isnan(known.reshape(len(rows), -1)).any(axis=1)]
+def join(numbers: Pieces) -> Floats:
+    """All in one array, shape (rows,) or (rows, w)."""
+    joined = numbers[0] if len(numbers) == 1 else np.concatenate(numbers)
+    return joined.astype(np.float64, copy=False)
 
 
-def features_of(columns: Sequence[Numbers], order: Ints | None, count: int) -> Floats:
-    """The block of features (rows, f): columns of ``count`` rows side by side, vectors with a feature per number.
+def refuse_infinite(table: SourceTable, column: Column, numbers: Pieces, rule: str) -> None:
+    """An error of the first cell with an infinite number, where there is one."""
+    start = 0
+    for piece in numbers:
+        if piece.dtype.kind == "f" and (wrong := np.isinf(piece)).any():
+            raise table.error(start + int(np.argmax(wrong.reshape(len(piece), -1).any(axis=1))), column, rule)
+        start += len(piece)
 
-    With an order, its rows in this order; None for all as they stand.
-    """
-    begins = np.cumsum([0, *(column.width or 1 for column in columns)]).tolist()
+
+def features_of(columns: Sequence[Pieces], order: Ints | None, count: int) -> Floats:
+    """The block of features (rows, f), one for each number of a vector, of rows as they stand or in an order."""
+    begins = np.cumsum([0, *(1 if pieces[0].ndim == 1 else pieces[0].shape[1] for pieces in columns)]).tolist()
     block = np.empty((count if order is None else len(order), begins[-1]))
-    narrow = []
-    for at, column in zip(begins, columns, strict=False):
-        if order is not None:  # column by column: each is joined for its turn alone
-            block[:, at : at + (column.width or 1)] = column.whole()[order].reshape(len(order), -1)
-        elif column.width is None:
-            narrow.append((at, column))
-        else:
-            start = 0
-            for piece in column.pieces:
-                block[start : start + len(piece), at : at + column.width] = piece
-                start += len(piece)
-    _lay_side_by_side(block, narrow)
+    for at, end, pieces in zip(begins, begins[1:], columns, strict=False):
+        start = 0  # one column after the other: each is joined for its turn alone, where it is to be joined
+        for piece in pieces if order is None else [join(pieces)[order]]:
+            block[start : start + len(piece), at:end] = piece.reshape(len(piece), end - at)
+            start += len(piece)
     return block
-
-
-def _lay_side_by_side(block: Floats, columns: Sequence[tuple[int, Numbers]]) -> None:
-    """Copy columns of numbers into a block, some rows of all of them at a time, so that it is written through once."""
-    begun = [np.cumsum([0, *map(len, column.pieces[:-1])]) for _, column in columns]
-    edges = np.unique(np.concatenate([np.arange(0, len(block), _ROWS), [len(block)], *begun]))
-    found = [np.searchsorted(starts, edges[:-1], side="right") - 1 for starts in begun]
-    for k, (first, last) in enumerate(pairwise(edges.tolist())):
-        for (at, column), starts, of in zip(columns, begun, found, strict=True):
-            start = starts[of[k]]
-            block[first:last, at] = column.pieces[of[k]][first - start : last - start]
 
 
 # What one cell of a table means: a number, a duration, text, or nothing.

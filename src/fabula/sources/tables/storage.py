@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from fabula.core.arrays import Ints
 from fabula.core.collections import Cells, Lazy, Texts, as_objects
-from fabula.core.files import is_guarded, open_file, read_bytes, readable_file
+from fabula.core.files import FilePath, is_guarded, open_file, read_bytes, readable_file
 from fabula.errors import FileError, InputError, import_extra
 from fabula.media.children import Limits, stream
 from fabula.media.registry import item_endings
 from fabula.sources.tables.sheets import SHEET_ENDING, read_sheet
-from fabula.sources.tables.source_table import Column, Numbers, SourceTable, table_of, text_of
+from fabula.sources.tables.source_table import Column, Pieces, SourceTable, table_of, text_of
 from fabula.sources.tables.text_tables import EXPORT_ENDING, TEXT_READERS, read_export
 
 
@@ -43,8 +43,6 @@ def first_line(error: Exception) -> str:
 class _ArrowColumn(Column):
     """A column of an Arrow table: what it says of its cells is made of whole arrays."""
 
-    written = False
-    decimal_comma = False
     chunks: Any
     arrow: Any
     is_number: bool
@@ -122,17 +120,17 @@ class _ArrowColumn(Column):
         texts = _texts(self.arrow, known) if self.is_text else _ArrowCells(known, text_of)
         return coded.indices.to_numpy(), texts
 
-    def numbers(self) -> Numbers | None:
+    def numbers(self) -> Pieces | None:
         if not self.is_number:
             return None
-        return Numbers(tuple(self._numbers(chunk) for chunk in self.chunks.chunks))
+        return [self._numbers(chunk) for chunk in self.chunks.chunks]
 
     def _numbers(self, chunk: Any) -> NDArray[Any]:
         if chunk.null_count or self.arrow.types.is_boolean(chunk.type):
             chunk = chunk.cast(self.arrow.float64(), safe=False)
         return np.asarray(chunk.to_numpy(zero_copy_only=False))
 
-    def vectors(self) -> Numbers | None:
+    def vectors(self) -> Pieces | None:
         types, kind = self.arrow.types, self.chunks.type
         lists = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
         if not lists or not (types.is_integer(kind.value_type) or types.is_floating(kind.value_type)):
@@ -141,7 +139,7 @@ class _ArrowColumn(Column):
         sizes = compute.unique(compute.list_value_length(self.chunks).drop_null()).to_pylist()
         if len(sizes) != 1 or not sizes[0]:
             return None
-        return Numbers(tuple(self._vectors(chunk, sizes[0]) for chunk in self.chunks.chunks))
+        return [self._vectors(chunk, sizes[0]) for chunk in self.chunks.chunks]
 
     def _vectors(self, chunk: Any, width: int) -> NDArray[Any]:
         flat = chunk.flatten()  # without the lists that are missing
@@ -217,7 +215,7 @@ _INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls row labels with
 _Open = Callable[[], AbstractContextManager[Any]]
 
 
-def read_columns(path: str | os.PathLike[str] | Any) -> SourceTable:
+def read_columns(path: FilePath | Any) -> SourceTable:
     """Read a table: a file by the ending of its name, a folder of Parquet files, either at an address, or a frame.
 
     A table that was read before is given back, so that it need not be read twice.
@@ -230,7 +228,7 @@ def read_columns(path: str | os.PathLike[str] | Any) -> SourceTable:
     return table
 
 
-def is_table_folder(path: str | os.PathLike[str]) -> bool:
+def is_table_folder(path: FilePath) -> bool:
     """Whether a folder holds a table in Parquet files, and no file that is an item of a medium."""
     if not parts_of(path):
         return False
@@ -238,14 +236,14 @@ def is_table_folder(path: str | os.PathLike[str]) -> bool:
     return not any(file.suffix.lower() in endings for file in Path(path).iterdir())
 
 
-def is_table(path: str | os.PathLike[str]) -> bool:
+def is_table(path: FilePath) -> bool:
     """Whether a path is that of a table: by its ending, as a folder of Parquet files, or as an address."""
     if address_of(path) is not None or is_table_folder(path):
         return True
     return Path(path).suffix.lower() in TABLE_ENDINGS and not Path(path).is_dir()
 
 
-def _read_path(path: str | os.PathLike[str]) -> SourceTable:
+def _read_path(path: FilePath) -> SourceTable:
     address, ending = address_of(path), Path(path).suffix.lower()
     if address is not None:
         place = Place(address)
@@ -273,7 +271,7 @@ def _read_path(path: str | os.PathLike[str]) -> SourceTable:
 # Parquet: a file, a folder of files that are one table (a column that one of them lacks is empty), or an address.
 
 
-def parts_of(folder: str | os.PathLike[str]) -> list[Path]:
+def parts_of(folder: FilePath) -> list[Path]:
     """The Parquet files that lie in a folder, by name; none where it is no folder."""
     if not Path(folder).is_dir():
         return []
@@ -376,7 +374,7 @@ def _arrow() -> Any:
 # Files at an address (``s3://``, ``https://``, ``memory://``, ...), read by fsspec where it is installed.
 
 
-def address_of(path: str | os.PathLike[str]) -> str | None:
+def address_of(path: FilePath) -> str | None:
     """The address that a path is; None for a file or folder of this machine."""
     text = os.fspath(path)
     found = _ADDRESS.match(text)
@@ -448,15 +446,11 @@ def read_frame(data: Any) -> SourceTable:
     pa = import_extra("pyarrow", extra="tables", purpose="reading frames")
     content: Any = None
     try:
-        if isinstance(data, pa.Table):
-            content = data
-        elif isinstance(data, pa.RecordBatchReader):
-            content = data.read_all()
-        elif hasattr(data, "with_format") and not isinstance(data, dict):
+        if hasattr(data, "with_format") and not isinstance(data, dict):
             shaped = data.with_format("arrow")
             sized = hasattr(data, "__len__")
             content = shaped[:] if sized else pa.concat_tables(shaped.iter(batch_size=_AT_A_TIME))
-        elif hasattr(data, "__arrow_c_stream__") or isinstance(data, pa.RecordBatch):
+        elif hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
             content = pa.table(data)
     except pa.ArrowException as error:
         raise FileError(f"{NAME}: cannot be read ({first_line(error)})") from error

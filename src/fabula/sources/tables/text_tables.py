@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from fabula.core.files import check_nested, check_sparse, decode
+from fabula.core.files import FilePath, check_nested, check_sparse, decode
 from fabula.errors import FileError
 from fabula.sources.playlists.text_lines import each_line
 from fabula.sources.tables.source_table import SourceTable, column_of, is_nested, table_of, text_of
@@ -102,7 +102,7 @@ def quote(cell: str) -> str:
     return '"' + cell.replace('"', '""') + '"' if any(mark in cell for mark in ',;\t"\r\n') else cell
 
 
-def _read_csv(path: str | os.PathLike[str], data: bytes, delimiter: str = "", *, quoted: bool = True) -> SourceTable:
+def _read_csv(path: FilePath, data: bytes, delimiter: str = "", *, quoted: bool = True) -> SourceTable:
     text, script = decode(data, path, "a table")
     match = _HEADER.match(text.lstrip("\r\n"))
     first = _QUOTED.sub("", match.group()) if match else ""
@@ -128,7 +128,7 @@ def _read_csv(path: str | os.PathLike[str], data: bytes, delimiter: str = "", *,
     return table_of(path, columns, len(rows), lines=lines, **about)
 
 
-def _read_json(path: str | os.PathLike[str], data: bytes, *, by_line: bool = False) -> SourceTable:
+def _read_json(path: FilePath, data: bytes, *, by_line: bool = False) -> SourceTable:
     text, script = decode(data, path, "a table", ["utf-8"])
     if not text.strip():
         raise FileError(f"{path}: the file is empty")
@@ -152,7 +152,7 @@ def _read_json(path: str | os.PathLike[str], data: bytes, *, by_line: bool = Fal
     return table_of(path, columns, len(rows), lines=lines, text=text, script=script)
 
 
-def _parse(path: str | os.PathLike[str], text: str, where: str = "") -> Any:
+def _parse(path: FilePath, text: str, where: str = "") -> Any:
     def refuse(name: str) -> Any:
         raise FileError(f"is not JSON ({name} is no JSON number; write null where there is none)")
 
@@ -179,7 +179,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 EXPORT_ENDING = ".txt"
 # A text of columns between tabs, as iTunes, Music and rekordbox export playlists: no quotes, any encoding.
 read_export = partial(_read_csv, delimiter="\t", quoted=False)
-TEXT_READERS: dict[str, Callable[[str | os.PathLike[str], bytes], SourceTable]] = {
+TEXT_READERS: dict[str, Callable[[FilePath, bytes], SourceTable]] = {
     ".csv": _read_csv,
     ".tsv": partial(_read_csv, delimiter="\t"),
     ".json": _read_json,

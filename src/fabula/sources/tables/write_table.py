@@ -1,11 +1,8 @@
 """Writing tables: a collection with one row an item, or the rows of a table in another order."""
 
-from __future__ import annotations
-
 import io
 import json
 import math
-import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fabula.core.collection import Collection
-from fabula.core.files import json_text, refuse_odd_names, write_whole
+from fabula.core.files import FilePath, json_text, refuse_odd_names, write_whole
 from fabula.errors import InputError, import_extra
 from fabula.sources.playlists.text_lines import line_end, member, members, skip_space
 from fabula.sources.tables.sheets import SHEET_ENDING, reorder_sheet, sheet_of
@@ -27,7 +24,7 @@ _COMMA = re.compile(r"-?\d+,\d+")
 
 
 def write_table(
-    path: str | os.PathLike[str],
+    path: FilePath,
     collection: Collection,
     extra: Mapping[str, Sequence[Any]] | None = None,
     creator: str = "artist",
@@ -55,7 +52,7 @@ def feature_columns(collection: Collection) -> dict[str, NDArray[Any]]:
     return found
 
 
-def _write_columns(path: str | os.PathLike[str], columns: Mapping[str, list[Any]]) -> Path:
+def _write_columns(path: FilePath, columns: Mapping[str, list[Any]]) -> Path:
     """Columns as a new table, by the ending of its name."""
     ending = Path(path).suffix.lower()
     if ending == SHEET_ENDING:
@@ -132,7 +129,7 @@ def _lay_objects(objects: Sequence[str], *, lines: bool) -> str:
 
 
 def write_rows(
-    path: str | os.PathLike[str], table: SourceTable, rows: ArrayLike, extra: Mapping[str, Sequence[Any]] | None = None
+    path: FilePath, table: SourceTable, rows: ArrayLike, extra: Mapping[str, Sequence[Any]] | None = None
 ) -> Path:
     """Write rows (m,) of a table in another order, ``reading.rows[k][ordering]``; returns the path.
 
