@@ -14,8 +14,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from fabula.models.encoders.set import SetInputs
 from fabula.training import loop
-from fabula.training.nets.set_net import SetBatch, SetNet
+from fabula.training.nets.set_net import SetNet
 from fabula.training.recipes import SetRecipe
 from fabula.training.sets import BOTH, Masking, SetLearner, collection_bits, only
 
@@ -78,7 +79,7 @@ class StudentLearner(SetLearner):
         if errors is not None:
             self.masking = ErringMasking(self.recipe, self._net.spec.features, self.pool.device, errors)
 
-    def contrast(self, net: nn.Module, x: SetBatch, orderings: Tensor) -> Tensor:
+    def contrast(self, net: nn.Module, x: SetInputs, orderings: Tensor) -> Tensor:
         """Mean InfoNCE of a batch, and its distance from the teachers' opinion."""
         logits = loop.contrast(net(x), orderings)
         loss = -loop.log_share(logits).mean()
@@ -107,7 +108,7 @@ def _stack(nets: Sequence[SetNet]) -> Stacked:
     return nets[0].eval(), {name: torch.stack([each[name].detach() for each in own]) for name in own[0]}
 
 
-def _opinions(stacked: Stacked, x: SetBatch, orderings: Tensor) -> Tensor:
+def _opinions(stacked: Stacked, x: SetInputs, orderings: Tensor) -> Tensor:
     """Logits (nets, B, 1 + N) of each net."""
     net, weights = stacked
     positions, flow = torch.vmap(lambda own: torch.func.functional_call(net, own, (x,)))(weights)

@@ -31,14 +31,14 @@ from learn_from_teachers import Errors, StudentLearner
 
 from fabula.core.collection import Collection, Item, fold_creator
 from fabula.errors import import_extra
-from fabula.models.encoders.set import SetSpec
+from fabula.models.encoders.set import SetEncoder, SetSpec
 from fabula.models.model import save_model
 from fabula.models.titles import Vocabulary
 from fabula.training.data import ItemPool
 from fabula.training.loop import optimise
-from fabula.training.nets.set_net import Reading, SetNet, artist_of, as_inputs, as_model, learn_inputs
+from fabula.training.nets.set_net import SetNet, as_model, learn_inputs
 from fabula.training.recipes import SetRecipe
-from fabula.training.sets import BOTH, collection_bits, only, set_fingerprint, set_pool
+from fabula.training.sets import BOTH, collection_bits, only, read_inputs, set_fingerprint, set_pool
 
 TABLES = ("albums", "albums-more", "titles", "features-more2", "features-more", "titles-more")
 PREFERRED = ("albums", "albums-more", "features-more2", "features-more", "titles", "titles-more")  # of one album twice
@@ -128,16 +128,16 @@ def as_albums(arrays: dict[str, np.ndarray]) -> Albums:
             continue
         items = [Item(str(row), arrays["title"][row], artist=arrays["artist"][row]) for row in range(start, end)]
         album = Collection(arrays["id"][start], items, every[start:end], names, title=arrays["album"][start])
-        aside = zlib.crc32(artist_of(album).encode()) % 100 < 8
+        aside = zlib.crc32((album.maker or album.id).encode()) % 100 < 8
         split = "validation" if arrays["validation"][start] else "aside" if aside else "train"
         if split == "train" or not arrays["unusual"][start]:
             albums[TABLES[table]][split].append(album)
     return albums
 
 
-def without_errors(pool: ItemPool, albums: list[Collection], read: tuple[Any, ...]) -> ItemPool:
+def without_errors(pool: ItemPool, albums: list[Collection], read: SetEncoder) -> ItemPool:
     """Training data in which what is heard is what can be expected: errors are drawn for every batch."""
-    spec, mean, deviation, _ = read
+    spec, (mean, deviation) = read.spec, scale_of(read)
     first = len(FEATURES)
     expected = np.concatenate([album.features[:, first:] for album in albums])
     places = [spec.features.index(name) for name in hearing.HEARD]
@@ -147,6 +147,11 @@ def without_errors(pool: ItemPool, albums: list[Collection], read: tuple[Any, ..
     values = pool.values.clone()
     values[:, places] = torch.from_numpy(z)
     return ItemPool({**pool.items, "values": values}, pool.lengths, pool.pairs, pool.groups)
+
+
+def scale_of(read: SetEncoder) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and deviation of the features."""
+    return np.asarray(read.tensors["transform.mean"]), np.asarray(read.tensors["transform.deviation"])
 
 
 def errors_of(spec: SetSpec, mean: np.ndarray, deviation: np.ndarray, device: str) -> Errors:
@@ -164,18 +169,17 @@ def _factor(covariance: np.ndarray) -> np.ndarray:
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0)))
 
 
-def prepared(albums: list[Collection], read: tuple[Any, ...], pool: ProcessPoolExecutor) -> ItemPool:
+def prepared(albums: list[Collection], read: SetEncoder, pool: ProcessPoolExecutor) -> ItemPool:
     """Albums as data, read side by side."""
     size = max(1, len(albums) // 64)
     tasks = [(albums[i : i + size], read) for i in range(0, len(albums), size)]
     numbers: dict[str, int] = {}
-    groups = [numbers.setdefault(artist_of(album), len(numbers)) for album in albums]
+    groups = [numbers.setdefault(album.maker or album.id, len(numbers)) for album in albums]
     return set_pool([inputs for part in pool.map(_inputs, tasks) for inputs in part], groups)
 
 
-def _inputs(task: tuple[list[Collection], tuple[Any, ...]]) -> list[Any]:
-    albums, read = task
-    return [as_inputs(album, read) for album in albums]
+def _inputs(task: tuple[list[Collection], SetEncoder]) -> list[Any]:
+    return read_inputs(*task)
 
 
 def work(task: dict[str, Any]) -> dict[str, Any]:
@@ -345,7 +349,8 @@ def prepare_all(albums: Albums, options: argparse.Namespace, pool: ProcessPoolEx
 
 def write_prepared(path: Path, data: dict[str, Any]) -> None:
     """Write what :func:`prepare_all` gave as one compact file."""
-    spec, mean, deviation, vocabulary = data["read"]
+    read = data["read"]
+    spec, vocabulary, (mean, deviation) = read.spec, read.vocabulary, scale_of(read)
     said = {"spec": spec.to_dict(), "tokens": vocabulary.tokens, "grams": vocabulary.grams, "record": data["record"]}
     arrays = {"mean": mean, "deviation": deviation, "said": np.frombuffer(json.dumps(said).encode(), np.uint8)}
     for part, pool in data["parts"].items():
@@ -369,7 +374,8 @@ def read_prepared(path: Path) -> dict[str, Any]:
         lengths, groups = (stored[f"{part} {name}"].astype(np.int64) for name in ("lengths", "groups"))
         parts[part] = ItemPool(items, torch.from_numpy(lengths), torch.from_numpy(stored[f"{part} pairs"]), groups)
     vocabulary = Vocabulary(*(tuple(said[name]) for name in ("tokens", "grams")))
-    read = Reading(SetSpec.from_dict(said["spec"]), stored["mean"], stored["deviation"], vocabulary)
+    scale = {"transform.mean": stored["mean"], "transform.deviation": stored["deviation"]}
+    read = SetEncoder(SetSpec.from_dict(said["spec"]), scale, vocabulary)
     return {"parts": parts, "read": read, "record": said["record"]}
 
 
@@ -381,7 +387,8 @@ def train_and_write(data: dict[str, Any], options: argparse.Namespace, pool: Pro
     """Train, choose, measure, write."""
     read, parts = data["read"], data["parts"]
     recipe = SetRecipe.from_dict({"kept": KEPT, "guessed": hearing.HEARD, **settings(options.set)})
-    spec = SetSpec.from_dict({**read[0].to_dict(), **settings(options.spec)})
+    spec = SetSpec.from_dict({**read.spec.to_dict(), **settings(options.spec)})
+    mean, deviation = scale_of(read)
     print(f"{data['record']['collections']} albums to train on", flush=True)
     options.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as name:
@@ -390,14 +397,14 @@ def train_and_write(data: dict[str, Any], options: argparse.Namespace, pool: Pro
         stored = {k: {"items": dict(d.items), "lengths": d.lengths, "pairs": d.pairs} for k, d in used.items()}
         torch.save(stored, folder / "data.pt")
         task = {"data": str(folder / "data.pt"), "device": options.device, "recipe": recipe.to_dict(),
-                "spec": spec.to_dict(), "mean": read[1].tolist(), "deviation": read[2].tolist(),
+                "spec": spec.to_dict(), "mean": mean.tolist(), "deviation": deviation.tolist(),
                 "threads": 1 if options.jobs > 1 else torch.get_num_threads()}  # fmt: skip
         told = train_all(task, options, folder, pool)
         validation = {k: to_device(parts[k], options.device) for k in TABLES}
         finish(told, read, validation, options, recipe, folder, data["record"])
 
 
-def finish(told: dict[str, Any], read: tuple[Any, ...], validation: dict[str, ItemPool], options: argparse.Namespace,
+def finish(told: dict[str, Any], read: SetEncoder, validation: dict[str, ItemPool], options: argparse.Namespace,
            recipe: SetRecipe, folder: Path, record: dict[str, Any]) -> None:  # fmt: skip
     """Choose by what was set aside, measure on validation, write."""
 

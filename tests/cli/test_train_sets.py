@@ -143,7 +143,7 @@ def test_a_folder_goes_on_from_music_and_says_what_it_gained(fabula, shelf, tmp_
         (("--titles", "name", "--features", "weight,noise", "--onnx", "x.onnx"), "leave --checkpoint and --onnx out"),
         (
             ("--titles", "name", "--features", "weight,noise", "--set", "depth=3"),
-            "'depth' is no setting of a set model's training",
+            "training has no setting 'depth'",
         ),
         (
             ("--titles", "name", "--features", "weight,noise", "--features", "height"),

@@ -5,7 +5,7 @@ import pytest
 
 from fabula.models.encoders.bilstm import encode_bilstm
 from fabula.models.encoders.mlp import encode_mlp
-from fabula.models.scorers.bilstm import score_bilstm
+from fabula.models.scorers.bilstm import BilstmScorer
 
 torch = pytest.importorskip("torch")
 nn = torch.nn
@@ -97,6 +97,6 @@ def test_bilstm_scorer_is_torchs(bilstm, d, positions, readout):
     scorer, tensors = bilstm(d, positions=positions, readout=readout)
     for m, n in ((300, 11), (1, 1), (5, 2)):
         sequences = np.random.default_rng(n).normal(size=(m, n, d))
-        ours = score_bilstm(tensors, sequences, scorer)
+        ours = BilstmScorer(tensors, scorer).score(sequences)
         assert ours.shape == (m,)
         assert np.abs(ours - torch_score(tensors, sequences, scorer)).max() < 1e-5

@@ -8,7 +8,7 @@ from fabula.core.posterior import posterior
 from fabula.core.solver import Constraints
 from fabula.errors import InputError, ModelError
 from fabula.media.registry import find_medium
-from fabula.models.encoders.measures import closeness, measures_config, stand_out
+from fabula.models.encoders.measures import closeness, leanings, measures_config, stand_out
 from fabula.models.file import card_lines
 from fabula.models.model import Model, load_essence_model, load_model, save_model
 from fabula.models.order import explain, solvable
@@ -63,13 +63,14 @@ def test_scores_add_up_to_what_the_weights_are_trained_on(model, collection, evi
 
 
 def test_terms_are_judged_by_the_words_of_their_language_alone(model, evidence):
-    leanings = model.encoder.lean(evidence.terms, N)
+    words, lexicon = model.encoder.words, model.encoder.lexicon
+    said = leanings(evidence.terms, words, lexicon, N)
     rates = stand_out(evidence.terms.rates(("sea", "land")), np.zeros(2, dtype=bool))
     plain = stand_out(rates @ model.tensors["lexicon.weights"][1:], np.zeros(4, dtype=bool))
-    assert leanings == pytest.approx(plain)
+    assert said == pytest.approx(plain)
     other = Terms("fr", evidence.terms.names, evidence.terms.counts, evidence.terms.totals)
-    assert not model.encoder.lean(other, N).any()
-    assert not model.encoder.lean(None, N).any()
+    assert not leanings(other, words, lexicon, N).any()
+    assert not leanings(None, words, lexicon, N).any()
 
 
 def test_reasons_add_up_to_the_tables(model, collection, evidence, rng):

@@ -138,9 +138,9 @@ def test_all_processes_must_read_the_same(monkeypatch):
 
 def test_alone_a_process_asks_itself():
     alone = World(0, 1, torch.device("cpu"))
-    assert alone.first
+    assert alone.rank == 0
     assert alone.share_from(0, lambda: 3) == 3
-    assert alone.agree([1.5]) == [1.5]
+    assert alone.gather([1.5]) == [[1.5]]
 
 
 def test_a_reproduction_is_not_shared_out_by_torchrun(tmp_path, monkeypatch):

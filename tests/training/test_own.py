@@ -134,7 +134,7 @@ def test_a_twin_that_differs_is_refused_before_training(rng):
 @pytest.mark.parametrize(
     ("part", "words"),
     [
-        (Encoder("bad", net=lambda shape, d: nn.Linear(shape[0], d + 1), encode=gated), r"must give \(items, 1\)"),
+        (Encoder("bad", net=lambda shape, d: nn.Linear(shape[0], d + 1), encode=gated), r"must give shape \(7, 1\)"),
         (Encoder("bad", net=lambda shape, d: 3, encode=gated), "must be a torch.nn.Module; got int"),
     ],
 )

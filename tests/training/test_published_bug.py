@@ -15,7 +15,7 @@ def score(make_net, essence: torch.Tensor, orderings: torch.Tensor) -> torch.Ten
     return net.score(essence, orderings)["bilstm"].detach()
 
 
-padded = partial(leaking_net, longest={5: 0.0})
+padded = partial(leaking_net, pool=ItemPool({}, torch.tensor([5] + [9] * 99)))  # hardly ever the longest
 
 
 def test_the_leaking_scorer_never_sees_the_last_item_and_knows_the_true_first():
@@ -45,7 +45,7 @@ def test_the_longest_of_a_batch_have_no_padding_and_leak_nothing():
     first = essence.clone()
     first[0, 0] += 1.0
     last_in_it = torch.tensor([[[0, 1, 2, 3, 4], [2, 1, 3, 4, 0]]])
-    longest = partial(leaking_net, longest={5: 1.0})
+    longest = partial(leaking_net, pool=ItemPool({}, torch.tensor([5])))
     assert score(longest, first, last_in_it)[0, 1] == score(longest, essence, last_in_it)[0, 1]
 
 

@@ -13,9 +13,10 @@ itself, in the shape of its features: (f,), or (f, s).
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from importlib.resources import files
-from typing import Any, NamedTuple, Protocol, TypeVar
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ from fabula.core.arrays import Alike, Floats
 from fabula.core.collection import Collection, Evidence
 from fabula.core.collections import Collections
 from fabula.core.energy import multiply
-from fabula.errors import ModelError
+from fabula.errors import FabulaError, InputError, ModelError
 
 # What encoders and scorers compute with in NumPy, in the dtype of the tensors they are given.
 
@@ -109,6 +110,9 @@ class LoadedScorer(Protocol):
         """How likely each of m sequences of one length is, (m, n, d) -> (m,); higher is likelier."""
 
 
+EncodeItems = Callable[[Tensors, Array, Settings], Array]  # (tensors, features, settings): (n, f[, s]) -> (n, d)
+
+
 @dataclass(frozen=True)
 class EncoderKind:
     """One kind of encoder."""
@@ -117,13 +121,12 @@ class EncoderKind:
     # (settings, item_shape, d) -> name and shape of each tensor, ``encoder.*`` where it sees items by themselves;
     # checks the settings
     shapes: Callable[[Settings, Shape, int], dict[str, Shape]]
-    # (tensors, features, settings): (n, f) or (n, f, s) -> (n, d), each item by itself
-    encode: Callable[[Tensors, Array, Settings], Array] | None = None
-    # (settings, tensors, inputs) -> in place of ``encode``, an encoder that sees more than an item by itself
+    encode: EncodeItems | None = None  # each item by itself
+    # (settings, tensors, inputs) -> in place of ``encode``, an encoder that sees more than an item by itself; it
+    # computes in double precision
     load: Callable[[Settings, Tensors, Any], LoadedEncoder] | None = None
     # name -> the dtype a tensor is stored in; by default float32, float64 for what was measured exactly
     stored: Callable[[str], str] | None = None
-    used: str | None = None  # the dtype it is computed with; by default that one
 
 
 @dataclass(frozen=True)
@@ -155,10 +158,62 @@ def find_kind(kinds: Mapping[str, Kind], kind: Any, what: str) -> Kind:
     return kinds[kind]
 
 
+Ranges = Mapping[tuple[float, float], str]  # the smallest and the largest, and the names of numbers, with spaces
+_KINDS: Mapping[str, tuple[Any, str]] = {  # of settings, by their annotation
+    "int": (Integral, "a whole number"),
+    "float": (Real, "a number"),
+    "bool": (bool, "true or false"),
+    "str": (str, "a text"),
+    "tuple": ((tuple, list), "a list"),
+}
+
+
+@dataclass(frozen=True)
+class PlainSettings:
+    """Settings that are read from plain values by name, and given as such."""
+
+    about: ClassVar[str] = "training"
+    error: ClassVar[type[FabulaError]] = InputError
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """What :meth:`to_dict` gave, or a part of it, read back; an unknown name is an error."""
+        known = sorted(field.name for field in fields(cls))
+        unknown = ", ".join(repr(name) for name in sorted(values) if name not in known)
+        if unknown:
+            raise cls.error(f"{cls.about} has no setting {unknown}; it has: {', '.join(known)}")
+        return cls(**values)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields by name, as JSON can hold them."""
+        return {key: _change(list, value) for key, value in asdict(self).items()}
+
+    def check(self, ranges: Ranges) -> None:
+        """Refuse what is of another kind or out of its range; lists become tuples."""
+        limits = {name: each for each, names in ranges.items() for name in names.split()}
+        for field in fields(self):
+            name, value = field.name, getattr(self, field.name)
+            kind = getattr(field.type, "__name__", str(field.type)).partition("[")[0]
+            types, words = _KINDS[kind]
+            legal = isinstance(value, types) and isinstance(value, bool) == (kind == "bool")
+            if name in limits:
+                low, high = limits[name]
+                words = f"{words} from {low:g} to {high:g}"
+                legal = legal and low <= value <= high
+            if not legal:
+                raise self.error(f"{self.about} setting {name!r} must be {words}; got {value!r}")
+            object.__setattr__(self, name, _change(tuple, value))
+
+
+def _change(kind: type, value: Any) -> Any:
+    """Lists and tuples, those within them too, as one of the two."""
+    return kind(_change(kind, each) for each in value) if isinstance(value, list | tuple) else value
+
+
 def as_mapping(value: Any, what: str) -> Mapping[str, Any]:
     """A part of the configuration, which must be names with values."""
     if not isinstance(value, Mapping):
-        raise ModelError(f'the configuration\'s "{what}" must say what it is by name; got {value!r}')
+        raise ModelError(f'"{what}" must say what it is by name; got {value!r}')
     return value
 
 

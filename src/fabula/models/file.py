@@ -21,7 +21,7 @@ from fabula.core.fingerprints import fingerprints_of
 from fabula.errors import FabulaError, ModelError
 from fabula.models.config import Array, EncoderKind, Shape, as_mapping, as_whole
 from fabula.models.encoders import encoder_kind
-from fabula.models.encoders.measures import measures_config, neighbour_tensors
+from fabula.models.encoders.measures import measures_config
 from fabula.models.encoders.set import SetSpec, as_set, set_dtype
 from fabula.models.scorers import MEASURED, dtype_of, scorer_kind
 from fabula.models.titles import Vocabulary
@@ -50,7 +50,8 @@ def model_bytes(model: Model) -> bytes:
     from safetensors.numpy import save
 
     kind = _KIND_OF.get(model.config["encoder"]["kind"], "essence")
-    header, tensors = _KINDS[kind].write(model)
+    _, _, write = _KINDS[kind]
+    header, tensors = write(model)
     start = {"format": FORMAT, "version": VERSION, "kind": kind}
     document = start | header | {"training": model.training, "card": model.card}
     content = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
@@ -79,11 +80,11 @@ def read_parts(data: bytes, where: str) -> tuple[Header, ModelParts]:
         raise ModelError(f"{where}: model file version {version}; this fabula reads up to {VERSION}: update fabula")
     if kind not in _KINDS:
         raise ModelError(f"{where}: is a model of kind {kind!r}; expected: {', '.join(map(repr, _KINDS))}")
+    part, read, _ = _KINDS[kind]
     try:
-        for key in ("config", *_KINDS[kind].parts, "training", "card"):
-            if not isinstance(header.get(key), dict):
-                raise ModelError(f'the header\'s "{key}" must say what it is by name; got {header.get(key)!r}')
-        return header, _KINDS[kind].read(header, tensors)
+        for key in ("config", part, "training", "card"):
+            as_mapping(header.get(key), key)
+        return header, read(header, tensors)
     except FabulaError as error:
         raise ModelError(f"{where}: {error}") from error
 
@@ -158,22 +159,12 @@ _STEP_NAMES = {"arcs": "arcs.template", "reach": "reach.weights", "lexicon": "le
 
 
 def _read_steps(header: Header, tensors: Stored) -> ModelParts:
-    features, logged = (header["features"].get(key) for key in ("names", "logged"))
+    names, logged = (header["features"].get(key) for key in ("names", "logged"))
     pairs, words = (header["config"].get(key) for key in ("pairs", "words"))
-    if "steps" in header["config"]:  # written before there was reach
-        pairs, words = header["config"]["steps"], {}
-    if not isinstance(words, dict):
-        raise ModelError('the header must list the "words" of each language')
-    for names in (features, logged, pairs, *words.values()):
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise ModelError('the header must list "names" and "logged" of the features, "pairs" and "words"')
-    if "steps" in header["config"]:
-        if set(tensors) != {"arcs", "flow"}:
-            raise ModelError(f"a model of steps has the tensors arcs and flow; got {', '.join(tensors) or 'none'}")
-        own: Mapping[str, Any] = neighbour_tensors(tensors["arcs"], tensors["flow"])
-    else:
-        own = {_STEP_NAMES.get(name, name): t.T if name == "arcs" else t for name, t in tensors.items()}
-    config = _with_more(measures_config(features, logged, pairs, words), header)
+    if not isinstance(names, list) or not isinstance(words, dict):
+        raise ModelError('the header must list "names" of the features, and the "words" of each language')
+    config = _with_more(measures_config(names, logged, pairs, words), header)
+    own = {_STEP_NAMES.get(name, name): t.T if name == "arcs" else t for name, t in tensors.items()}
     return ModelParts(config, own)
 
 
@@ -210,18 +201,11 @@ def _check_dtypes(tensors: Stored, stored: Callable[[str], str]) -> None:
             raise ModelError(f"tensor {name!r} must be {stored(name)}; got {tensor.dtype}")
 
 
-class _FileKind(NamedTuple):
-    """One kind of file: which parts its header has beside the usual, and how it is read and written."""
-
-    parts: tuple[str, ...]
-    read: Callable[[Header, Stored], ModelParts]
-    write: Callable[[Model], tuple[Header, Stored]]
-
-
+# By kind of file: which part its header has beside the usual, and how it is read and written.
 _KINDS = {
-    "essence": _FileKind(("features",), _read_essence, _write_essence),
-    "set": _FileKind(("vocabulary",), _read_set, _write_set),
-    "steps": _FileKind(("features",), _read_steps, _write_steps),
+    "essence": ("features", _read_essence, _write_essence),
+    "set": ("vocabulary", _read_set, _write_set),
+    "steps": ("features", _read_steps, _write_steps),
 }
 _KIND_OF = {"set": "set", "measures": "steps"}  # encoder -> kind of file
 
@@ -284,9 +268,8 @@ def check_tensors(tensors: Mapping[str, ArrayLike], shapes: Mapping[str, Shape],
         if name not in tensors:
             raise ModelError(f"tensor {name!r} is missing")
         stored = dtype_of(name) if kind.stored is None else kind.stored(name)
-        used = kind.used or stored
-        tensor = np.array(tensors[name], order="C")
-        tensor = tensor.astype(stored).astype(used)
+        used = stored if kind.load is None else "float64"
+        tensor = np.array(tensors[name], order="C").astype(stored).astype(used)
         if tensor.shape != shape:
             raise ModelError(f"tensor {name!r} must have shape {shape}; got {tensor.shape}")
         if not np.isfinite(tensor).all():
@@ -329,14 +312,7 @@ def card_brief(model: Model) -> str:
 
 def card_html(model: Model) -> str:
     """A model as a small table."""
-    rows = [
-        ("features", name_some(model.feature_names, 16) or "none"),
-        ("dimensions", str(model.dimensions)),
-        ("scorers", ", ".join(model.scorers) or "none"),
-        *flat(model.card, ""),
-        *flat(describe_training(model.training), "training"),
-    ]
-    return table_html(["", ""], rows, caption=type(model).__name__)
+    return table_html(["", ""], card_lines(model), caption=type(model).__name__)
 
 
 def describe_training(training: Mapping[str, Any]) -> dict[str, Any]:

@@ -70,11 +70,11 @@ class Model:
             shapes = {name: shape for name, shape in shapes.items() if name not in MEASURED}
         self.tensors = check_tensors(tensors, shapes, kind)
         self.encoder: LoadedEncoder
-        if kind.load is not None:
-            self.encoder = kind.load(encoder, self.tensors, inputs)
+        if kind.encode is None:
+            self.encoder = cast("Any", kind.load)(encoder, self.tensors, inputs)
         else:  # doubles, so that rounding does not tell equal items apart; scores bear floats
             own = {name: t.astype(np.float64) for name, t in self.tensors.items() if name.startswith("encoder.")}
-            self.encoder = ItemEncoder(kind, encoder, own, inputs, self.dimensions)
+            self.encoder = ItemEncoder(kind.encode, encoder, own, inputs, self.dimensions)
         self._scorers: dict[str, Any] = {
             settings["kind"]: scorer_kind(settings["kind"]).load(self.tensors, settings)
             for settings in self.config["scorers"]
@@ -318,27 +318,27 @@ class Model:
     ) -> Collection:
         """What is known of one collection, as one; an array is called by a number."""
         if isinstance(given, Collection):
-            if titles is None and artists is None and not album:
-                return given
-            texts = zip(given.items, titles or given.texts("title"), artists or given.texts("artist"), strict=True)
-            items = [Item(item.id, title or "", item.path, artist) for item, title, artist in texts]
-            return Collection(given.id, items, given.features, given.feature_names, title=album or given.title)
-        if given is None and titles is None:
+            one = given
+        elif given is None and titles is None:
             raise InputError("a collection needs features, titles or both to be encoded")
-        names = self.feature_names if given is not None else ()
-        features = np.zeros((len(titles or ()), 0)) if given is None else self._as_features(given)
+        else:
+            features = np.zeros((len(titles or ()), 0)) if given is None else self._as_features(given)
+            items = [Item(str(i)) for i in range(1, len(features) + 1)]
+            one = Collection(str(number), items, features, self.feature_names if given is not None else ())
+        if titles is None and artists is None and not album:
+            return one
         for what, own in (("titles", titles), ("artists", artists)):
-            if own is not None and len(own) != len(features):
-                raise InputError(f"{what} must be one per item: {len(features)}; got {len(own)}")
-        both = zip(titles or [""] * len(features), artists or [""] * len(features), strict=True)
-        items = [Item(str(i), title or "", artist=artist) for i, (title, artist) in enumerate(both, start=1)]
-        return Collection(str(number), items, features, names, title=album)
+            if own is not None and len(own) != len(one):
+                raise InputError(f"{what} must be one per item: {len(one)}; got {len(own)}")
+        texts = zip(one.items, titles or one.texts("title"), artists or one.texts("artist"), strict=True)
+        named = [Item(item.id, title or "", item.path, artist) for item, title, artist in texts]
+        return Collection(one.id, named, one.features, one.feature_names, title=album or one.title)
 
-    def _as_features(self, given: ArrayLike) -> Floats:
-        """Features of one collection (n, f[, s])."""
+    def _as_features(self, given: ArrayLike, least: int = 1) -> Floats:
+        """Features of so many items at least, (n, f[, s])."""
         features = _as_numbers(given, "features")
         shape = self.transform.item_shape if self.by_item else (len(self.feature_names),)
-        if features.ndim != 1 + len(shape) or features.shape[1:] != shape or not len(features):
+        if features.ndim != 1 + len(shape) or features.shape[1:] != shape or len(features) < least:
             expected = ", ".join(map(str, shape))
             raise ModelError(f"this model takes features of shape (n, {expected}), n at least 1; got {features.shape}")
         return features
@@ -350,11 +350,7 @@ class Model:
                 raise InputError("collections have offsets of their own; leave out offsets")
             if PAIRS in self.reads:
                 raise InputError("this model looks into the items themselves: order each with fabula.order")
-            block = _as_numbers(cast("ArrayLike", given), "features")
-            if block.ndim < 2 or block.shape[1] != len(self.feature_names):
-                expected = ", ".join(["n", str(len(self.feature_names))])
-                raise ModelError(f"this model takes features of shape ({expected}), n at least 1; got {block.shape}")
-            return Collections(block, offsets, self.feature_names)
+            return Collections(self._as_features(cast("ArrayLike", given), least=0), offsets, self.feature_names)
         if isinstance(given, Collections):
             return given
         if not isinstance(given, Sequence) or not all(isinstance(each, Collection) for each in given[:1]):
@@ -386,7 +382,8 @@ class Model:
             def score(rows: Ints) -> Floats:
                 """What it says of orderings (B, r, m) of each collection (n, d)."""
                 sequences = essence[which, rows].reshape(-1, rows.shape[-1], essence.shape[-1])
-                return np.asarray(scorer_of(np.asarray(sequences, dtype=np.float64))).reshape(rows.shape[:-1])
+                scores = scorer_of(np.asarray(sequences, dtype=np.float64))
+                return np.asarray(scores, dtype=np.float64).reshape(rows.shape[:-1])
 
             tables.append(Energy(whole=score, shape=x.essence.shape[:2]))
         total: Energy = tables[0]

@@ -1,21 +1,8 @@
 """Encoders and scorers of one's own: a net that is trained, and its twin in NumPy that the model is used with.
 
 What is trained is a ``torch.nn.Module``; what a model file holds are its weights; what encodes, scores and orders
-later, where no PyTorch is, is a function of these weights and an array. Both are given together, under one name::
-
-    from torch import nn
-
-    halves = Encoder(
-        "halves",
-        net=lambda item_shape, d: nn.Linear(item_shape[0], d),
-        encode=lambda weights, items: items @ weights["weight"].T + weights["bias"],
-    )
-    ends = Scorer(
-        "ends",
-        net=EndsNet,  # EndsNet(d): a module from sequences (m, n, d) to scores (m,)
-        score=lambda weights, s: (s[:, -1] - s[:, 0]) @ weights["slope"],
-    )
-    done = fabula.train(collections, fabula.training.preset("default", encoder=halves, scorers=("arcs", ends)))
+later, where no PyTorch is, is a function of these weights and an array. Both are given together, under one name, to
+:func:`fabula.training.preset`; ``docs/research.md`` does it.
 
 Training compares net and twin before its first epoch and refuses a pair that does not agree. A program that loads the
 model calls :func:`register` first; without it the error names the kind that is missing.
@@ -30,7 +17,7 @@ import numpy as np
 
 from fabula.core.arrays import Floats
 from fabula.errors import InputError, ModelError
-from fabula.models.config import Array, EncoderKind, ScorerKind, Settings, Shape, Tensors
+from fabula.models.config import Array, EncoderKind, ScorerKind, Settings, Shape, Tensors, as_mapping
 from fabula.models.encoders import ENCODERS
 from fabula.models.scorers import SCORERS
 
@@ -115,29 +102,27 @@ class OwnScorer:
         return self.scale * found
 
 
-def tensor_sizes(prefix: str, tensors: Mapping[str, Any]) -> dict[str, list[int]]:
-    """What a model file says of the tensors of an encoder or scorer of one's own: name -> shape."""
-    return {name: list(tensor.shape) for name, tensor in tensors.items() if name.startswith(f"{prefix}.net.")}
+def tensor_sizes(prefix: str, tensors: Mapping[str, Any]) -> dict[str, dict[str, list[int]]]:
+    """What a model file says of the tensors of a net of one's own, if it is: name -> shape."""
+    own = {name: list(tensor.shape) for name, tensor in tensors.items() if name.startswith(f"{prefix}.net.")}
+    return {"tensors": own} if own else {}
+
+
+def _shapes(settings: Settings, prefix: str, d: int) -> dict[str, Shape]:
+    sizes = as_mapping(settings.get("tensors", {}), "tensors")
+    for name, size in sizes.items():
+        legal = isinstance(size, list) and all(type(n) is int and n >= 0 for n in size)
+        if not legal or not name.startswith(f"{prefix}.net."):
+            raise ModelError(f'the {prefix}\'s "tensors" must give each tensor, {prefix}.net.*, its shape')
+    return {name: tuple(size) for name, size in sizes.items()} | {f"{prefix}.signs": (d,)}
 
 
 def _encoder_shapes(settings: Settings, item_shape: Shape, d: int) -> dict[str, Shape]:
-    return _sizes(settings, "encoder", d)
+    return _shapes(settings, "encoder", d)
 
 
 def _scorer_shapes(settings: Settings, d: int) -> dict[str, Shape]:
-    kind = settings["kind"]
-    return {**_sizes(settings, kind, d), f"{kind}.scale": (1,)}
-
-
-def _sizes(settings: Settings, prefix: str, d: int) -> dict[str, Shape]:
-    sizes = settings.get("tensors")
-    legal = isinstance(sizes, dict) and all(
-        name.startswith(f"{prefix}.net.") and isinstance(size, list) and all(type(n) is int and n >= 0 for n in size)
-        for name, size in sizes.items()
-    )
-    if not isinstance(sizes, dict) or not legal:
-        raise ModelError(f'the {prefix}\'s "tensors" must give each tensor, {prefix}.net.*, its shape')
-    return {name: tuple(size) for name, size in sizes.items()} | {f"{prefix}.signs": (d,)}
+    return {**_shapes(settings, settings["kind"], d), f"{settings['kind']}.scale": (1,)}
 
 
 def _encode(tensors: Tensors, x: Array, settings: Settings) -> Array:

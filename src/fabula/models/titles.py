@@ -515,15 +515,10 @@ class Vocabulary:
 
     def number(self, titles: Sequence[Title]) -> tuple[Ids, Ids]:
         """Numbers of the tokens (n, MOST_TOKENS) and of the grams (n, MOST_GRAMS) of titles, 0 behind the last."""
-        both = [self.ids_of(title.words) for title in titles]
-        return _pad([ids[0] for ids in both], MOST_TOKENS), _pad([ids[1] for ids in both], MOST_GRAMS)
-
-    def ids_of(self, words: Sequence[str]) -> tuple[list[int], list[int]]:
-        """Numbers of the known tokens and of the known grams of a title's words, as many as are read of one."""
-        token, found = self._token.get, tokens_of(words)
-        tokens = [number for number in map(token, found) if number]
-        grams = [number for word in words for number in self._word_grams(word)]
-        return tokens[:MOST_TOKENS], grams[:MOST_GRAMS]
+        token, grams_in = self._token.get, self._word_grams
+        tokens = [[number for number in map(token, tokens_of(title.words)) if number] for title in titles]
+        grams = [[number for word in title.words for number in grams_in(word)] for title in titles]
+        return _pad(tokens, MOST_TOKENS), _pad(grams, MOST_GRAMS)
 
     def _word_grams(self, word: str) -> tuple[int, ...]:
         """Numbers of the known grams of one word; remembered, since most words come again."""
@@ -556,7 +551,8 @@ def _keep(users: Counter[str], least: int) -> tuple[str, ...]:
 
 
 def _pad(ids: Sequence[Sequence[int]], width: int) -> Ids:
-    """Lists of numbers as rows (n, width), zeros behind the last."""
+    """The first of some numbers as rows (n, width), zeros behind the last."""
+    ids = [row[:width] for row in ids]
     lengths = np.fromiter(map(len, ids), dtype=np.intp, count=len(ids))
     rows = np.zeros((len(ids), width), dtype=np.int32)
     rows[np.arange(width) < lengths[:, np.newaxis]] = np.fromiter(chain.from_iterable(ids), dtype=np.int32)

@@ -12,7 +12,7 @@ from fabula.core.arrays import Alike, Floats, by_length, normalise_many, quantis
 from fabula.core.collection import Collection, Evidence
 from fabula.core.collections import Collections
 from fabula.errors import InputError, ModelError
-from fabula.models.config import FEATURES, Encoded, EncoderKind, Settings, Tensors
+from fabula.models.config import FEATURES, Encoded, EncodeItems, Settings, Tensors
 
 _ROWS = 8192  # items at a time, so that memory does not grow with how many there are
 _TOGETHER = 30_000  # items whose essence goes to the scorers at a time
@@ -39,21 +39,14 @@ class Transform:
     deviation: Floats = field(repr=False)  # the same shape; 0 counts as 1
     bound: float = 0.0  # the most deviations from the mean; 0: any
 
-    def __init__(
-        self,
-        feature_names: Sequence[str],
-        logged: Sequence[str],
-        mean: ArrayLike,
-        deviation: ArrayLike,
-        bound: float = 0.0,
-    ) -> None:
-        names, logs = tuple(feature_names), tuple(logged)
+    def __post_init__(self) -> None:
+        names, logs, bound = tuple(self.feature_names), tuple(self.logged), self.bound
         if not names or len(set(names)) != len(names) or not all(isinstance(name, str) for name in names):
             raise InputError(f"feature names must be one or more different texts; got {names}")
         taken = dict(log_parts(text, names) for text in logs)
         if len(taken) != len(logs) or any(n not in names or not 0 <= c < np.inf for n, c in taken.items()):
             raise InputError(f"logged features must be among the feature names, each once; got {logs}")
-        centre, spread = np.array(mean, dtype=np.float64), np.array(deviation, dtype=np.float64)
+        centre, spread = (np.array(each, dtype=np.float64) for each in (self.mean, self.deviation))
         if centre.ndim not in (1, 2) or len(centre) != len(names) or spread.shape != centre.shape:
             raise InputError(
                 f"a transform of {len(names)} features needs a mean and a deviation of shape ({len(names)},) or "
@@ -87,7 +80,7 @@ class Transform:
 class ItemEncoder:
     """An encoder of single items with its weights: the essence of each is its own, z-scored within its collection."""
 
-    kind: EncoderKind
+    encode_items: EncodeItems  # as its kind does it
     settings: Settings
     tensors: Tensors
     transform: Transform
@@ -102,14 +95,17 @@ class ItemEncoder:
 
     def raw(self, many: Collections) -> Floats:
         """The essence of all items, (rows, d), not z-scored, some rows at a time; equal items have an equal one."""
-        features = self._pick(many)
-        if self.kind.encode is None:
-            raise ModelError(f"encoder {self.settings['kind']!r} cannot encode items by themselves")
+        if len(many):
+            check_features(self.feature_names, many.feature_names, many.ids[0])
+        features, shape = many.pick(self.feature_names), self.transform.item_shape
+        if features.shape[1:] != shape:
+            expected = ", ".join(map(str, shape))
+            raise ModelError(f"this model takes features of shape (n, {expected}), n at least 1; got {features.shape}")
         try:
             found = np.empty((len(features), self.dimensions))
             for at in range(0, len(features), _ROWS):
                 x = self.transform.apply(features[at : at + _ROWS])
-                found[at : at + _ROWS] = self.kind.encode(self.tensors, x, self.settings)
+                found[at : at + _ROWS] = self.encode_items(self.tensors, x, self.settings)
         except InputError:
             for number, (start, end) in enumerate(pairwise(many.offsets.tolist())):  # which collection it refuses
                 try:
@@ -137,16 +133,6 @@ class ItemEncoder:
             ("dimensions", str(self.dimensions)),
             ("encoder", str(self.settings["kind"])),
         ]
-
-    def _pick(self, many: Collections) -> Floats:
-        """The features (rows, f[, s]), all of them."""
-        if len(many):
-            check_features(self.feature_names, many.feature_names, many.ids[0])
-        features, shape = many.pick(self.feature_names), self.transform.item_shape
-        if features.shape[1:] != shape:
-            expected = ", ".join(map(str, shape))
-            raise ModelError(f"this model takes features of shape (n, {expected}), n at least 1; got {features.shape}")
-        return np.asarray(features, dtype=np.float64)
 
 
 def check_features(needed: Sequence[str], there: Sequence[str], collection: str) -> None:

@@ -66,14 +66,6 @@ def alone(config: TrainingConfig, name: str) -> TrainingConfig:
     return replace(config, features=(name,), encoder="identity", dimensions=1)
 
 
-def summarise(
-    name: str, dimensions: int, runs: Sequence[Measured | Information], correlation: float | None = None
-) -> Compared:
-    """The runs of all seeds in one row."""
-    bits, low, high = np.mean([(run.bits, run.low, run.high) for run in runs], axis=0).tolist()
-    return Compared(name, dimensions, bits, low, high, tuple(run.bits for run in runs), correlation)
-
-
 class Trial(NamedTuple):
     """One training of a comparison: the name of a feature or ``"essence"``, its dimensions, and the seed."""
 
@@ -121,19 +113,17 @@ def run_trial(essence: EssenceTraining, trial: Trial) -> Measured:
     return measure(essence.parts, replace(recipe, seed=recipe.seed + trial.seed), device=essence.device)
 
 
-def gather_trials(found: Iterable[tuple[Trial, Measured]], *, sweep: bool = False) -> list[Compared]:
-    """The rows of a comparison from its trainings; ``sweep`` where they are by dimensions."""
-    runs: dict[tuple[str, int, bool], list[Measured]] = {}
+def gather_trials(found: Iterable[tuple[Trial, Measured | Information]], *, sweep: bool = False) -> list[Compared]:
+    """The rows of a comparison: by dimensions (``sweep``), or most bits first behind the first."""
+    runs: dict[tuple[str, int, bool], list[Any]] = {}
     for trial, result in found:
         runs.setdefault((trial.name, trial.dimensions, trial.alone), []).append(result)
-    if sweep:
-        return [summarise(name, d, each) for (name, d, _), each in runs.items()]
-    ((_, d, _), essence), *others = runs.items()
-    rows = [
-        summarise(name, 1, each, float(np.mean([run.correlations[name] for run in essence])))
-        for (name, _, _), each in others
-    ]
-    return [summarise(ESSENCE, d, essence), *sorted(rows, key=lambda row: -row.bits)]
+    whole, rows = next(iter(runs.values())), []
+    for (name, d, by_itself), each in runs.items():
+        bits, low, high = np.mean([(run.bits, run.low, run.high) for run in each], axis=0).tolist()
+        correlation = float(np.mean([run.correlations[name] for run in whole])) if by_itself else None
+        rows.append(Compared(name, d, bits, low, high, tuple(run.bits for run in each), correlation))
+    return rows if sweep else [rows[0], *sorted(rows[1:], key=lambda row: -row.bits)]
 
 
 def compare_inputs(
@@ -144,7 +134,7 @@ def compare_inputs(
     One model is trained for each seed, and asked with all but some inputs hidden: it was trained to do without. Or bits
     by the number of ``dimensions`` of what it has of each item.
     """
-    found: dict[tuple[str, int], list[Information]] = {}  # by what it may see, and its dimensions
+    found: list[tuple[Trial, Information]] = []
     for d in dimensions or (sets.spec.dimensions,):
         for seed in range(seeds):
             if progress is not None:
@@ -152,10 +142,8 @@ def compare_inputs(
             config, spec = replace(sets.config, seed=sets.config.seed + seed), replace(sets.spec, dimensions=d)
             done = replace(sets, config=config, spec=spec, scorers=(BOTH,) if dimensions else ()).train()
             told = {ESSENCE: done.information[BOTH]} if dimensions else _ask(done.model, sets.parts.test)
-            for name, info in told.items():
-                found.setdefault((name, d), []).append(info)
-    rows = [summarise(name, d, each) for (name, d), each in found.items()]
-    return rows if dimensions else [rows[0], *sorted(rows[1:], key=lambda row: -row.bits)]
+            found += [(Trial(name, d, seed), info) for name, info in told.items()]
+    return gather_trials(found, sweep=bool(dimensions))
 
 
 def _ask(model: Model, collections: Sequence[Collection]) -> dict[str, Information]:

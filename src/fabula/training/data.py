@@ -174,10 +174,8 @@ def check_collections(collections: Sequence[Collection], *, role: str) -> None:
 
 def check_parts(parts: Parts) -> None:
     """Check every part, each under its own name."""
-    check_collections(parts.training, role="training")
-    check_collections(parts.validation, role="validation")
-    if parts.measured is not None:
-        check_collections(parts.measured, role="measuring")
+    for role, part in (("training", parts.training), ("validation", parts.validation), ("measuring", parts.test)):
+        check_collections(part, role=role)
 
 
 def choose_features(config: TrainingConfig, collections: Sequence[Collection]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import torch
 from torch import Tensor, distributed as dist
@@ -36,11 +36,6 @@ class World:
     size: int
     device: torch.device
 
-    @property
-    def first(self) -> bool:
-        """Whether this process is the one that decides, writes and prints."""
-        return self.rank == 0
-
     def share(self, rows: Tensor) -> Tensor:
         """The part of a batch (b,) that falls to this process; may be empty."""
         return rows[self.rank :: self.size] if self.size > 1 else rows
@@ -56,35 +51,18 @@ class World:
         for parameter, part in zip(held, torch.split(flat, [grad.numel() for grad in grads]), strict=True):
             parameter.grad = part.view_as(parameter).clone()
 
-    def sum(self, value: Tensor) -> Tensor:
-        """The sum of a tensor over the processes."""
-        if self.size > 1:
-            dist.all_reduce(value)
-        return value
-
-    def agree(self, values: list[float]) -> list[float]:
-        """The first process's numbers, for all: rounding must not lead two processes different ways."""
-        if self.size == 1:
-            return values
-        numbers = torch.tensor(values, dtype=torch.float64, device=self.device)
-        dist.broadcast(numbers, src=0)
-        return [float(value) for value in numbers.tolist()]
-
     def share_from(self, rank: int, make: Callable[[], T]) -> T:
         """What one process makes, for all; where it raises an error of fabula's, all raise it."""
-        if self.size == 1:
-            return make()
         made: list[Any] = [None, None]
         if self.rank == rank:
             try:
                 made[0] = make()
             except FabulaError as error:
                 made[1] = error
-        dist.broadcast_object_list(made, src=rank, device=self.device)
-        if made[1] is not None:
-            raise made[1]
-        value: T = made[0]
-        return value
+        value, refusal = self.gather(made)[rank]
+        if refusal is not None:
+            raise refusal
+        return cast(T, value)
 
     def gather(self, value: T) -> list[T]:
         """What each process says, in the order of their ranks."""

@@ -23,6 +23,7 @@ from fabula.evaluation.controls import Parts, noise_features, share_of, shuffle_
 from fabula.evaluation.information import Information, information_of, makers
 from fabula.media.music.tracks import ORIENTED_BY
 from fabula.models.model import Model
+from fabula.models.own import tensor_sizes
 from fabula.models.transform import Transform, log_parts
 from fabula.training import data as pools, loop
 from fabula.training.audit import NOISE, ORDERS, Report, Trained, compact, round_off
@@ -48,18 +49,18 @@ def build_model(
     """The model of a trained net, with dimensions of its essence turned upside down where ``signs`` (d,) says -1."""
     weights: essence_net.Weights = {n: each.detach().float().cpu().numpy().copy() for n, each in state.items()}
     encoder = essence_net.trainable_encoder(config.encoder)
-    scorers = [essence_net.trainable_scorer(name) for name in config.scorers]
-    for scorer in scorers:
+    scorers = {name: essence_net.trainable_scorer(name) for name in config.scorers}
+    for scorer in scorers.values():
         weights |= scorer.constants(config)
     if signs is not None and encoder.outputs is not None:  # the scorers expect what is turned: every score stays
         for name in encoder.outputs(encoder.settings(config)):
             weights[name] = (weights[name].T * signs).T  # (d, ...)
-        for scorer in scorers:
+        for scorer in scorers.values():
             scorer.flip(weights, signs)
     about = {
         "dimensions": config.dimensions,
-        "encoder": encoder.describe(encoder.settings(config), weights),
-        "scorers": [scorer.describe(scorer.settings(config), weights) for scorer in scorers],
+        "encoder": encoder.settings(config) | tensor_sizes("encoder", weights),
+        "scorers": [each.settings(config) | tensor_sizes(name, weights) for name, each in scorers.items()],
     }
     return Model(about, weights, transform, training=training, card=card)
 
@@ -132,6 +133,7 @@ class _Essence(nn.Module):
 
 
 Draw = Callable[[int, int, int, torch.Generator], Tensor]
+Make = Callable[[TrainingConfig, tuple[int, ...], ItemPool], EssenceNet]
 _VALIDATION_SEED = 20_240_229  # the same negatives every time, so that epochs compare
 _MOST_FILLING = 1.5  # times as many collections in an epoch
 _SEQUENCES_AT_ONCE = 1 << 15  # scored together when validating
@@ -162,12 +164,10 @@ class EssenceTraining:
             return replace(self, parts=parts.map(lambda part: noise_features(part, rng, logged=logged)))
         return replace(self, parts=parts.map(lambda part: shuffle_orders(part, rng)))
 
-    def train(self, *, progress: Report | None = None) -> Trained:
-        """Train and measure.
-
-        Under ``torchrun`` every process calls this on the same; all get the same result, and the first alone writes the
-        checkpoint and calls ``progress``.
-        """
+    def prepare(
+        self, make: Make = lambda config, shape, pool: EssenceNet(config, shape), draw: Draw = draw_orderings
+    ) -> "tuple[EssenceLearner, Transform]":
+        """What is trained, and the transform; with another net or other orderings if given."""
         parts, given = self.parts, self.config
         pools.check_parts(parts)
         names = pools.choose_features(given, parts.training)
@@ -175,20 +175,31 @@ class EssenceTraining:
         settings = resolve(given, transform.item_shape)
         essence_net.check_twins(settings, transform.item_shape)
         world = join(self.device)
-        pool_of = partial(pools.make_pool, transform=transform, device=world.device)
-        pool, validation = pool_of(parts.training), pool_of(parts.validation)
+        both = parts.training, parts.validation
+        pool, validation = (pools.make_pool(part, transform, world.device) for part in both)
         data = same_everywhere(world, pools.fingerprint(parts.training, names))
-        make = partial(EssenceNet, settings, transform.item_shape)
-        learner = EssenceLearner(make, pool, validation, settings, world, data)
+        net = partial(make, settings, transform.item_shape, pool)
+        return EssenceLearner(net, pool, validation, settings, world, data, draw), transform
+
+    def train(self, *, progress: Report | None = None) -> Trained:
+        """Train and measure.
+
+        Under ``torchrun`` every process calls this on the same; all get the same result, and the first alone writes the
+        checkpoint and calls ``progress``.
+        """
+        parts, (learner, transform) = self.parts, self.prepare()
+        settings, device = learner.config, learner.world.device
         run = loop.optimise(learner, checkpoint=self.checkpoint, progress=progress)
-        with loop.precision("none", world.device):
+        pool_of = partial(pools.make_pool, transform=transform, device=device)
+        with loop.precision("none", device):
             best = choose_net(learner, run, parts.training, pool_of)
-            shown = validation if parts.measured is None else pool_of(parts.measured)
+            shown = pool_of(parts.measured) if parts.measured is not None else cast(ItemPool, learner.validation)
             found = information(best, shown, settings, groups=makers(sorted(parts.test, key=len)))
-            signs = essence_signs(encode_pool(best, pool), sorted(parts.training, key=len))
+            signs = essence_signs(encode_pool(best, learner.pool), sorted(parts.training, key=len))
         digits = ("bits", "low", "high", "ceiling", "negatives", "collections")
         about = {"bits": {name: round_off(info, *digits) for name, info in found.items()}, **(self.card or {})}
-        record = {**_record(learner, run), "seen": Fingerprints.of(parts.training, names).to_dict()}
+        seen = Fingerprints.of(parts.training, transform.feature_names)
+        record = {**_record(learner, run), "seen": seen.to_dict()}
         model = build_model(best.state_dict(), settings, transform, signs=signs, training=record, card=about)
         return Trained(model, found, run.history, settings, run.best_epoch)
 
@@ -453,7 +464,7 @@ def calibrate(
     A net held back in training says less than it knows; one that learned by heart says more, and of few collections
     may know nothing that holds of others: 0 silences it.
     """
-    best = world.agree([scales[int(i)] for i in costs.argmin(dim=0)])
+    best = world.gather([scales[int(i)] for i in costs.argmin(dim=0)])[0]  # the same everywhere
     for name, scale in zip(config.scorers, best, strict=True):
         torch._foreach_mul_(net.certainty_of(name), scale)
     return best

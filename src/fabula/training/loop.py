@@ -41,15 +41,21 @@ class Progress:
     seconds_left: float  # if the rest goes as fast as what was done since the start or the resumption
 
 
+def copy_net(net: nn.Module) -> nn.Module:
+    """The same net again, the weights of an LSTM in one block, for cuDNN."""
+    other = copy.deepcopy(net)
+    for module in other.modules():
+        if isinstance(module, nn.LSTM):
+            module.flatten_parameters()
+    return other
+
+
 class RunningMean:
     """A mean of a net's weights over the steps; the net it gives is the one to validate and to keep."""
 
     def __init__(self, net: nn.Module, *, apart: bool) -> None:
         self.apart = apart
-        self.net = copy.deepcopy(net).requires_grad_(requires_grad=False) if apart else net
-        for module in self.net.modules():
-            if isinstance(module, nn.LSTM):
-                module.flatten_parameters()
+        self.net = copy_net(net).requires_grad_(requires_grad=False) if apart else net
         self._mean: list[Tensor] = list(self.net.parameters())
         self._weights: list[Tensor] = list(net.parameters())
 
@@ -70,17 +76,21 @@ class Run:
     epoch: int
     best_epoch: int
     best_bits: dict[str, float]
-    best: dict[str, Tensor]
+    best: nn.Module
     history: list[Progress] = field(default_factory=list)
 
     def best_net(self) -> Any:
         """The net in the state that did best."""
-        self.net.load_state_dict(self.best)
-        return self.net.eval()
+        return self.best.eval()
 
     def last_net(self) -> Any:
         """The net after the last epoch, as it is validated."""
         return self.mean.net.eval()
+
+    def nets(self) -> dict[str, nn.Module]:
+        """What a checkpoint holds, by name."""
+        nets = {"net": self.net, "best": self.best}
+        return nets | {"mean": self.mean.net} if self.mean.apart else nets
 
 
 def _count_epochs(path: Path) -> int:
@@ -113,10 +123,9 @@ def write_checkpoint(path: Path, run: Run, settings: Settings, data: str) -> Non
         "data": data,
     }
     header = {"format": FORMAT, "version": str(VERSION), "state": json.dumps(state)}
-    named = {f"net.{name}": tensor for name, tensor in run.net.state_dict().items()}
-    named |= {f"best.{name}": tensor for name, tensor in run.best.items()}
-    if run.mean.apart:
-        named |= {f"mean.{name}": tensor for name, tensor in run.mean.net.state_dict().items()}
+    named: dict[str, Tensor] = {}
+    for part, net in run.nets().items():
+        named |= {f"{part}.{name}": tensor for name, tensor in net.state_dict().items()}
     for number, moments in run.optimizer.state_dict()["state"].items():  # by the number of their parameter
         named |= {f"optimizer.{number}.{name}": tensor for name, tensor in moments.items()}
     tensors = {name: np.ascontiguousarray(tensor.detach().cpu().numpy()) for name, tensor in named.items()}
@@ -135,20 +144,17 @@ def read_checkpoint(content: bytes, run: Run, settings: Settings, data: str, *, 
         raise FileError(f"{where}: was trained with other settings ({names}); give those again, or remove the file")
     if state["data"] != data:
         raise FileError(f"{where}: was trained on other collections; remove the file")
-    parts: dict[str, dict[str, Tensor]] = {"net": {}, "mean": {}, "best": {}, "optimizer": {}}
+    parts: dict[str, dict[str, Tensor]] = {}
     for name, tensor in tensors.items():
         part, _, rest = name.partition(".")
         parts.setdefault(part, {})[rest] = tensor
     try:
-        run.net.load_state_dict(parts["net"])
-        if run.mean.apart:
-            run.mean.net.load_state_dict(parts["mean"])
-        for name, tensor in run.best.items():
-            tensor.copy_(parts["best"][name])
+        for part, net in run.nets().items():
+            net.load_state_dict(parts[part])
     except (KeyError, RuntimeError) as error:
         raise FileError(f"{where}: does not hold the tensors of this net ({error})") from error
     moments: dict[int, dict[str, Tensor]] = {}
-    for name, tensor in parts["optimizer"].items():
+    for name, tensor in parts.get("optimizer", {}).items():
         number, _, moment = name.partition(".")
         moments.setdefault(int(number), {})[moment] = tensor
     run.optimizer.load_state_dict({**run.optimizer.state_dict(), "state": moments})
@@ -263,16 +269,16 @@ def optimise(
             loss = run_epoch(run, learner)
             run.epoch += 1
             seen = learner.bits(run.mean.net)
-            bits = dict(zip(seen, world.agree(list(seen.values())), strict=True))
+            # the first process's: rounding must not lead two ways
+            bits = dict(zip(seen, world.gather(list(seen.values()))[0], strict=True))
             if not bits or learner.worth(bits) > learner.worth(run.best_bits):
                 run.best_epoch, run.best_bits = run.epoch, bits
-                for name, tensor in run.mean.net.state_dict().items():
-                    run.best[name].copy_(tensor)
+                run.best.load_state_dict(run.mean.net.state_dict())
             left = (time.monotonic() - began) / (run.epoch - first) * (learner.epochs - run.epoch)
             run.history.append(Progress(run.epoch, learner.epochs, loss, bits, left))
-            if checkpoint is not None and world.first:
+            if checkpoint is not None and world.rank == 0:
                 write_checkpoint(checkpoint, run, learner.settings, learner.data)
-            if progress is not None and world.first:
+            if progress is not None and world.rank == 0:
                 progress(run.history[-1])
     return run
 
@@ -281,8 +287,8 @@ def start_run(learner: Learner) -> Run:
     """A run before its first epoch."""
     net = learner.make_net().to(learner.world.device)
     kept, bits = learner.start(net)
-    best = {name: tensor.clone() for name, tensor in kept.state_dict().items()}
-    return Run(net, RunningMean(net, apart=learner.averages), learner.make_optimizer(net), 0, 0, bits, best)
+    mean, optimizer = RunningMean(net, apart=learner.averages), learner.make_optimizer(net)
+    return Run(net, mean, optimizer, 0, 0, bits, copy_net(kept))
 
 
 def run_epoch(run: Run, learner: Learner) -> float:
@@ -293,24 +299,13 @@ def run_epoch(run: Run, learner: Learner) -> float:
     run.net.train()
     for step, batch in enumerate(plan, start=run.epoch * len(plan) + 1):
         learner.pace(run.optimizer, step, steps)
-        total += _step(run, learner, batch)
-        run.mean.update(learner.follow(step, steps))
-    return float(learner.world.sum(total)) / learner.size
-
-
-def _step(run: Run, learner: Learner, batch: Any) -> Tensor:
-    """One step of the optimiser; the sum of the losses of the batch before it."""
-    losses: list[Tensor] = []
-
-    def gradients() -> float:  # an optimiser that searches along a line asks more than once
-        losses.append(learner.gradients(run.net, batch))
+        total += learner.gradients(run.net, batch)
         learner.world.sum_gradients(run.net.parameters())
         if learner.clip:
             torch.nn.utils.clip_grad_norm_(run.net.parameters(), learner.clip)
-        return losses[-1]  # type: ignore[return-value]
-
-    run.optimizer.step(gradients)
-    return losses[0]
+        run.optimizer.step()
+        run.mean.update(learner.follow(step, steps))
+    return sum(learner.world.gather(float(total))) / learner.size
 
 
 def group_by_decay(net: nn.Module, decay: Callable[[str, nn.Parameter], float]) -> list[dict[str, Any]]:

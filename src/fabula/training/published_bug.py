@@ -10,9 +10,9 @@
 Nothing but the audit that shows them may import this module.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
+from typing import cast
 
 import numpy as np
 import torch
@@ -23,12 +23,11 @@ from fabula.evaluation.controls import Parts
 from fabula.evaluation.information import Information
 from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.training.audit import Report, Trained
-from fabula.training.data import ItemPool, choose_features, draw_orderings, fit_transform, make_pool
-from fabula.training.distributed import join
-from fabula.training.item_models import Draw, EssenceLearner, EssenceTraining, validation_losses
+from fabula.training.data import ItemPool, draw_orderings
+from fabula.training.item_models import Draw, EssenceTraining, Make, validation_losses
 from fabula.training.loop import optimise, to_bits
 from fabula.training.nets.essence_net import BilstmScorerNet, EssenceNet
-from fabula.training.recipes import TrainingConfig, resolve
+from fabula.training.recipes import TrainingConfig
 
 
 class LeakingScorer(BilstmScorerNet):
@@ -62,10 +61,10 @@ def longest_of(pool: ItemPool, batch: int) -> dict[int, float]:
     return shares
 
 
-def leaking_net(config: TrainingConfig, feature_shape: tuple[int, ...], longest: Mapping[int, float]) -> EssenceNet:
-    """A net whose bilstm scorer leaks."""
+def leaking_net(config: TrainingConfig, feature_shape: tuple[int, ...], pool: ItemPool) -> EssenceNet:
+    """A net whose bilstm scorer leaks as it does in batches drawn from a pool."""
     net = EssenceNet(config, feature_shape)
-    net.add_module("bilstm", LeakingScorer(config, longest))
+    net.add_module("bilstm", LeakingScorer(config, longest_of(pool, config.batch)))
     return net
 
 
@@ -83,7 +82,7 @@ def double_truth(batch: int) -> Draw:
 def measure_loss(
     parts: Parts,
     config: TrainingConfig,
-    make_net: Callable[[TrainingConfig, tuple[int, ...], ItemPool], EssenceNet],
+    make_net: Make,
     draw: Draw = draw_orderings,
     *,
     device: str = "cpu",
@@ -94,15 +93,10 @@ def measure_loss(
     The estimate that everything else here prints cannot be fooled by how a batch is laid out: it scores every sequence
     by itself, without padding. This one can, and shows what the controls then say.
     """
-    names = choose_features(config, parts.training)
-    transform = fit_transform(parts.training, names, config.logged, config.bound)
-    settings = resolve(config, transform.item_shape)
-    world = join(device)
-    pool, validation = (make_pool(part, transform, world.device) for part in (parts.training, parts.validation))
-    net = partial(make_net, settings, transform.item_shape, pool)
-    best = optimise(EssenceLearner(net, pool, validation, settings, world, draw=draw), progress=progress).best_net()
-    losses = validation_losses(best, validation, settings, draw)[:, 0].cpu().numpy()
-    return mean_interval(np.array([to_bits(float(loss), settings.sequences) for loss in losses]))
+    learner, _ = EssenceTraining(parts, config, device).prepare(make_net, draw)
+    best = optimise(learner, progress=progress).best_net()
+    losses = validation_losses(best, cast(ItemPool, learner.validation), learner.config, draw)[:, 0].cpu().numpy()
+    return mean_interval(np.array([to_bits(float(loss), learner.config.sequences) for loss in losses]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,11 +111,8 @@ class PublishedBug(EssenceTraining):
                 f"the published errors are those of the bilstm: scorers must be bilstm; got {config.scorers}"
             )
 
-        def make(settings: TrainingConfig, shape: tuple[int, ...], pool: ItemPool) -> EssenceNet:
-            return leaking_net(settings, shape, longest_of(pool, settings.batch))
-
         draw = double_truth(config.batch)
-        one = measure_loss(self.parts, config, make, draw, device=self.device, progress=progress)
+        one = measure_loss(self.parts, config, leaking_net, draw, device=self.device, progress=progress)
         ceiling = float(np.log2(config.sequences))
         info = Information(one.mean, one.low, one.high, ceiling, config.negatives, config.draws, one.n, {})
         return Trained(None, {"bilstm, published": info}, [], config)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
-from numbers import Integral, Real
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
 from fabula.core.template import PAPER_KNOTS
-from fabula.errors import InputError, check_kind
+from fabula.errors import InputError
 from fabula.media.music.tracks import LOGGED
-from fabula.models.config import PRESETS
+from fabula.models.config import PRESETS, PlainSettings, Ranges
 from fabula.models.encoders import encoder_kind, item_encoders
 from fabula.models.scorers import most_detailed, sequence_scorers
 
@@ -18,7 +18,7 @@ AUTO = "auto"  # the encoder that suits the features
 
 
 @dataclass(frozen=True)
-class TrainingConfig:
+class TrainingConfig(PlainSettings):
     """Everything that decides how a run of training goes; the defaults are the preset ``default``.
 
     >>> TrainingConfig(scorers=("arcs",), epochs=5).batch
@@ -73,11 +73,7 @@ class TrainingConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("features", "logged", "widths", "scorers", "scorer_weights", "knots"):
-            value = getattr(self, name)
-            if isinstance(value, str) or not isinstance(value, tuple | list):
-                raise InputError(f"training setting {name!r} must be a list; got {value!r}")
-            object.__setattr__(self, name, tuple(value))
+        self.check(_RANGES)
         legal = all(isinstance(name, str) and name in sequence_scorers() for name in self.scorers)
         if not self.scorers or not legal or len(set(self.scorers)) < len(self.scorers):
             known = ", ".join(sequence_scorers())
@@ -86,25 +82,22 @@ class TrainingConfig:
             main = most_detailed(self.scorers)
             weights = tuple(1.0 if name == main else 0.5 for name in self.scorers)
             object.__setattr__(self, "scorer_weights", weights)
-        _check(self)
+        for name, choices in {"encoder": (AUTO, *item_encoders()), **_CHOICES}.items():
+            if getattr(self, name) not in choices:
+                got = getattr(self, name)
+                raise InputError(f"training setting {name!r} must be one of {', '.join(choices)}; got {got!r}")
+        if len(self.scorer_weights) != len(self.scorers) or not all(w > 0 for w in self.scorer_weights):
+            raise InputError(
+                f"scorer_weights must be {len(self.scorers)} numbers above 0, one per scorer; "
+                f"got {list(self.scorer_weights)}"
+            )
+        if not all(isinstance(width, int) and width >= 1 for width in self.widths):
+            raise InputError(f"widths must be whole numbers of at least 1; got {list(self.widths)}")
 
     @property
     def sequences(self) -> int:
         """The paper's N: the true order and the negatives."""
         return self.negatives + 1
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields by name, as JSON can hold them."""
-        return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> TrainingConfig:
-        """What :meth:`to_dict` gave, read back; an unknown name is an error."""
-        known = sorted(field.name for field in fields(cls))
-        unknown = ", ".join(repr(name) for name in sorted(values) if name not in known)
-        if unknown:
-            raise InputError(f"training has no setting {unknown}; it has: {', '.join(known)}")
-        return cls(**values)
 
 
 def preset(name: str, **changes: Any) -> TrainingConfig:
@@ -128,7 +121,7 @@ def resolve(config: TrainingConfig, feature_shape: tuple[int, ...]) -> TrainingC
     return replace(config, encoder=encoder)
 
 
-_WHOLE = {  # settings that are whole numbers, by the smallest and the largest
+_RANGES: Ranges = {
     (1, 1024): "dimensions arcs",
     (1, 8192): "encoder_hidden scorer_hidden",
     (1, 16): "encoder_layers scorer_layers",
@@ -137,8 +130,6 @@ _WHOLE = {  # settings that are whole numbers, by the smallest and the largest
     (1, 1 << 20): "batch",
     (0, 1 << 20): "epochs patience",
     (0, (1 << 63) - 1): "seed",
-}
-_SHARES = {  # and those that need not be
     (0.0, 1.0): "shortest warmup subsequences",
     (0.0, 0.99): "dropout feature_dropout readout_dropout",
     (0.0, 10.0): "feature_noise essence_noise encoder_decay scorer_decay",
@@ -156,32 +147,11 @@ _CHOICES = {
 }
 
 
-def _check(config: TrainingConfig) -> None:
-    for name, legal in {"encoder": (AUTO, *item_encoders()), **_CHOICES}.items():
-        if getattr(config, name) not in legal:
-            got = getattr(config, name)
-            raise InputError(f"training setting {name!r} must be one of {', '.join(legal)}; got {got!r}")
-    if len(config.scorer_weights) != len(config.scorers) or not all(w > 0 for w in config.scorer_weights):
-        raise InputError(
-            f"scorer_weights must be {len(config.scorers)} numbers above 0, one per scorer; "
-            f"got {list(config.scorer_weights)}"
-        )
-    for ranges, types, kind in ((_WHOLE, int, "a whole number"), (_SHARES, int | float, "a number")):
-        for (low, high), names in ranges.items():
-            for name in names.split():
-                value = getattr(config, name)
-                if not isinstance(value, types) or isinstance(value, bool) or not low <= value <= high:
-                    told = f"must be {kind} from {low:g} to {high:g}; got {value!r}"
-                    raise InputError(f"training setting {name!r} {told}")
-    if not all(isinstance(width, int) and width >= 1 for width in config.widths):
-        raise InputError(f"widths must be whole numbers of at least 1; got {list(config.widths)}")
-
-
 # The settings of a training of a set model, with those that did best on artists set aside from training.
 
 
 @dataclass(frozen=True)
-class SetRecipe:
+class SetRecipe(PlainSettings):
     """How a set model is trained."""
 
     epochs: int = 24  # passes over the collections
@@ -209,33 +179,16 @@ class SetRecipe:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "kept", tuple(tuple(group) for group in self.kept))
-        object.__setattr__(self, "guessed", tuple(self.guessed))
-        for field in fields(self):
-            if field.type in ("int", "float"):
-                check_kind(getattr(self, field.name), Integral if field.type == "int" else Real, "a number", field.name)
-        for name in ("epochs", "batch", "negatives"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be at least 1; got {getattr(self, name)}")
-        shares = ("dropout", "title_dropout", "word_dropout", "feature_masking", "few", "untitled", "subsequences")
-        for name in (*shares, "averaging", "taught", "unguessed"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise InputError(f"{name} must lie in 0 to 1; got {getattr(self, name)}")
-        if self.learning_rate <= 0 or min(self.decay, self.vector_decay, self.noise) < 0:
-            raise InputError("the learning rate must be above 0, decay and noise at least 0")
+        self.check(_SET_RANGES)
 
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> SetRecipe:
-        """A recipe from plain values; an unknown name is an error."""
-        known = sorted(field.name for field in fields(cls))
-        unknown = next((name for name in values if name not in known), None)
-        if unknown is not None:
-            raise InputError(f"{unknown!r} is no setting of a set model's training; those: {', '.join(known)}")
-        return cls(**values)
 
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
-        return {**asdict(self), "kept": [list(group) for group in self.kept], "guessed": list(self.guessed)}
+_HIDING = "dropout title_dropout word_dropout feature_masking few untitled unguessed subsequences"
+_SET_RANGES: Ranges = {
+    (1, inf): "epochs batch negatives",
+    (0, inf): "tokens grams seed decay vector_decay noise",
+    (0, 1): f"{_HIDING} averaging taught",
+    (1e-9, inf): "learning_rate",
+}
 
 
 def recipe_for(collections: int, features: Sequence[str], **changes: Any) -> SetRecipe:
@@ -259,7 +212,7 @@ def finetune_recipe(**changes: Any) -> SetRecipe:
 
 
 @dataclass(frozen=True)
-class StepRecipe:
+class StepRecipe(PlainSettings):
     """How the weights of a model of measures and pairs are learned."""
 
     steps: int = 300

@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from fabula.errors import FabulaError, InputError, ModelError
 from fabula.evaluation.information import makers
 from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.media.music.tracks import LOGGED
+from fabula.models.config import PlainSettings, Ranges
 from fabula.models.file import read_tensors
 from fabula.models.scorers.bilstm import LONGEST
 from fabula.models.transform import Transform
@@ -121,7 +123,7 @@ class TransformerBlock(nn.Module):
 
 
 @dataclass(frozen=True)
-class SequencerConfig:
+class SequencerConfig(PlainSettings):
     """How the direct sequencer is made and trained."""
 
     features: tuple[str, ...] = ()  # none: all that the first collection has
@@ -143,16 +145,10 @@ class SequencerConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("width", "heads", "layers", "batch"):
-            if getattr(self, name) < 1:
-                raise InputError(f"sequencer setting {name!r} must be at least 1; got {getattr(self, name)!r}")
+        counts: Ranges = {(1, inf): "width heads layers batch", (0, inf): "epochs seed"}
+        self.check({**counts, (0, 0.99): "dropout", (1e-9, inf): "learning_rate"})
         if self.width % self.heads:
             raise InputError(f"width must be a multiple of heads; got {self.width} and {self.heads}")
-        if self.epochs < 0 or not 0 <= self.dropout < 1 or not self.learning_rate > 0:
-            raise InputError(
-                "a sequencer needs epochs of 0 or more, a dropout from 0 to below 1 and a learning rate above 0; "
-                f"got {self.epochs}, {self.dropout} and {self.learning_rate}"
-            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -330,7 +326,6 @@ def load_sequencer(path: str | Path) -> Sequencer:
     try:
         said: dict[str, Any] = document["features"]
         settings: dict[str, Any] = {name: value for name, value in document["config"].items() if name in known}
-        settings |= {name: tuple(value) for name, value in settings.items() if isinstance(value, list)}
         config = SequencerConfig(**settings)
         names, logged = tuple(said["names"]), tuple(said["logged"])
         transform = Transform(names, logged, np.array(said["mean"]), np.array(said["deviation"]), said["bound"])

@@ -13,18 +13,19 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from fabula.core.collection import Collection
+from fabula.core.collections import Collections
 from fabula.core.fingerprints import Fingerprints, fingerprints_of
 from fabula.errors import InputError
 from fabula.evaluation.controls import Parts, keep_only, noise_features, shuffle_orders, shuffle_titles
 from fabula.evaluation.information import information_gain, mutual_information, suppress_seen_warning
-from fabula.models.encoders.set import SetInputs, SetSpec, as_set
+from fabula.models.encoders.set import SetEncoder, SetInputs, SetSpec, as_set
 from fabula.models.model import Model
 from fabula.training import loop
 from fabula.training.audit import NOISE, ORDERS, TITLES, Report, Trained, compact, round_off
 from fabula.training.data import ItemPool
 from fabula.training.distributed import World, join, same_everywhere
 from fabula.training.nets import set_net
-from fabula.training.nets.set_net import SetBatch, SetNet
+from fabula.training.nets.set_net import SetNet
 from fabula.training.recipes import SetRecipe
 
 BOTH = "arcs + flow"
@@ -32,7 +33,7 @@ SCORERS = {BOTH: None, "arcs": "arcs", "flow": "flow"}
 DRAWS = 16  # of negatives, where a result is measured
 _BY_ITEM = ("values", "known", "titled", "tokens", "grams", "marks")
 
-Tables = Callable[[SetBatch], tuple[Tensor, Tensor]]
+Tables = Callable[[SetInputs], tuple[Tensor, Tensor]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,10 +81,7 @@ class SetTraining:
         recipe, begin = self.config, self.begin
         training, aside = self.parts.training, self.parts.validation
         if begin is not None:
-            mean, deviation = begin.tensors["transform.mean"], begin.tensors["transform.deviation"]
-            own = as_set(begin.encoder)
-            read = set_net.Reading(own.spec, mean, deviation, own.vocabulary)
-            net = set_net.as_net(begin, recipe)
+            read, net = as_set(begin.encoder), set_net.as_net(begin, recipe)
         else:
             read = set_net.learn_inputs(training, self.spec, tokens=recipe.tokens, grams=recipe.grams)
             net = SetNet(read.spec, recipe)
@@ -207,11 +205,11 @@ class SetLearner(loop.Learner):
         n, chosen, steps = batch[0], self.world.share(batch[1]), self.world.share(batch[2])
         if not len(chosen):
             return None
-        x = self.masking(SetBatch(**self.pool.gather(chosen, steps, n)), self._draws)
+        x = self.masking(SetInputs(**self.pool.gather(chosen, steps, n)), self._draws)
         orderings = loop.permutations(self.recipe.negatives, steps.shape[1], self._draws)
         return loop.Loss(self.contrast(net, x, orderings), len(chosen) / self.recipe.batch, len(chosen))
 
-    def contrast(self, net: nn.Module, x: SetBatch, orderings: Tensor) -> Tensor:
+    def contrast(self, net: nn.Module, x: SetInputs, orderings: Tensor) -> Tensor:
         """Mean InfoNCE of collections in their true order against orderings (N, n)."""
         return -loop.log_share(loop.contrast(net(x), orderings)).mean()
 
@@ -229,14 +227,14 @@ class Masking:
         self._kept = torch.tensor(rows or [[0.0] * len(features)], device=device)  # (groups, f)
         self._guessed = torch.tensor([float(name in recipe.guessed) for name in features], device=device)
 
-    def __call__(self, x: SetBatch, generator: torch.Generator) -> SetBatch:
+    def __call__(self, x: SetInputs, generator: torch.Generator) -> SetInputs:
         """The batch with some of its features and titles hidden, and noise on the rest."""
         shown = self._show(len(x.values), generator)[:, None]  # (B, 1, f)
         titled = (_uniform((len(x.values), 1), generator) >= self.recipe.untitled).float()
         noise = torch.randn(x.values.shape, device=x.values.device, generator=generator) * self.recipe.noise
         values = self.stray(x.values, generator)
         values = values + noise if self.recipe.noise else values
-        return x._replace(values=values, known=x.known * shown, titled=x.titled * titled)
+        return replace(x, values=values, known=x.known * shown, titled=x.titled * titled)
 
     def stray(self, values: Tensor, generator: torch.Generator) -> Tensor:
         """Values (B, n, f) as they are; one who knows better may let estimates err."""
@@ -262,10 +260,10 @@ def _uniform(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
 def only(tables: Tables, features: Sequence[int], *, titles: bool = True) -> Tables:
     """The tables of a net that is shown nothing but some features, and titles or not."""
 
-    def limit(x: SetBatch) -> tuple[Tensor, Tensor]:
+    def limit(x: SetInputs) -> tuple[Tensor, Tensor]:
         shown = torch.zeros(x.known.shape[-1], device=x.known.device)
         shown[list(features)] = 1.0
-        return tables(x._replace(known=x.known * shown, titled=x.titled * float(titles)))
+        return tables(replace(x, known=x.known * shown, titled=x.titled * float(titles)))
 
     return limit
 
@@ -281,34 +279,41 @@ def collection_bits(
     generator = torch.Generator(pool.device).manual_seed(seed)
     with torch.no_grad():
         for length, part in pool.parts(256):
-            positions, flow = tables(SetBatch(**pool.whole(part, length)))
+            positions, flow = tables(SetInputs(**pool.whole(part, length)))
             found = loop.table_bits(positions, flow, negatives, draws, generator)
             bits[part.cpu().numpy()] = found.cpu().numpy()
     return bits
 
 
-def prepare(
-    collections: Sequence[Collection], read: set_net.Reading, *, device: torch.device | str = "cpu"
-) -> ItemPool:
+def prepare(collections: Sequence[Collection], read: SetEncoder, *, device: torch.device | str = "cpu") -> ItemPool:
     """Collections in true order as a pool for training or measuring; groups are artists."""
     numbers: dict[str, int] = {}
-    groups = [numbers.setdefault(set_net.artist_of(c), len(numbers)) for c in collections]
-    return set_pool([set_net.as_inputs(c, read) for c in collections], groups, device=device)
+    groups = [numbers.setdefault(c.maker or c.id, len(numbers)) for c in collections]
+    return set_pool(read_inputs(collections, read), groups, device=device)
+
+
+def read_inputs(collections: Sequence[Collection], read: SetEncoder) -> list[SetInputs]:
+    """Collections as an encoder reads them, each by itself, without the axis of B."""
+    found: dict[int, SetInputs] = {}
+    for some, x in read.inputs(Collections.of(collections, read.feature_names), whole=True):
+        parts = zip(*(getattr(x, name) for name in (*_BY_ITEM, "pairs")), strict=True)
+        found |= dict(zip(some.numbers.tolist(), (SetInputs(*own) for own in parts), strict=True))
+    return [found[number] for number in range(len(collections))]
 
 
 def set_pool(
     inputs: Sequence[SetInputs], groups: Sequence[int] | None = None, *, device: torch.device | str = "cpu"
 ) -> ItemPool:
-    """Collections of 2 items or more, each given as inputs of B = 1, and whom each is by."""
+    """Collections of 2 items or more, each as :func:`read_inputs` gives it, and whom each is by."""
     if not inputs:
         raise InputError("at least one collection is needed to train or to measure")
-    lengths = torch.tensor([x.values.shape[1] for x in inputs])
+    lengths = torch.tensor([len(x.values) for x in inputs])
     if int(lengths.min()) < 2:
         raise InputError("a collection must have at least 2 items to be ordered")
-    rows = {name: torch.from_numpy(np.concatenate([getattr(x, name)[0] for x in inputs])) for name in _BY_ITEM}
+    rows = {name: torch.from_numpy(np.concatenate([getattr(x, name) for x in inputs])) for name in _BY_ITEM}
     rows = {name: row.float() if row.is_floating_point() else row for name, row in rows.items()}
-    pairs = torch.from_numpy(np.concatenate([x.pairs[0].reshape(-1, x.pairs.shape[-1]) for x in inputs])).half()
-    items = {name: column.to(device) for name, column in rows.items()}
+    items = {name: row.to(device) for name, row in rows.items()}
+    pairs = torch.from_numpy(np.concatenate([x.pairs.reshape(-1, x.pairs.shape[-1]) for x in inputs])).half()
     return ItemPool(items, lengths, pairs.to(device), np.arange(len(inputs)) if groups is None else np.asarray(groups))
 
 

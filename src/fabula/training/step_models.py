@@ -26,7 +26,7 @@ from fabula.core.sampling import Walk
 from fabula.errors import InputError
 from fabula.evaluation.information import Information, summarise_bits
 from fabula.evaluation.intervals import mean_interval
-from fabula.models.encoders.measures import stand_out
+from fabula.models.encoders.measures import leanings, stand_out
 from fabula.training.audit import NOISE, ORDERS, Report, Trained
 from fabula.training.distributed import World
 from fabula.training.loop import Learner, Loss, Progress, info_nce, optimise
@@ -331,34 +331,21 @@ def learn_neighbours(
     are held near to ``near`` (k,) by ``hold``: by default hardly, to none; so few need no more where collections are
     many.
     """
-    sums = [neighbour_sums(one, np.argsort(rng.random((negatives, len(one))), axis=1)) for one in examples]
+    drawn = [neighbour_sums(one, np.argsort(rng.random((negatives, len(one))), axis=1)) for one in examples]
+    sums = torch.from_numpy(np.stack(drawn))  # (c, r, w): what each ordering has, the true one first
     centre = np.zeros(len(examples[0].pairs)) if near is None else near
-    net: LoglinearNet = optimise(_ConvexLearner(np.stack(sums), hold, centre)).best_net()
+    net = LoglinearNet(centre)
+    optimizer = torch.optim.LBFGS(net.parameters(), max_iter=200, line_search_fn="strong_wolfe")
+
+    def cost() -> float:
+        optimizer.zero_grad()
+        away = net.weights - torch.from_numpy(centre)
+        loss = info_nce(net(sums)).mean() + (hold * away.square()).sum()
+        torch.autograd.backward(loss)
+        return loss  # type: ignore[return-value]
+
+    optimizer.step(cost)  # type: ignore[no-untyped-call]
     return net.array
-
-
-class _ConvexLearner(Learner):
-    """InfoNCE against orders drawn once, by L-BFGS: one batch, one step that searches until it is done."""
-
-    epochs, size, clip, averages = 1, 1, 0.0, False
-    world = _ALONE
-
-    def __init__(self, sums: Floats, hold: float, centre: Floats) -> None:
-        # (c, r, w): what each ordering has, the true one first; how firmly weights are held near to what, (w,).
-        self._sums, self._hold, self._centre = torch.from_numpy(sums), hold, centre
-
-    def make_net(self) -> nn.Module:
-        return LoglinearNet(self._centre)
-
-    def make_optimizer(self, net: nn.Module) -> torch.optim.Optimizer:
-        return torch.optim.LBFGS(net.parameters(), max_iter=200, line_search_fn="strong_wolfe")
-
-    def plan(self, epoch: int) -> list[None]:
-        return [None]
-
-    def loss(self, net: nn.Module, batch: None) -> Loss:
-        away: Tensor = cast(LoglinearNet, net).weights - torch.from_numpy(self._centre)
-        return Loss(info_nce(net(self._sums)).mean() + (self._hold * away.square()).sum())
 
 
 def neighbour_sums(one: Example, orderings: Ints) -> Floats:
@@ -463,11 +450,7 @@ class Lexicon:
 
     def leanings(self, terms: Terms | None, n: int, group: str) -> Floats:
         """What terms say of n items, shape (n, 4); by what was learned without the group, where it took part."""
-        words = self.words.get("" if terms is None else terms.language, ())
-        if terms is None or not words:
-            return np.zeros((n, 4))
-        weights = self.without.get(group, self.weights)[terms.language]
-        return stand_out(stand_out(terms.rates(words)) @ weights)
+        return leanings(terms, self.words, self.without.get(group, self.weights), n)
 
 
 def learn_lexicon(collections: Sequence[tuple[str, Terms]]) -> Lexicon:

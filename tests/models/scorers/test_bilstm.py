@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fabula.models.scorers.bilstm import score_bilstm
+from fabula.models.scorers.bilstm import BilstmScorer
 
 
 def doubled(tensors):
@@ -13,29 +13,32 @@ def doubled(tensors):
 def test_the_score_sees_every_item(bilstm, n, readout):
     scorer, tensors = bilstm(2, readout=readout, hidden=8)
     sequence = np.random.default_rng(0).normal(size=(n, 2))
-    before = score_bilstm(tensors, sequence[np.newaxis], scorer)[0]
+    before = BilstmScorer(tensors, scorer).score(sequence[np.newaxis])[0]
     for item in range(n):
         changed = sequence.copy()
         changed[item] += 1.0
-        assert abs(score_bilstm(tensors, changed[np.newaxis], scorer)[0] - before) > 1e-4
+        assert abs(BilstmScorer(tensors, scorer).score(changed[np.newaxis])[0] - before) > 1e-4
 
 
 def test_the_score_depends_on_the_order(bilstm):
     scorer, tensors = bilstm(1, hidden=8)
     there = np.arange(5.0).reshape(1, 5, 1)
-    assert abs(score_bilstm(tensors, there, scorer)[0] - score_bilstm(tensors, there[:, ::-1], scorer)[0]) > 1e-4
+    assert (
+        abs(BilstmScorer(tensors, scorer).score(there)[0] - BilstmScorer(tensors, scorer).score(there[:, ::-1])[0])
+        > 1e-4
+    )
 
 
 def test_the_score_does_not_depend_on_the_rest_of_the_batch(bilstm):
     scorer, tensors = bilstm(3)
     sequences = np.random.default_rng(0).normal(size=(600, 6, 3))
-    together = score_bilstm(tensors, sequences, scorer)
+    together = BilstmScorer(tensors, scorer).score(sequences)
     for i in (0, 255, 256, 599):
-        assert abs(score_bilstm(tensors, sequences[i : i + 1], scorer)[0] - together[i]) < 1e-6
+        assert abs(BilstmScorer(tensors, scorer).score(sequences[i : i + 1])[0] - together[i]) < 1e-6
 
 
 def test_the_score_computes_in_the_dtype_of_its_tensors(bilstm):
     scorer, tensors = bilstm(1, hidden=4)
     x = np.zeros((2, 3, 1))
-    assert score_bilstm(tensors, x, scorer).dtype == np.float32
-    assert score_bilstm(doubled(tensors), x, scorer).dtype == np.float64
+    assert BilstmScorer(tensors, scorer).score(x).dtype == np.float32
+    assert BilstmScorer(doubled(tensors), scorer).score(x).dtype == np.float64

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from fabula.models.encoders.set import SetSpec
+from fabula.models.file import tensor_shapes
 from fabula.models.model import Model
 from fabula.models.titles import Vocabulary
 
@@ -18,7 +19,7 @@ def _random_model(seed=0, **changes):
     rng = np.random.default_rng(seed)
     tensors = {
         name: rng.normal(size=shape) / np.sqrt(shape[-1] if len(shape) > 1 else 4)
-        for name, shape in spec.shapes().items()
+        for name, shape in tensor_shapes(spec.config(), ()).items()
     }
     tensors["transform.mean"] = np.array([-8, 0, 0.6, 12], np.float32)
     tensors["transform.deviation"] = np.array([3, 1, 0.5, 0.4], np.float32)

@@ -3,6 +3,7 @@ import pytest
 
 from fabula.core.collection import Collection, Item
 from fabula.models.encoders.set import SetSpec
+from fabula.models.file import tensor_shapes
 from fabula.models.model import Model
 from fabula.models.titles import Vocabulary
 
@@ -49,7 +50,7 @@ def musical_model():
         musical = {"logged": ("duration_ms",), "circle": "key", "mode": "mode", "tokens": 5, "grams": 3}
         spec = SetSpec(("loudness", "key", "mode", "duration_ms"), **{**musical, **changes})
         rng = np.random.default_rng(0)
-        shapes = spec.shapes().items()
+        shapes = tensor_shapes(spec.config(), ()).items()
         tensors = {name: rng.normal(size=shape) / np.sqrt(shape[-1] if len(shape) > 1 else 4) for name, shape in shapes}
         tensors |= {"transform.mean": np.array([-8, 0, 0.6, 12]), "transform.deviation": np.array([3, 1, 0.5, 0.4])}
         return Model(spec.config(), tensors, words if spec.titles else None)

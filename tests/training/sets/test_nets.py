@@ -10,11 +10,12 @@ torch = pytest.importorskip("torch")
 
 from fabula.core.collection import Collection, Item  # noqa: E402
 from fabula.core.collections import Collections  # noqa: E402
+from fabula.models.encoders.set import SetEncoder, SetInputs  # noqa: E402
 from fabula.models.titles import Vocabulary  # noqa: E402
 from fabula.training.loop import contrast, log_share, ordering_scores, permutations  # noqa: E402
-from fabula.training.nets.set_net import Reading, SetBatch, SetNet, as_model, as_net, learn_inputs  # noqa: E402  # noqa: E402
+from fabula.training.nets.set_net import SetNet, as_model, as_net, learn_inputs  # noqa: E402
 from fabula.training.recipes import SetRecipe  # noqa: E402
-from fabula.training.sets import prepare, set_pool  # noqa: E402
+from fabula.training.sets import prepare  # noqa: E402
 
 
 @pytest.mark.parametrize("changes", [{}, {"biased": False}, {"circle": ""}, {"titles": False, "tokens": 0, "grams": 0}])
@@ -32,7 +33,7 @@ def test_numpy_is_torch(musical_model, changes, known):
     _, inputs = next(encoder.inputs(Collections.of([album])))
     with torch.no_grad():
         net = as_net(model).eval()
-        batch = SetBatch(**set_pool([inputs]).whole(torch.tensor([0]), 6))
+        batch = SetInputs(**prepare([album], encoder).whole(torch.tensor([0]), 6))
         essence, tables = net.encode(batch)[0], net(batch)
     np.testing.assert_allclose(encoder.encode_inputs(inputs).essence, essence, atol=1e-5)
     energy = model.energy_of(encoder.encode_inputs(inputs))
@@ -71,6 +72,8 @@ def test_a_part_of_a_collection_is_gathered_with_its_tables(small, planted):
 
 def test_a_model_made_from_a_net_makes_the_net_again(small):
     net = SetNet(small, SetRecipe(seed=4))
-    model = as_model(net, Reading(small, np.zeros(2, np.float32), np.ones(2, np.float32), Vocabulary((), ())))
+    model = as_model(
+        net, SetEncoder(small, {"transform.mean": np.zeros(2), "transform.deviation": np.ones(2)}, Vocabulary((), ()))
+    )
     for name, weight in as_net(model).named_parameters():
         assert torch.allclose(weight, dict(net.named_parameters())[name], atol=1e-3)

@@ -7,10 +7,10 @@ torch = pytest.importorskip("torch")
 from examples.learn_from_teachers import Errors, StudentLearner, distill  # noqa: E402
 from fabula.errors import InputError  # noqa: E402
 from fabula.evaluation.controls import Parts  # noqa: E402
-from fabula.models.encoders.set import SetSpec  # noqa: E402
+from fabula.models.encoders.set import SetInputs, SetSpec  # noqa: E402
 from fabula.training.audit import NOISE, ORDERS, TITLES  # noqa: E402
 from fabula.training.loop import optimise  # noqa: E402
-from fabula.training.nets.set_net import SetBatch, SetNet, as_net, learn_inputs  # noqa: E402
+from fabula.training.nets.set_net import SetNet, as_net, learn_inputs  # noqa: E402
 from fabula.training.recipes import SetRecipe  # noqa: E402
 from fabula.training.sets import (  # noqa: E402
     BOTH,
@@ -100,7 +100,7 @@ def test_a_net_learns_from_teachers(trained, albums, small):
 def test_masking_hides_groups(albums, small):
     data = data_of(albums[0], albums[0], small)
     recipe = SetRecipe(few=1.0, kept=(("tempo",),), untitled=1.0, noise=0.0)
-    batch = SetBatch(**data.whole(torch.arange(4), 6))
+    batch = SetInputs(**data.whole(torch.arange(4), 6))
     hidden = Masking(recipe, small.features, torch.device("cpu"))(batch, torch.Generator().manual_seed(0))
     assert hidden.known[..., 0].sum() == 0
     assert torch.equal(hidden.known[..., 1], batch.known[..., 1])
@@ -118,11 +118,11 @@ def test_a_model_that_knows_nothing_has_no_bits(albums, small):
 
 
 def test_wrong_settings_are_refused(albums):
-    with pytest.raises(InputError, match="'epoch' is no setting"):
+    with pytest.raises(InputError, match="no setting 'epoch'"):
         SetRecipe.from_dict({"epoch": 3})
-    with pytest.raises(InputError, match="epochs must be at least 1"):
+    with pytest.raises(InputError, match="'epochs' must be a whole number from 1"):
         SetRecipe(epochs=0)
-    with pytest.raises(InputError, match="dropout must lie in 0 to 1"):
+    with pytest.raises(InputError, match="'dropout' must be a number from 0 to 1"):
         SetRecipe(dropout=2)
     with pytest.raises(InputError, match="'energy' is missing in all"):
         learn_inputs(albums[0][:3], SetSpec(("energy",)), tokens=1, grams=1)

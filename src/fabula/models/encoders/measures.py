@@ -38,15 +38,9 @@ def measures_config(
     words: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Any]:
     """The configuration of a model of measures, with arcs over what items are and reach over pairs of them."""
-    encoder = {
-        "kind": "measures",
-        "features": list(features),
-        "logged": list(logged),
-        "pairs": list(pairs),
-        "words": {language: list(terms) for language, terms in (words or {}).items()},
-    }
-    scorers = [dict(ON_POSITIONS), {"kind": "reach", "pairs": list(pairs)}]
-    return {"dimensions": len(encoder["features"]) + len(LEANINGS), "encoder": encoder, "scorers": scorers}
+    encoder = {"kind": "measures", "features": features, "logged": logged, "pairs": pairs, "words": words or {}}
+    scorers = [ON_POSITIONS, {"kind": "reach", "pairs": pairs}]
+    return {"dimensions": len(features) + len(LEANINGS), "encoder": encoder, "scorers": scorers}
 
 
 def neighbour_tensors(arcs: ArrayLike, flow: ArrayLike) -> dict[str, Floats]:
@@ -71,7 +65,7 @@ class MeasuresEncoder:
     logged: tuple[str, ...]
     pair_names: tuple[str, ...]
     words: Mapping[str, tuple[str, ...]]
-    lexicon: Floats
+    lexicon: Mapping[str, Floats]  # by language what its words say, (w, 4)
     far: bool  # whether more than neighbours count
     by_item: ClassVar[bool] = False
 
@@ -102,16 +96,8 @@ class MeasuresEncoder:
 
     def measure(self, collection: Collection, evidence: Evidence) -> Floats:
         """How far each item stands out, in deviations: shape (n, f + 4), 0 where something is not known."""
-        return np.concatenate([stand_out(self.read(collection)), self.lean(evidence.terms, len(collection))], axis=1)
-
-    def lean(self, terms: Terms | None, n: int) -> Floats:
-        """What the terms of each of n items say of its position, in deviations: shape (n, 4)."""
-        start = 0
-        for language, wanted in self.words.items():
-            if terms is not None and wanted and language == terms.language:
-                return stand_out(stand_out(terms.rates(wanted)) @ self.lexicon[start : start + len(wanted)])
-            start += len(wanted)
-        return np.zeros((n, len(LEANINGS)))
+        said = leanings(evidence.terms, self.words, self.lexicon, len(collection))
+        return np.concatenate([stand_out(self.read(collection)), said], axis=1)
 
     def grounds(self, collection: Collection, evidence: Evidence | None) -> tuple[str, ...]:
         """The features and pairs that are known; none where no pair is, without which measures tell little."""
@@ -133,6 +119,14 @@ class MeasuresEncoder:
     def _looks(self) -> str:
         pairs = ", ".join(self.pair_names) or "none"
         return f"looks into the items themselves (pairs: {pairs}): order each with fabula.order, or give the evidence"
+
+
+def leanings(terms: Terms | None, words: Mapping[str, Sequence[str]], weights: Mapping[str, Floats], n: int) -> Floats:
+    """What the terms of each of n items say of its position, by words and weights of languages: shape (n, 4)."""
+    wanted = words.get("" if terms is None else terms.language, ())
+    if terms is None or not wanted:
+        return np.zeros((n, len(LEANINGS)))
+    return stand_out(stand_out(terms.rates(wanted)) @ weights[terms.language])
 
 
 def as_measures(encoder: LoadedEncoder) -> MeasuresEncoder:
@@ -210,8 +204,9 @@ def _load(settings: Settings, tensors: Tensors, inputs: Any) -> MeasuresEncoder:
     words = {language: tuple(terms) for language, terms in settings["words"].items()}
     features, logged, pairs = (tuple(settings[key]) for key in ("features", "logged", "pairs"))
     far = "reach.weights" in tensors and bool(tensors["reach.weights"][:, 1:].any())
-    lexicon = np.asarray(tensors["lexicon.weights"], dtype=np.float64)
+    parts = np.split(tensors["lexicon.weights"], np.cumsum([len(terms) for terms in words.values()]))
+    lexicon = dict(zip(words, parts, strict=False))  # what is behind the last is empty
     return MeasuresEncoder(features, logged, pairs, words, lexicon, far)
 
 
-MEASURES = EncoderKind(1, _shapes, load=_load, stored=lambda name: "float32", used="float64")
+MEASURES = EncoderKind(1, _shapes, load=_load)

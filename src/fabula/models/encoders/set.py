@@ -8,8 +8,9 @@ Its tensors are those of :meth:`SetSpec.shapes`; vectors of words are stored as 
 collections, n items, f features, w the width, d the dimensions of the essence; ``t`` are the tensors by name.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,8 +19,8 @@ from numpy.typing import ArrayLike
 from fabula.core.arrays import Alike, Floats, Ints, by_length
 from fabula.core.collection import Collection, Evidence
 from fabula.core.collections import Collections
-from fabula.core.energy import FUNCTIONS, MOST_WHOLE, split_items
-from fabula.errors import InputError, ModelError
+from fabula.core.energy import MOST_WHOLE, split_items
+from fabula.errors import FabulaError, ModelError
 from fabula.models import config, titles as reading
 from fabula.models.config import Array, Encoded, EncoderKind, LoadedEncoder, Settings, Shape, Tensors, linear
 from fabula.models.encoders.measures import features_known
@@ -27,6 +28,7 @@ from fabula.models.scorers.arcs import ON_POSITIONS
 from fabula.models.titles import MARKS, TITLE_PAIRS, UNTITLED, Ids, Title, TitleRelations, Vocabulary
 
 Some = slice | Ints  # of the items
+_EVERY = slice(None)
 
 TITLE = "title"  # what the titles of items are called among what is known of them
 OFFSET, BOUND = 1e-3, 5.0  # added before a logarithm; how many deviations from the mean still count
@@ -39,10 +41,13 @@ _MOST_SEEN, _SEEN = MOST_WHOLE, 400  # items that all look at all; of more, each
 
 
 @dataclass(frozen=True)
-class SetSpec:
+class SetSpec(config.PlainSettings):
     """Features and sizes of a set model."""
 
-    features: tuple[str, ...]  # in the order of the columns
+    about: ClassVar[str] = "a set model"
+    error: ClassVar[type[FabulaError]] = ModelError
+
+    features: tuple[str, ...] = ()  # in the order of the columns
     logged: tuple[str, ...] = ()  # those of which the logarithm is taken, of the value plus OFFSET
     circle: str = ""  # a pitch class, compared by its steps on the circle of fifths; empty for none
     mode: str = ""  # 1 for major and 0 for minor; empty for none
@@ -61,8 +66,8 @@ class SetSpec:
     biased: bool = True  # whether what relates two items also guides the attention between them
 
     def __post_init__(self) -> None:
-        for name in ("features", "logged"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
+        sizes: config.Ranges = {(1, MOST_SIZE): "token_size gram_size width heads inner dimensions rank pair_width"}
+        self.check({**sizes, (0, math.inf): "tokens grams layers"})
         if not self.features and not self.titles:
             raise ModelError("a set model must take at least one feature, or titles")
         if len(set(self.features)) != len(self.features) or len(self.features) > MOST_FEATURES:
@@ -70,31 +75,13 @@ class SetSpec:
         unknown = [name for name in (*self.logged, self.circle, self.mode) if name and name not in self.features]
         if unknown:
             raise ModelError(f"{unknown[0]!r} is not one of the features: {', '.join(self.features)}")
-        for name in ("token_size", "gram_size", "width", "heads", "inner", "dimensions", "rank", "pair_width"):
-            if not 1 <= getattr(self, name) <= MOST_SIZE:
-                raise ModelError(f"{name} must be 1 to {MOST_SIZE}; got {getattr(self, name)}")
         if self.width % self.heads:
             raise ModelError(f"the width {self.width} must be a multiple of the heads {self.heads}")
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> "SetSpec":
-        """A specification from the header of a file."""
-        known = {field.name: field.type for field in fields(cls)}
-        values = {name: value for name, value in values.items() if name != "kind"}
-        for name, value in values.items():
-            if name not in known:
-                raise ModelError(f"the configuration names {name!r}, which this version does not know")
-            wanted: Any = known[name] if isinstance(known[name], type) else (list, tuple)
-            if not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
-                what = getattr(known[name], "__name__", "list")
-                raise ModelError(f"the configuration's {name!r} must be of type {what}; got {value!r}")
-        if "features" not in values:
-            raise ModelError("the configuration must name the features")
-        return cls(**values)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values, for a file's header."""
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+    def of(cls, settings: Settings) -> "SetSpec":
+        """A specification from the settings of an encoder."""
+        return cls.from_dict({name: value for name, value in settings.items() if name != "kind"})
 
     def config(self) -> dict[str, Any]:
         """The configuration of a model with this encoder, arcs on its positions and flow over its pairs."""
@@ -108,8 +95,8 @@ class SetSpec:
         return tuple(i for i, name in enumerate(self.features) if name != self.circle)
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Shape of every tensor by name."""
-        w, d = self.width, self.dimensions
+        """Shape of every tensor of the encoder by name."""
+        w = self.width
         found: dict[str, tuple[int, ...]] = {}
         found["transform.mean"] = found["transform.deviation"] = (len(self.features),)
         if self.titles:
@@ -127,10 +114,7 @@ class SetSpec:
             found |= _linear_shapes(f"{at}.up", w, self.inner) | _linear_shapes(f"{at}.down", self.inner, w)
             if self.biased:
                 found |= _linear_shapes(f"{at}.bias", self.pair_width, self.heads)
-        found |= _norm_shapes("output", w) | _linear_shapes("essence", w, d)
-        found["arcs.template"] = (FUNCTIONS, d)
-        found["flow.from"] = found["flow.to"] = (d, self.rank)
-        return found | _linear_shapes("flow.pair", self.pair_width, 1)
+        return found | _norm_shapes("output", w) | _linear_shapes("essence", w, self.dimensions)
 
 
 def _linear_shapes(name: str, inputs: int, outputs: int) -> dict[str, tuple[int, ...]]:
@@ -173,23 +157,43 @@ class SetEncoder:
         for some, inputs in self.inputs(many):
             yield some, self.encode_inputs(inputs)
 
-    def inputs(self, many: Collections) -> "Iterator[tuple[Alike, SetInputs]]":
-        """What the network reads of collections of one length, until all have been."""
+    def inputs(self, many: Collections, *, whole: bool = False) -> "Iterator[tuple[Alike, SetInputs]]":
+        """What the network reads of collections of one length, until all have been; ``whole``: with all pairs."""
         features = many.pick(self.feature_names)
         for some in by_length(many.offsets, _TOGETHER):
-            shape = (*some.rows.shape, len(self.feature_names))
-            values, known = (each.reshape(shape) for each in self._standardise(features[some.rows.ravel()]))
-            titles = _read(many, some) if self.spec.titles else None
-            yield some, set_inputs(values, known, titles, self.vocabulary, whole=shape[1] <= _MOST_DENSE)
+            count, n = some.rows.shape
+            shape = (count, n, len(self.feature_names))
+            values, known = (each.reshape(shape) for each in self.standardise(features[some.rows.ravel()]))
+            titles = _read(many, some) if self.spec.titles else [[UNTITLED] * n] * count
+            flat = [title for own in titles for title in own]
+            titled = np.array([title.known for title in flat], dtype=np.float64)
+            marks = np.array([title.marks for title in flat], dtype=np.float64) * titled[:, np.newaxis]
+            tokens, grams, own = (each.reshape(count, n, -1) for each in (*self.vocabulary.number(flat), marks))
+            held = whole or n <= _MOST_DENSE
+            pairs = reading.title_pairs(titles) if held else np.zeros((count, n, 0, len(TITLE_PAIRS)), dtype=np.float32)
+            relations = None if held else TitleRelations(titles)
+            yield some, SetInputs(values, known, titled.reshape(count, n), tokens, grams, own, pairs, relations)
 
     def known(self, many: Collections) -> tuple[list[int], bool]:
         """The columns of features of which any is known, and whether any title is."""
-        known = self._standardise(many.pick(self.feature_names))[1]
+        known = self.standardise(many.pick(self.feature_names))[1]
         titled = self.spec.titles and any(filter(None, many.texts("title").tolist()))
         return np.flatnonzero(known.any(axis=0)).tolist(), titled
 
-    def _standardise(self, features: Array) -> tuple[Array, Array]:
-        return standardise(features, self.spec, self.tensors["transform.mean"], self.tensors["transform.deviation"])
+    def standardise(self, features: ArrayLike) -> tuple[Array, Array]:
+        """Features (n, f) with NaN for missing, as z-scores of the training items (n, f) and what is known (n, f)."""
+        raw = np.array(features, dtype=np.float64)
+        known = np.isfinite(raw)
+        raw[~known] = 0.0
+        for name in self.spec.logged:
+            column = self.spec.features.index(name)
+            raw[:, column] = np.log(np.maximum(raw[:, column], 0.0) + OFFSET)
+        z = np.clip((raw - self.tensors["transform.mean"]) / self.tensors["transform.deviation"], -BOUND, BOUND)
+        if self.spec.circle:
+            column = self.spec.features.index(self.spec.circle)
+            known[:, column] &= raw[:, column] >= 0  # -1 where no key was found
+            z[:, column] = raw[:, column]
+        return np.where(known, z, 0.0).astype(np.float64), known.astype(np.float64)
 
     def encode_inputs(self, inputs: "SetInputs") -> Encoded:
         """Essence (B, n, d) and pairs (B, n, n, p) of inputs; of one collection of many items, pairs by rows."""
@@ -231,70 +235,149 @@ def _read(many: Collections, some: Alike) -> list[list[Title]]:
     return [reading.read_titles(titles[span], name, artists[span]) for span, name in zip(spans, names, strict=True)]
 
 
+Values = Any  # an array of NumPy's or, of a batch in training, a tensor of torch's
+
+
 @dataclass(frozen=True, eq=False)
 class SetInputs:
     """B collections of n items each, as arrays."""
 
-    values: Array  # (B, n, f): features z-scored over the training items
-    known: Array  # (B, n, f): 1 where one is known, else 0
-    titled: Array  # (B, n): 1 where a title is known
-    tokens: Ids  # (B, n, MOST_TOKENS): numbers in the vocabulary, 0 for none
-    grams: Ids  # (B, n, MOST_GRAMS)
-    marks: Array  # (B, n, len(MARKS))
-    pairs: Array  # (B, n, n, len(TITLE_PAIRS)); empty where ``relations`` has it
-    relations: TitleRelations | None = None  # of one collection of many items, where to ask for some of its pairs
+    values: Values  # (B, n, f): features z-scored over the training items
+    known: Values  # (B, n, f): 1 where one is known, else 0
+    titled: Values  # (B, n): 1 where a title is known
+    tokens: Values  # (B, n, MOST_TOKENS): numbers in the vocabulary, 0 for none
+    grams: Values  # (B, n, MOST_GRAMS)
+    marks: Values  # (B, n, len(MARKS))
+    pairs: Values  # (B, n, n, len(TITLE_PAIRS)); empty where ``relations`` has it
+    relations: Any = None  # the TitleRelations of one collection of many items: where to ask for some of its pairs
 
     def __len__(self) -> int:
         return len(self.values)
 
 
-def standardise(features: ArrayLike, spec: SetSpec, mean: Array, deviation: Array) -> tuple[Array, Array]:
-    """Features (n, f) with NaN for missing, as z-scores of the training items (n, f) and what is known (n, f)."""
-    try:
-        raw = np.array(features, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError("features must be numbers, one row per item, NaN where one is missing") from error
-    if raw.ndim != 2 or raw.shape[1] != len(spec.features) or not len(raw):
-        raise InputError(f"this model takes features of shape (n, {len(spec.features)}), n >= 1; got {raw.shape}")
-    known = np.isfinite(raw)
-    raw[~known] = 0.0
-    for name in spec.logged:
-        column = spec.features.index(name)
-        raw[:, column] = np.log(np.maximum(raw[:, column], 0.0) + OFFSET)
-    z = np.clip((raw - mean) / deviation, -BOUND, BOUND)
-    if spec.circle:
-        column = spec.features.index(spec.circle)
-        known[:, column] &= raw[:, column] >= 0  # -1 where no key was found
-        z[:, column] = raw[:, column]
-    return np.where(known, z, 0.0).astype(np.float64), known.astype(np.float64)
+class Description:
+    """What is known of B collections of n items, of each and of each two, for the networks in NumPy and in torch.
+
+    Of one collection of many items in NumPy it is told some rows at a time.
+    """
+
+    def __init__(self, x: SetInputs, spec: SetSpec, xp: Any = np) -> None:
+        self.x, self.spec, self.xp, self.n = x, spec, xp, x.values.shape[1]
+        self.whole = x.relations is None  # whether all pairs are held at once
+        columns = list(spec.plain)
+        self.z, self.known, self.titled = x.values[..., columns], x.known[..., columns], x.titled[..., None]
+        self.within = self._compare_within() if columns else self.z
+        self.keys = self._place_keys() if spec.circle else None
+        self.apart = self._step(_EVERY, _EVERY) if self.whole else None
+        self.related: Values = x.pairs * _product(self.titled, _EVERY, _EVERY) if self.whole and spec.titles else None
+
+    def items(self, tokens: Values, grams: Values) -> Values:
+        """What is known of the items, with what their tokens and grams say: (B, n, inputs)."""
+        parts: list[Values] = []
+        if self.spec.plain:
+            others = (self.known.sum(axis=1, keepdims=True) - 1).clip(1)
+            parts += [self.z * self.known, self.within, self.rank() / others, self.known]
+        if self.keys is not None:
+            parts.append(self.xp.stack(self.keys, axis=-1))
+        if self.spec.titles:
+            marks = self.x.marks * self.titled
+            mean = marks.sum(axis=1, keepdims=True) / self.titled.sum(axis=1, keepdims=True).clip(1)
+            parts += [tokens * self.titled, grams * self.titled, marks, (marks - mean) * self.titled, self.titled]
+            parts += self.see_titles()
+        size = self.xp.full_like(self.x.titled, float(np.log(self.n)) / SIZE)[..., None]
+        return self.xp.concatenate([*parts, size], axis=-1)
+
+    def pairs(self, rows: Some = _EVERY, columns: Some = _EVERY) -> Values:
+        """What is known of some items and others that come after: (B, rows, columns, inputs)."""
+        parts = []
+        if self.spec.plain:
+            wide, both = self.apart or self._step(rows, columns)
+            near = _differ(self.within, rows, columns) * both
+            parts += [near, abs(near), abs(wide), both]
+        if self.keys is not None:  # the step on the circle from one key to the other
+            cos, sin, known = self.keys
+            along = _product(cos, rows, columns) + _product(sin, rows, columns)
+            across = _product(cos, rows, columns, sin) - _product(sin, rows, columns, cos)
+            parts.append(self.xp.stack([along, across, _product(known, rows, columns)], axis=-1))
+        if self.spec.titles:
+            parts += [self.relate_titles(rows, columns), _product(self.titled, rows, columns)]
+        return self.xp.concatenate(parts, axis=-1)
+
+    def rank(self) -> Values:
+        """How many known values of each feature (B, n, f) are below each known one, less how many are above."""
+        if self.apart is not None:
+            return self.xp.sign(self.apart[0]).sum(axis=1)
+        rank = np.zeros(self.z.shape)
+        for k, known in enumerate(self.known[0].T > 0):
+            values = self.z[0, known, k]
+            low, high = (np.searchsorted(np.sort(values), values, side=side) for side in ("left", "right"))
+            rank[0, known, k] = low - (len(values) - high)
+        return rank
+
+    def relate_titles(self, rows: Some, columns: Some) -> Values:
+        """What relates the titles of some items and others: (B, rows, columns, ...)."""
+        if self.related is not None:
+            return self.related[:, rows, columns]
+        every = np.arange(self.n)
+        related = np.zeros((1, len(every[rows]), len(every[columns]), len(TITLE_PAIRS)), dtype=np.float64)
+        first, second, cells = self.x.relations.cells(rows, columns)
+        related[0, first, second] = cells
+        return related * _product(self.titled, rows, columns)
+
+    def see_titles(self) -> list[Values]:
+        """Of what relates each title to those before it, the most and the mean; and to those after it, the most."""
+        related, most_along = self.related, self.xp.amax
+        if related is not None:
+            return [most_along(related, axis=1), related.mean(axis=1), most_along(related, axis=2)]
+        most, total, after = np.zeros((3, self.n, len(TITLE_PAIRS)), dtype=np.float64)
+        for start in range(0, self.n, _MOST_DENSE):
+            rows = slice(start, start + _MOST_DENSE)
+            first, second, cells = self.x.relations.cells(rows, slice(None))
+            cells *= (self.x.titled[0, rows][first] * self.x.titled[0, second])[:, np.newaxis]
+            np.maximum.at(most, second, cells)
+            np.add.at(total, second, cells)
+            np.maximum.at(after, first + start, cells)
+        return [most[np.newaxis], total[np.newaxis] / self.n, after[np.newaxis]]
+
+    def _compare_within(self) -> Values:
+        """Features (B, n, f) as they stand out within their collection."""
+        count = self.known.sum(axis=1, keepdims=True).clip(1)
+        centred = (self.z - (self.z * self.known).sum(axis=1, keepdims=True) / count) * self.known
+        deviation = self.xp.sqrt((centred**2).sum(axis=1, keepdims=True) / count)
+        return centred / deviation.clip(LEAST_DEVIATION)
+
+    def _place_keys(self) -> list[Values]:
+        """Where a key stands on the circle of fifths, by cosine and sine, and whether it is known: (B, n) each."""
+        x, column = self.x, self.spec.features.index(self.spec.circle)
+        pitch, known = x.values[..., column], x.known[..., column]
+        if self.spec.mode:  # a minor key stands with its relative major, three semitones up
+            mode = self.spec.features.index(self.spec.mode)
+            pitch = pitch + 3 * x.known[..., mode] * (x.values[..., mode] < 0)
+        angle = pitch * (7 * 2 * math.pi / 12)
+        return [self.xp.cos(angle) * known, self.xp.sin(angle) * known, known]
+
+    def _step(self, rows: Some, columns: Some) -> tuple[Values, Values]:
+        """From some features to others where both are known, and where they are: (B, rows, columns, f) each."""
+        both = _product(self.known, rows, columns)
+        return _differ(self.z, rows, columns) * both, both
 
 
-def set_inputs(
-    values: Array, known: Array, titles: Sequence[Sequence[Title]] | None, vocabulary: Vocabulary, *, whole: bool = True
-) -> SetInputs:
-    """Collections of one length as arrays: what :func:`standardise` gives, as (B, n, f), and titles where given."""
-    count, n = values.shape[:2]
-    given = titles or [[UNTITLED] * n] * count
-    flat = [title for own in given for title in own]
-    titled = np.array([title.known for title in flat], dtype=np.float64)
-    marks = np.array([title.marks for title in flat], dtype=np.float64) * titled[:, np.newaxis]
-    tokens, grams = vocabulary.number(flat)
-    pairs = reading.title_pairs(given) if whole else np.zeros((count, n, 0, len(TITLE_PAIRS)), dtype=np.float32)
-    shape, relations = (count, n, -1), None if whole else TitleRelations(given)
-    ids = tokens.reshape(shape), grams.reshape(shape)
-    return SetInputs(values, known, titled.reshape(count, n), *ids, marks.reshape(shape), pairs, relations)
+def _differ(values: Values, rows: Some, columns: Some) -> Values:
+    """What comes after less what comes before, of values (B, n, f): (B, rows, columns, f)."""
+    return values[:, None, columns] - values[:, rows, None]
 
 
-class _Network:
-    """The network on B collections of n items: what is known of each two of many is described some rows at a time."""
+def _product(values: Values, rows: Some, columns: Some, others: Values = None) -> Values:
+    """Values (B, n, ...) of some by those of others, which are the same ones if not given: (B, rows, columns, ...)."""
+    return values[:, rows, None] * (values if others is None else others)[:, None, columns]
+
+
+class _Network(Description):
+    """The network on B collections of n items."""
 
     def __init__(self, t: Tensors, x: SetInputs, spec: SetSpec) -> None:
-        self.t, self.x, self.spec, self.n = t, x, spec, x.values.shape[1]
-        self.whole = bool(x.pairs.size)
-        columns = list(spec.plain)
-        self.z, self.known = x.values[..., columns], x.known[..., columns]
-        self.within = _within(self.z, self.known)
-        self.keys = _on_circle(x, spec) if spec.circle else None
+        super().__init__(x, spec)
+        self.t = t
 
     def encode(self) -> Encoded:
         """Essence (B, n, d), and where to ask for pairs, which are kept of few items."""
@@ -307,93 +390,28 @@ class _Network:
                 own[:, :, rows] = linear(self.t, f"layers.{layer}.bias", pair).transpose(0, 3, 1, 2)
         return Encoded(self._think(bias, seen), blocks=self.blocks if kept is None else lambda: kept)
 
-    def blocks(self, columns: Some = slice(None)) -> Iterator[tuple[slice, Array]]:
+    def blocks(self, columns: Some = _EVERY) -> Iterator[tuple[slice, Array]]:
         """Some rows, and what the net over pairs makes of their items and those of columns: (B, rows, columns, p)."""
         width = self.n if isinstance(columns, slice) else len(columns)
         step = self.n if self.whole else max(1, _TOGETHER // width)
         for start in range(0, self.n, step):
             rows = slice(start, start + step)
-            yield rows, np.maximum(linear(self.t, "pairs", self._describe_pairs(rows, columns)), 0)
+            yield rows, np.maximum(linear(self.t, "pairs", self.pairs(rows, columns)), 0)
 
     def _choose_seen(self) -> Some:
         """The items that all look at: all, or of very many some from all over, however they are listed."""
         if self.n <= _MOST_SEEN:
-            return slice(None)
+            return _EVERY
         order = np.lexsort([*self.x.tokens[0].T, *self.x.values[0].T])
         return np.sort(order[np.linspace(0, self.n - 1, _SEEN).round().astype(np.intp)])
 
-    def _describe_pairs(self, rows: slice, columns: Some) -> Array:
-        """What is known of some items and others that come after: (B, rows, columns, inputs)."""
-        parts = []
-        if self.spec.plain:
-            both = _product(self.known, rows, columns)
-            wide, near = (_differences(each, rows, columns) * both for each in (self.z, self.within))
-            parts += [near, np.abs(near), np.abs(wide), both]
-        if self.keys is not None:
-            parts.append(_key_steps(self.keys, rows, columns))
-        if self.spec.titles:
-            both = _product(self.x.titled[..., np.newaxis], rows, columns)
-            parts += [self._relate_titles(rows, columns) * both, both]
-        return np.concatenate(parts, axis=-1)
-
-    def _relate_titles(self, rows: slice, columns: Some) -> Array:
-        """What relates the titles of some items and others: (B, rows, columns, ...)."""
-        if self.x.relations is None:
-            return self.x.pairs[:, rows, columns]
-        every = np.arange(self.n)
-        related = np.zeros((1, len(every[rows]), len(every[columns]), len(TITLE_PAIRS)), dtype=np.float64)
-        first, second, cells = self.x.relations.cells(rows, columns)
-        related[0, first, second] = cells
-        return related
-
-    def _describe_items(self) -> Array:
-        """What is known of the items: (B, n, inputs)."""
-        parts: list[Array] = []
-        if self.spec.plain:
-            others = np.maximum(self.known.sum(axis=1, keepdims=True) - 1, 1)
-            parts += [self.z * self.known, self.within, self._rank() / others, self.known]
-        if self.keys is not None:
-            parts.append(self.keys)
-        if self.spec.titles:
-            titled, marks = self.x.titled[..., np.newaxis], self.x.marks * self.x.titled[..., np.newaxis]
-            tokens = pool(self.t["tokens.vectors"], self.x.tokens, self.t["tokens.weights"]) * titled
-            grams = pool(self.t["grams.vectors"], self.x.grams) * titled
-            mean = marks.sum(axis=1, keepdims=True) / np.maximum(titled.sum(axis=1, keepdims=True), 1)
-            parts += [tokens, grams, marks, (marks - mean) * titled, titled, *self._see_titles()]
-        size = np.full((*self.x.titled.shape, 1), np.log(self.n) / SIZE, dtype=np.float64)
-        return np.concatenate([*parts, size], axis=-1)
-
-    def _rank(self) -> Array:
-        """How many known values of each feature (B, n, f) are below each known one, less how many are above."""
-        if self.whole:
-            some = slice(None)
-            return np.asarray(np.sign(_differences(self.z, some, some) * _product(self.known, some, some)).sum(axis=1))
-        rank = np.zeros(self.z.shape)
-        for k, known in enumerate(self.known[0].T > 0):
-            values = self.z[0, known, k]
-            low, high = (np.searchsorted(np.sort(values), values, side=side) for side in ("left", "right"))
-            rank[0, known, k] = low - (len(values) - high)
-        return rank
-
-    def _see_titles(self) -> list[Array]:
-        """Of what relates each title to those before it, the most and the mean; and to those after it, the most."""
-        if self.x.relations is None:
-            pairs = self.x.pairs * _product(self.x.titled[..., np.newaxis], slice(None), slice(None))
-            return [pairs.max(axis=1), pairs.mean(axis=1), pairs.max(axis=2)]
-        most, total, after = np.zeros((3, self.n, len(TITLE_PAIRS)), dtype=np.float64)
-        for start in range(0, self.n, _MOST_DENSE):
-            rows = slice(start, start + _MOST_DENSE)
-            first, second, cells = self.x.relations.cells(rows, slice(None))
-            cells *= (self.x.titled[0, rows][first] * self.x.titled[0, second])[:, np.newaxis]
-            np.maximum.at(most, second, cells)
-            np.add.at(total, second, cells)
-            np.maximum.at(after, first + start, cells)
-        return [most[np.newaxis], total[np.newaxis] / self.n, after[np.newaxis]]
-
     def _think(self, bias: Array, seen: Some) -> Array:
         """The essence (B, n, d) of items, which look at all or at k of them; ``bias``: (layers, B, heads, n, k)."""
-        t, spec = self.t, self.spec
-        hidden = linear(t, "input", self._describe_items())
+        t, spec, tokens, grams = self.t, self.spec, None, None
+        if spec.titles:
+            tokens = pool(t["tokens.vectors"], self.x.tokens, t["tokens.weights"])
+            grams = pool(t["grams.vectors"], self.x.grams)
+        hidden = linear(t, "input", self.items(tokens, grams))
         for layer in range(spec.layers):
             at = f"layers.{layer}"
             own = bias[layer] if spec.biased else None
@@ -401,43 +419,6 @@ class _Network:
             inner = np.maximum(linear(t, f"{at}.up", config.layer_norm(t, f"{at}.between", hidden)), 0)
             hidden = hidden + linear(t, f"{at}.down", inner)
         return linear(t, "essence", config.layer_norm(t, "output", hidden))
-
-
-def _within(z: Array, known: Array) -> Array:
-    """Features (B, n, f) as they stand out within their collection."""
-    count = known.sum(axis=1, keepdims=True)
-    mean = (z * known).sum(axis=1, keepdims=True) / np.maximum(count, 1)
-    centred = (z - mean) * known
-    deviation = np.sqrt((centred**2).sum(axis=1, keepdims=True) / np.maximum(count, 1))
-    return np.asarray(centred / np.maximum(deviation, np.float64(LEAST_DEVIATION)))
-
-
-def _differences(values: Array, rows: Some, columns: Some) -> Array:
-    """What comes after less what comes before, of values (B, n, f): (B, rows, columns, f)."""
-    return np.asarray(values[:, np.newaxis, columns] - values[:, rows, np.newaxis])
-
-
-def _product(values: Array, rows: Some, columns: Some) -> Array:
-    """Of values (B, n, f) that are 1 where something is known, whether it is known of both: (B, rows, columns, f)."""
-    return np.asarray(values[:, rows, np.newaxis] * values[:, np.newaxis, columns])
-
-
-def _on_circle(x: SetInputs, spec: SetSpec) -> Array:
-    """Where a key stands on the circle of fifths, and whether it is known: (B, n, 3)."""
-    column = spec.features.index(spec.circle)
-    pitch, known = x.values[..., column], x.known[..., column]
-    if spec.mode:  # a minor key stands with its relative major, three semitones up
-        mode = spec.features.index(spec.mode)
-        pitch = pitch + 3 * x.known[..., mode] * (x.values[..., mode] < 0)
-    angle = pitch * np.float64(7 * 2 * np.pi / 12)
-    return np.stack([np.cos(angle) * known, np.sin(angle) * known, known], axis=-1)
-
-
-def _key_steps(items: Array, rows: Some, columns: Some) -> Array:
-    """The step from some keys (B, n, 3) on the circle to others: (B, rows, columns, 3)."""
-    cos, sin, known = items[:, rows, np.newaxis].transpose(3, 0, 1, 2)
-    later, away, both = items[:, np.newaxis, columns].transpose(3, 0, 1, 2)
-    return np.stack([cos * later + sin * away, cos * away - sin * later, known * both], axis=-1)
 
 
 def pool(vectors: Array, ids: Ids, weights: Array | None = None) -> Array:
@@ -455,7 +436,7 @@ def pool(vectors: Array, ids: Ids, weights: Array | None = None) -> Array:
     return np.asarray(mean.reshape(*ids.shape[:-1], -1), dtype=np.float64)
 
 
-def _attention(t: Tensors, at: str, x: Array, bias: Array | None, heads: int, seen: Some = slice(None)) -> Array:
+def _attention(t: Tensors, at: str, x: Array, bias: Array | None, heads: int, seen: Some) -> Array:
     """Every item looks at every item, or at some, (B, n, w) to (B, n, w); there are no positions."""
     count, n, width = x.shape
     split = linear(t, f"{at}.attention", x).reshape(count, n, 3, heads, width // heads)
@@ -473,14 +454,14 @@ def _attention(t: Tensors, at: str, x: Array, bias: Array | None, heads: int, se
 
 
 def _shapes(settings: Settings, item_shape: Shape, d: int) -> dict[str, Shape]:
-    spec = SetSpec.from_dict(settings)
+    spec = SetSpec.of(settings)
     if spec.dimensions != d:
         raise ModelError(f"the dimensions of a set encoder must be {spec.dimensions}; got {d}")
-    return {name: shape for name, shape in spec.shapes().items() if not name.startswith(("arcs.", "flow."))}
+    return spec.shapes()
 
 
 def _load(settings: Settings, tensors: Mapping[str, Any], inputs: Any) -> SetEncoder:
-    spec = SetSpec.from_dict(settings)
+    spec = SetSpec.of(settings)
     vocabulary = Vocabulary((), ()) if inputs is None else inputs
     if (len(vocabulary.tokens), len(vocabulary.grams)) != (spec.tokens, spec.grams):
         raise ModelError("the vocabulary must have as many tokens and grams as the configuration says")
@@ -494,4 +475,4 @@ def set_dtype(name: str) -> str:
     return "float16" if name.endswith(".vectors") else "float32"
 
 
-SET = EncoderKind(1, _shapes, load=_load, stored=set_dtype, used="float64")
+SET = EncoderKind(1, _shapes, load=_load, stored=set_dtype)

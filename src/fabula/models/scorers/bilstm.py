@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fabula.core.arrays import Floats, positions as even_positions
+from fabula.core.arrays import positions as even_positions
 from fabula.errors import ModelError
 from fabula.models import config
 from fabula.models.config import Array, ScorerKind, Settings, Shape, Tensors
@@ -38,9 +38,15 @@ class BilstmScorer:
     tensors: Tensors
     settings: Settings
 
-    def score(self, sequences: Floats) -> Floats:
-        """Scores of m sequences of one length, (m, n, d) -> (m,)."""
-        return score_bilstm(self.tensors, sequences, self.settings).astype(np.float64)
+    def score(self, sequences: Array) -> Array:
+        """Scores of m sequences of one length, (m, n, d) -> (m,), in the dtype of the tensors."""
+        out, tensors = [], self.tensors
+        for block in config.blocks(sequences, _ROWS, tensors["bilstm.start"]):
+            steps = _with_tokens(tensors, block, positions=bool(self.settings.get("positions")))  # (n + 2, c, m)
+            outputs = run_lstm(tensors, "bilstm.lstm", self.settings["layers"], steps)  # (n + 2, 2 h, m)
+            read = outputs.mean(axis=0).T if self.settings["readout"] == "mean" else last_states(outputs)
+            out.append(config.linear(tensors, "bilstm.out", read)[:, 0])
+        return np.concatenate(out)
 
 
 def _shapes(settings: Settings, d: int) -> dict[str, Shape]:
@@ -55,17 +61,6 @@ def _shapes(settings: Settings, d: int) -> dict[str, Shape]:
         "bilstm.out.weight": (1, 2 * h),
         "bilstm.out.bias": (1,),
     }
-
-
-def score_bilstm(tensors: Tensors, sequences: Array, settings: Settings) -> Array:
-    """Scores of m sequences of one length, (m, n, d) -> (m,), in the dtype of the tensors."""
-    out = []
-    for block in config.blocks(sequences, _ROWS, tensors["bilstm.start"]):
-        steps = _with_tokens(tensors, block, positions=bool(settings.get("positions")))  # (n + 2, c, m)
-        outputs = run_lstm(tensors, "bilstm.lstm", settings["layers"], steps)  # (n + 2, 2 h, m)
-        read = outputs.mean(axis=0).T if settings["readout"] == "mean" else last_states(outputs)
-        out.append(config.linear(tensors, "bilstm.out", read)[:, 0])
-    return np.concatenate(out)
 
 
 def _with_tokens(tensors: Tensors, sequences: Array, *, positions: bool) -> Array:

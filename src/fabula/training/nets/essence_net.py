@@ -21,7 +21,7 @@ from fabula.core.arrays import Floats, positions
 from fabula.core.template import basis
 from fabula.errors import InputError
 from fabula.models.config import Settings
-from fabula.models.own import OWN_ENCODERS, OWN_SCORERS, Encoder, Scorer, tensor_sizes, weights_of
+from fabula.models.own import OWN_ENCODERS, OWN_SCORERS, Encoder, Scorer
 from fabula.models.scorers.bilstm import LONGEST
 from fabula.training.recipes import TrainingConfig
 
@@ -38,9 +38,7 @@ class TrainableEncoder:
     make: Callable[[Settings, tuple[int, ...], int, float], nn.Module]
     settings: Callable[[TrainingConfig], dict[str, Any]]  # what the model file will say of it
     # The tensors whose first axis is the essence's dimensions: all change sign where one is turned upside down.
-    outputs: Callable[[Settings], tuple[str, ...]] | None
-    # The settings with what only the trained weights can tell.
-    describe: Callable[[dict[str, Any], Mapping[str, Any]], dict[str, Any]] = lambda settings, weights: settings
+    outputs: Callable[[Settings], tuple[str, ...]] | None = None
 
 
 Weights = dict[str, NDArray[Any]]
@@ -63,8 +61,6 @@ class TrainableScorer:
     # Change weights in place, so that every score stays when dimensions with a sign of -1 are turned upside down.
     flip: Callable[[Weights, NDArray[np.float32]], None]
     constants: Callable[[TrainingConfig], Mapping[str, NDArray[Any]]] = lambda config: {}  # not trained
-    # The settings with what only the trained weights can tell.
-    describe: Callable[[dict[str, Any], Mapping[str, Any]], dict[str, Any]] = lambda settings, weights: settings
 
 
 # Linear layers with an activation between them.
@@ -124,7 +120,6 @@ MLP = TrainableEncoder(
 IDENTITY = TrainableEncoder(  # the features as they are
     make=lambda settings, item_shape, dimensions, dropout: nn.Identity(),
     settings=lambda config: {"kind": "identity"},
-    outputs=None,
 )
 
 
@@ -320,24 +315,13 @@ class OwnEncoderNet(nn.Module):
 
     def __init__(self, part: Encoder, item_shape: tuple[int, ...], dimensions: int) -> None:
         super().__init__()
-        self.net = as_module(part.net(item_shape, dimensions), f"encoder {part.kind!r}")
+        self.net = part.net(item_shape, dimensions)
         self.register_buffer("signs", torch.ones(dimensions))
-        self.kind = part.kind
 
     def forward(self, items: Tensor) -> Tensor:
         """Essence (m, d) of items (m, f[, s])."""
         essence: Tensor = self.net(items)
-        if essence.ndim != 2 or essence.shape[1] != len(self.signs):
-            wanted = f"(items, {len(self.signs)})"
-            raise InputError(f"the net of encoder {self.kind!r} must give {wanted}; got {tuple(essence.shape)}")
         return essence * self.signs
-
-
-def as_module(net: Any, what: str) -> nn.Module:
-    """Refuse what is no net."""
-    if not isinstance(net, nn.Module):
-        raise InputError(f"the net of {what} must be a torch.nn.Module; got {type(net).__name__}")
-    return net
 
 
 class OwnScorerNet(ScorerNet):
@@ -348,20 +332,14 @@ class OwnScorerNet(ScorerNet):
 
     def __init__(self, part: Scorer, dimensions: int) -> None:
         super().__init__()
-        self.net = as_module(part.net(dimensions), f"scorer {part.kind!r}")
+        self.net = part.net(dimensions)
         self.register_buffer("signs", torch.ones(dimensions))
         self.register_buffer("scale", torch.ones(1))
-        self.kind = part.kind
 
     def forward(self, sequences: Tensor) -> Tensor:
         """Scores (b, N) of sequences (b, N, n, d)."""
-        b, N = sequences.shape[:2]
         scores: Tensor = self.net(sequences.flatten(0, 1) * self.signs)
-        if scores.shape != (b * N,):
-            raise InputError(
-                f"the net of scorer {self.kind!r} must give one score per sequence, (m,); got {tuple(scores.shape)}"
-            )
-        return scores.view(b, N) * self.scale
+        return scores.view(sequences.shape[:2]) * self.scale
 
     def certainty(self) -> list[Tensor]:
         """Its scale."""
@@ -374,36 +352,37 @@ _ITEMS = 7  # tried
 
 def check_twins(config: TrainingConfig, item_shape: tuple[int, ...]) -> None:
     """Compare each net of one's own with its twin, before any time is spent: they may differ by rounding."""
-    rng = np.random.default_rng(0)
+    rng, d = np.random.default_rng(0), config.dimensions
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(0)
         if config.encoder in OWN_ENCODERS:
             part = OWN_ENCODERS[config.encoder]
-            items = rng.normal(size=(_ITEMS, *item_shape)).astype(np.float32)
-            net = OwnEncoderNet(part, item_shape, config.dimensions).eval()
-            essence = net(torch.from_numpy(items)).numpy()
-            _compare(f"encoder {part.kind!r}", essence, part.encode(_weights(net), items.astype(np.float64)))
+            items = rng.normal(size=(_ITEMS, *item_shape))
+            _compare(f"encoder {part.kind!r}", part.net(item_shape, d), part.encode, items, (_ITEMS, d))
         for name in (name for name in config.scorers if name in OWN_SCORERS):
             scorer = OWN_SCORERS[name]
-            judge = OwnScorerNet(scorer, config.dimensions).eval()
+            net = scorer.net(d)
             for n in (2, _ITEMS):
-                sequences = rng.normal(size=(3, n, config.dimensions)).astype(np.float32)
-                found = judge(torch.from_numpy(sequences).unsqueeze(1)).squeeze(1).numpy()
-                twin = scorer.score(_weights(judge), sequences.astype(np.float64))
-                _compare(f"scorer {name!r}, {n} items", found, twin)
+                sequences = rng.normal(size=(3, n, d))
+                _compare(f"scorer {name!r}, {n} items", net, scorer.score, sequences, (3,))
 
 
-def _weights(net: nn.Module) -> dict[str, Floats]:
-    state = {f"own.{name}": tensor.detach().numpy() for name, tensor in net.state_dict().items()}
-    return weights_of(state, "own")
+def _compare(what: str, net: Any, twin: Callable[..., Any], given: Floats, shape: tuple[int, ...]) -> None:
+    """Refuse a net and a twin that do not give the same, of this shape."""
+    if not isinstance(net, nn.Module):
+        raise InputError(f"the net of {what} must be a torch.nn.Module; got {type(net).__name__}")
 
+    def check(whose: str, array: NDArray[Any]) -> NDArray[Any]:
+        if array.shape != shape:
+            raise InputError(f"{what}: of {len(given)} its {whose} must give shape {shape}; got {array.shape}")
+        return array
 
-def _compare(what: str, net: NDArray[Any], twin: Any) -> None:
-    given = np.asarray(twin, dtype=np.float64)
-    if given.shape != net.shape:
-        raise InputError(f"{what}: its net gives shape {net.shape}, its twin {given.shape}: they must agree")
-    apart = float(np.abs(given - net).max(initial=0.0))
-    if not apart <= TOLERANCE * max(1.0, float(np.abs(net).max(initial=0.0))):
+    single = given.astype(np.float32)
+    found = check("net", net.eval()(torch.from_numpy(single)).numpy())
+    weights = {name: tensor.numpy().astype(np.float64) for name, tensor in net.state_dict().items()}
+    told = check("twin", np.asarray(twin(weights, single.astype(np.float64)), dtype=np.float64))
+    apart = float(np.abs(told - found).max(initial=0.0))
+    if not apart <= TOLERANCE * max(1.0, float(np.abs(found).max(initial=0.0))):
         raise InputError(f"{what}: its net and its twin differ by {apart:.3g} with the same weights: they must agree")
 
 
@@ -421,7 +400,6 @@ def trainable_encoder(kind: str) -> TrainableEncoder:
         make=lambda settings, item_shape, dimensions, dropout: OwnEncoderNet(part, item_shape, dimensions),
         settings=lambda config: {"kind": part.kind},
         outputs=lambda settings: ("encoder.signs",),
-        describe=lambda settings, weights: {**settings, "tensors": tensor_sizes("encoder", weights)},
     )
 
 
@@ -434,7 +412,6 @@ def trainable_scorer(kind: str) -> TrainableScorer:
         make=lambda config: OwnScorerNet(part, config.dimensions),
         settings=lambda config: {"kind": part.kind},
         flip=lambda weights, signs: weights.update({signed: weights[signed] * signs}),
-        describe=lambda settings, weights: {**settings, "tensors": tensor_sizes(part.kind, weights)},
     )
 
 
