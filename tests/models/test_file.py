@@ -266,3 +266,21 @@ def test_a_shipped_model_is_read_once_and_changing_its_card_changes_no_other(mon
     first, second = load_model("albums"), load_model("albums")
     first.card["name"] = "mine"
     assert second.card["name"] != "mine"
+
+
+def test_a_file_of_steps_from_before_there_was_reach_still_loads(tmp_path, rng):
+    path, arcs, flow = tmp_path / "old.safetensors", rng.normal(size=(2, 12)), np.array([0.5, -2.0])
+    header = {
+        "format": "fabula-model", "version": 1, "kind": "steps", "training": {}, "card": {"name": "x"},
+        "config": {"steps": ["wording", "join"]}, "features": {"names": ["words", "names"], "logged": []},
+    }  # fmt: skip
+    content = {"arcs": arcs.astype(np.float32), "flow": flow.astype(np.float32)}
+    path.write_bytes(save(content, metadata={"fabula": json.dumps(header)}))
+    model = load_model(path)
+    assert model.encoder.pair_names == ("wording", "join")
+    assert model.tensors["reach.weights"][:, 0].tolist() == flow.tolist()
+    assert not model.tensors["reach.weights"][:, 1:].any()
+    np.testing.assert_allclose(model.tensors["arcs.template"][:, :2].T, arcs, rtol=1e-6)
+    path.write_bytes(save({"arcs": content["arcs"]}, metadata={"fabula": json.dumps(header)}))
+    with pytest.raises(ModelError, match="a model of steps has the tensors arcs and flow; got arcs"):
+        load_model(path)

@@ -21,7 +21,7 @@ from fabula.core.fingerprints import fingerprints_of
 from fabula.errors import FabulaError, ModelError
 from fabula.models.config import Array, EncoderKind, Shape, as_mapping, as_whole
 from fabula.models.encoders import encoder_kind
-from fabula.models.encoders.measures import measures_config
+from fabula.models.encoders.measures import measures_config, neighbour_tensors
 from fabula.models.encoders.set import SetSpec, as_set, set_dtype
 from fabula.models.scorers import MEASURED, dtype_of, scorer_kind
 from fabula.models.titles import Vocabulary
@@ -161,11 +161,16 @@ _STEP_NAMES = {"arcs": "arcs.template", "reach": "reach.weights", "lexicon": "le
 def _read_steps(header: Header, tensors: Stored) -> ModelParts:
     names, logged = (header["features"].get(key) for key in ("names", "logged"))
     pairs, words = (header["config"].get(key) for key in ("pairs", "words"))
+    if "steps" in header["config"]:  # written before there was reach
+        pairs, words = header["config"]["steps"], {}
     if not isinstance(names, list) or not isinstance(words, dict):
         raise ModelError('the header must list "names" of the features, and the "words" of each language')
-    config = _with_more(measures_config(names, logged, pairs, words), header)
-    own = {_STEP_NAMES.get(name, name): t.T if name == "arcs" else t for name, t in tensors.items()}
-    return ModelParts(config, own)
+    own: Mapping[str, Any] = {_STEP_NAMES.get(name, name): t.T if name == "arcs" else t for name, t in tensors.items()}
+    if "steps" in header["config"]:
+        if set(tensors) != {"arcs", "flow"}:
+            raise ModelError(f"a model of steps has the tensors arcs and flow; got {', '.join(tensors) or 'none'}")
+        own = neighbour_tensors(tensors["arcs"], tensors["flow"])
+    return ModelParts(_with_more(measures_config(names, logged, pairs, words), header), own)
 
 
 def _write_steps(model: Model) -> tuple[Header, Stored]:
