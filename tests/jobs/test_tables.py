@@ -123,7 +123,7 @@ def test_templates_are_those_learned_from_all_at_once(tmp_path, monkeypatch, met
     few = {"generations": 12} if method == "evolution" else {}
     whole = fabula.learn_templates(essences, 3, seed=7, method=method, **few)
     mine = TemplateSet.load(tmp_path / "t.json")
-    np.testing.assert_allclose(mine.values, whole.values, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(mine.values, whole.values, rtol=0, atol=1e-7)  # sums in another order, then a search
     assert [t.name for t in mine] == [t.name for t in whole]
     assert found["collections"] == len(essences)
     assert found["cost"] == pytest.approx(whole.cost(essences), abs=1e-12)

@@ -116,7 +116,9 @@ CALLS = {
         lambda: fabula.mutual_information(fabula.load_model("albums"), ORDERED, negatives=2.5)
     ),
     "the data must be a table or a list of collections; got None": lambda: fabula.train(None),
-    "epochs: must be a number; got 'x'": lambda: fabula.train(MANY, kind="set", epochs="x"),
+    "training setting 'epochs' must be a whole number of at least 1; got 'x'": lambda: fabula.train(
+        MANY, kind="set", epochs="x"
+    ),
     "model: must be the name of a model, or its file; got None": lambda: fabula.load_model(None),
     "templates: must be a list of templates; got 'icarus'": lambda: fabula.TemplateSet(["icarus"]),
     "items: must be a list of Items; got 'a'": lambda: Collection("c", ["a"]),

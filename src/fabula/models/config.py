@@ -15,6 +15,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from importlib.resources import files
+from math import inf
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeVar
 
@@ -198,7 +199,7 @@ class PlainSettings:
             legal = isinstance(value, types) and isinstance(value, bool) == (kind == "bool")
             if name in limits:
                 low, high = limits[name]
-                words = f"{words} from {low:g} to {high:g}"
+                words = f"{words} of at least {low:g}" if high == inf else f"{words} from {low:g} to {high:g}"
                 legal = legal and low <= value <= high
             if not legal:
                 raise self.error(f"{self.about} setting {name!r} must be {words}; got {value!r}")

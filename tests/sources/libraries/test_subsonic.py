@@ -43,7 +43,7 @@ class Supysonic:
 
     def playlists(self) -> dict[str, dict]:
         """All playlists by their names, with their songs."""
-        ask = self.server().ask
+        ask = self.server().call
         found = ask("getPlaylists")["playlists"].get("playlist", [])
         return {one["name"]: ask("getPlaylist", id=one["id"])["playlist"] for one in found}
 
@@ -65,7 +65,7 @@ def template(tmp_path_factory):
         shutil.copy(file, music)
     folder = tmp_path_factory.mktemp("data")
     served = Supysonic(folder, music)
-    ask = served.server().ask
+    ask = served.server().call
     songs = [song["id"] for song in ask("getRandomSongs", size="50")["randomSongs"]["song"]]
     ask("createPlaylist", ("name", NAME), *(("songId", song) for song in songs))
     which = ask("getPlaylists")["playlists"]["playlist"][0]["id"]
@@ -177,7 +177,7 @@ def test_a_server_that_breaks_off_leaves_the_old_or_the_new(served, status, new)
 def test_many_songs_some_of_them_twice_go_and_come(served):
     songs = ids(served.playlists()[NAME])
     many = [songs[k % len(songs)] for k in range(150)]
-    ask = served.server().ask
+    ask = served.server().call
     ask("createPlaylist", ("name", "many"), *(("songId", song) for song in many))
     home = open_session(served.address("many"), by="duration").source.home
     home.write(list(reversed(range(150))))
