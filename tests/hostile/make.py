@@ -1,4 +1,4 @@
-"""183 files made to hurt who opens them: bombs, cut-offs, nesting, huge sizes declared, odd encodings, wrong magic.
+"""184 files made to hurt who opens them: bombs, cut-offs, nesting, huge sizes declared, odd encodings, wrong magic.
 
 python tests/hostile/make.py FOLDER    # writes them
 """
@@ -230,8 +230,26 @@ def texts() -> dict[str, bytes]:
     }  # fmt: skip
 
 
+def pdf(pages: int, content: bytes, said: bytes = b"", page: bytes = b"", more: bytes = b"") -> bytes:
+    """A PDF whose pages all show one stream, of which and of each page it says something more."""
+    listed = b" ".join(b"%d 0 R" % number for number in range(9, 9 + pages))
+    made = b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n"
+    made += b"2 0 obj<</Type/Pages/Kids[%s]/Count %d>>endobj\n" % (listed, pages)
+    made += b"3 0 obj<<%s/Length %d>>stream\n%s\nendstream endobj\n" % (said, len(content), content)
+    for number in range(9, 9 + pages):
+        made += b"%d 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 3 0 R%s>>endobj\n" % (number, page)
+    return made + more + b"trailer<</Root 1 0 R>>"
+
+
+def deflate(data: bytes, times: int) -> bytes:
+    """A piece of data many times over, packed."""
+    packer = zlib.compressobj()
+    return b"".join(packer.compress(data) for _ in range(times)) + packer.flush()
+
+
 def pictures() -> dict[str, bytes]:
     """Pictures and PDF."""
+    twice = b"/Filter[/FlateDecode/FlateDecode]"
     pages = b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n"
     pages += b"2 0 obj<</Type/Pages/Kids[2 0 R]/Count 999999999>>endobj\n"
     return {
@@ -245,6 +263,7 @@ def pictures() -> dict[str, bytes]:
         "cycle.tiff": b"II*\0\x08\0\0\0\1\0\0\1\4\0\1\0\0\0\xff\xff\xff\x7f\x08\0\0\0",
         "loop.pdf": pages + b"trailer<</Root 1 0 R>>",
         "cut.pdf": b"%PDF-1.7\n" + b"<<" * MANY,
+        "spaces.pdf": pdf(30, zlib.compress(deflate(b" " * 10**6, 400)), twice),
     }
 
 

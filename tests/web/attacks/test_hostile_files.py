@@ -1,4 +1,4 @@
-"""183 files made to hurt, sent to the page and opened there: each ends, and others are answered meanwhile."""
+"""184 files made to hurt, sent to the page and opened there: each ends, and others are answered meanwhile."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from fabula.core.collection import Collection
 from fabula.core.files import write_whole
 from fabula.media.facts import Telling
-from fabula.media.images import picture_files
+from fabula.media.images import pdf_pages, picture_files
 from fabula.media.medium import Medium, Preview, Words, lazy, load
 
 _TRAITS = {  # feature: (much, little)
@@ -71,7 +71,7 @@ MEDIUM = Medium(
     neighbours=True,
     columns=_COLUMNS,
     parsed=lambda path: True,
-    places=frozenset((picture_files.PDF,)),
+    places=frozenset((pdf_pages.PDF,)),
     codes=frozenset(("hash_a", "hash_b", "duplicates", "burst", *(f"palette_{k}" for k in range(1, 6)))),
     preview=Preview("picture", _SHOWN, cover=lazy("fabula.media.images.prints:thumbnail")),
     choosing=lazy("fabula.media.images.picture_measures:choose_pictures"),

@@ -6,7 +6,7 @@ import os
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
@@ -21,6 +21,7 @@ from fabula.core.files import open_file, parse_xml, read_bytes, write_whole
 from fabula.errors import FileError, import_extra, shown
 from fabula.media.children import call
 from fabula.media.facts import side_name
+from fabula.media.images.pdf_pages import render_page
 from fabula.media.medium import as_moment
 
 if TYPE_CHECKING:
@@ -53,10 +54,11 @@ def open_picture(path: str | os.PathLike[str], size: int) -> Image:
     Of an animation the first frame, of a camera's raw file the preview inside it. A FileError, one line, where it is
     no picture, is broken or claims to be huge.
     """
-    return _image(call(decode_picture, os.fspath(path), size))
+    return image_of(call(decode_picture, os.fspath(path), size))
 
 
-def _image(pixels: NDArray[np.uint8]) -> Image:
+def image_of(pixels: NDArray[np.uint8]) -> Image:
+    """Pixels, shape (height, width, 3), as a picture."""
     picture: Image = pillow().fromarray(pixels)
     return picture
 
@@ -91,7 +93,7 @@ def _open_picture(name: str) -> Iterator[Image]:
             yield preview
         return
     if ending == ".pdf":
-        yield _image(render_page(name, 1, _PAGE))
+        yield image_of(render_page(name, 1, _PAGE))
         return
     if ending == ".svg":
         with module.open(BytesIO(_draw_svg(name)), formats=("PNG",)) as drawn:
@@ -461,83 +463,3 @@ def _decode(value: str | bytes) -> str:
 def _text(value: Any) -> str:
     value = _decode(value)
     return " ".join(str(value).replace("\0", " ").split()) if isinstance(value, str) else ""
-
-
-# Pages of a PDF as pictures: a deck of slides or a book cut into its pages, and written again in another order.
-
-PDF, PAGE = "pdf", "page"  # details of an item that is a page: the file, and which page, counted from 1
-
-
-def render_pages(path: str, size: int, most: int) -> Iterator[tuple[int, Image]]:
-    """How many pages a PDF has, refused beyond ``most``, and each as a picture of at most ``size`` pixels a side.
-
-    Where it is asked for in a child.
-    """
-    with _document(path) as document:
-        if len(document) > most:
-            raise FileError(f"{shown(path)}: has {len(document)} pages; at most {most} can be ordered")
-        yield from ((len(document), _render_page(document[k], size)) for k in range(len(document)))
-
-
-def open_page(path: str, page: int, size: int) -> Image:
-    """One page as a picture, its longer side of ``size`` pixels; pages count from 1."""
-    return _image(call(render_page, path, page, size))
-
-
-def render_page(path: str, page: int, size: int) -> NDArray[np.uint8]:
-    """The pixels of :func:`open_page`, shape (height, width, 3): what a child is asked for."""
-    with _document(path) as document:
-        if not 1 <= page <= len(document):
-            raise FileError(f"{shown(path)}: has {len(document)} pages; there is no page {page}")
-        return np.asarray(_render_page(document[page - 1], size))
-
-
-def page_of(item: Item) -> int:
-    """Which page of its PDF an item is; a FileError where it does not say."""
-    try:
-        return int(item.details[PAGE])
-    except (KeyError, TypeError, ValueError):
-        raise FileError(f"{item.label!r} does not say which page of a PDF it is") from None
-
-
-def arrange_pages(path: str, pages: list[int]) -> bytes:
-    """The bytes of a PDF with the pages of another, counted from 1, in this order: what a child is asked for."""
-    with _document(path) as document:
-        if not all(1 <= page <= len(document) for page in pages):
-            raise FileError(f"{shown(path)}: has {len(document)} pages; others were asked for")
-        made = _pdfium().PdfDocument.new()
-        try:
-            made.import_pages(document, [page - 1 for page in pages])
-            content = BytesIO()
-            made.save(content)
-        finally:
-            made.close()
-    return content.getvalue()
-
-
-def _pdfium() -> Any:
-    return import_extra("pypdfium2", extra="pdf", purpose="reading pages of a PDF")
-
-
-@contextmanager
-def _document(path: str) -> Iterator[Any]:
-    pdfium = _pdfium()
-    with ExitStack() as stack:
-        try:
-            document = pdfium.PdfDocument(stack.enter_context(open_file(path)))
-        except (pdfium.PdfiumError, OSError) as error:
-            raise FileError(f"{shown(path)}: is no PDF that can be read ({shown(str(error))})") from error
-        stack.callback(document.close)
-        try:
-            yield document
-        except pdfium.PdfiumError as error:
-            raise FileError(f"{shown(path)}: a page cannot be read ({shown(str(error))})") from error
-
-
-def _render_page(page: Any, size: int) -> Image:
-    """A page as a picture, never larger than asked for, whatever size the page claims."""
-    width, height = page.get_size()
-    scale = size / max(width, height, 1.0)
-    picture: Image = page.render(scale=scale).to_pil().convert("RGB")
-    picture.thumbnail((size, size))
-    return picture

@@ -19,7 +19,8 @@ from fabula.core.files import whole_folder, write_whole
 from fabula.errors import FabulaError, FileError, shown
 from fabula.media.children import call
 from fabula.media.facts import side_name
-from fabula.media.images.picture_files import PDF, arrange_pages, open_page, open_picture, page_of, pillow
+from fabula.media.images.pdf_pages import PDF, arrange_pages, page_of, render_page
+from fabula.media.images.picture_files import image_of, open_picture, pillow
 from fabula.media.images.picture_measures import WIDE
 from fabula.media.medium import Cover, Layout, column, common_detail
 
@@ -37,7 +38,7 @@ _MOST_HIGH = 60000  # pixels: what PNG readers take
 def picture_of(item: Item, size: int) -> Image:
     """The picture of an item, its longer side at most ``size`` pixels: of its file, or the page that it is."""
     if PDF in item.details:
-        return open_page(str(item.details[PDF]), page_of(item), size)
+        return image_of(call(render_page, str(item.details[PDF]), page_of(item), size))
     if not item.path:
         raise FileError(f"{item.label!r} has no picture that could be shown")
     return open_picture(item.path, size)
