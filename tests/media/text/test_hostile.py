@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import gc
-import math
 import time
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,23 +18,14 @@ from fabula.media.text.manuscripts import find_parts, tell_held
 from fabula.media.text.packed import read_packed
 from fabula.media.text.passages import parse, text_of
 from fabula.media.text.text_measures import cut_file
+from tests.hostile.growth import check_growth, seconds
 
-BYTES, MANY = 200_000, 400_000
+BYTES, MOST = 200_000, 6_400_000
 SECONDS = 2.5  # of the processor, on a busy machine
 
 MARKDOWN = ["[", "![", "![a](", "[a](", "`", "``` ", "*a ", "**", "_x", "~~", "<!--", "# # ", "<a ", "> ", "- - "]
 HTML = ["</", "<!--", "<?", "<a", '<a b="', "<a b='", "<!", "<script>", "<pre> ", "&", "<", "</a", "<p><!--"]
 PLAIN = [" ", "\n \n", "(", "CHAPTER ", "\n", ". "]
-
-
-def seconds(read: object, text: str) -> float:
-    gc.disable()  # it comes when it likes, and looks at what others have left
-    try:
-        start = time.process_time()
-        read(text)  # type: ignore[operator]
-        return time.process_time() - start
-    finally:
-        gc.enable()
 
 
 @pytest.mark.parametrize("piece", MARKDOWN)
@@ -93,36 +83,16 @@ SHAPES = [
     ("html", "<b>"),
 ]
 READERS = {"md": markdown_document, "html": html_document, "txt": plain_document}
-TRIES = 8
-GROWS, LEAST = 2.6, 0.1  # times as long for twice as much; seconds below which it is noise
 
 
 def test_there_are_40_shapes() -> None:
     assert len(set(SHAPES)) == 40
 
 
-def times_of_doubling(read: object, piece: str, size: int) -> list[float]:
-    """What a shape of some size and of twice that takes, the best of some tries: beside other work one may be slow."""
-    texts = [piece * (n // len(piece)) + "x" for n in (size, 2 * size)]
-    times = [math.inf, math.inf]
-    for _ in range(TRIES):
-        times = [min(best, seconds(read, text)) for best, text in zip(times, texts, strict=True)]
-        if times[1] < max(GROWS * times[0], LEAST):
-            break
-    return times
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "piece"), SHAPES)
-def test_twice_as_much_takes_twice_as_long(kind: str, piece: str) -> None:
-    """Of the processor, at some size that can be measured: a cache that is full slows one size, a square slows all."""
-    found = []
-    for size in (MANY, 2 * MANY, 4 * MANY, 8 * MANY):
-        times = times_of_doubling(READERS[kind], piece, size)
-        if LEAST <= times[1] < GROWS * times[0]:
-            return
-        found.append(times)
-    assert times[1] < LEAST, found  # below, it cannot be measured at any size
+def test_eight_times_as_much_takes_eight_times_as_long(kind: str, piece: str) -> None:
+    check_growth(lambda size: partial(READERS[kind], piece * (size // len(piece)) + "x"), MOST // 64, MOST)
 
 
 def test_parts_that_are_not_ordered_are_told_in_time() -> None:
