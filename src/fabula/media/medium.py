@@ -77,11 +77,8 @@ class Steps:
         >>> [part.name for part in both.reweigh({"age": 2.0}).active]
         ['age']
         """
-        known = [part.name for part in self.parts]
         for name, weight in by.items():
-            if name not in known:
-                told = f"no step between these items is called {name!r}; there are: {', '.join(known)}"
-                raise InputError(told, field="smooth_by")
+            self._part(name, "smooth_by")
             if not 0 < weight < np.inf:
                 raise InputError(f"a weight must be above 0; got {weight:g} for {name}", field="smooth_by")
         return Steps(tuple(replace(part, weight=by.get(part.name, 0.0)) for part in self.parts))
@@ -92,16 +89,18 @@ class Steps:
         >>> Steps((Step("age", "years", np.array([[0, 3.0], [3, 0]])),)).beyond({"age": 2}).tolist()
         [[0.0, 1.0], [1.0, 0.0]]
         """
-        known = {part.name: part for part in self.parts}
-        if unknown := [name for name in limits if name not in known]:
-            told = f"no step between these items is called {unknown[0]!r}; there are: {', '.join(known)}"
-            raise InputError(told, field="step_limits")
-        size = len(self.parts[0].distance)
-        found = np.zeros((size, size), dtype=bool)
-        for name, most in limits.items():
-            sure = known[name].certainty
-            found |= (known[name].distance > most + 1e-9) & (True if sure is None else sure > 0)
+        parts = [self._part(name, "step_limits") for name in limits]
+        found = np.zeros(self.parts[0].distance.shape, dtype=bool)
+        for part, most in zip(parts, limits.values(), strict=True):
+            found |= (part.distance > most + 1e-9) & (True if part.certainty is None else part.certainty > 0)
         return found.astype(np.float64)
+
+    def _part(self, name: str, asked: str) -> Step:
+        found = next((part for part in self.parts if part.name == name), None)
+        if found is None:
+            known = ", ".join(part.name for part in self.parts)
+            raise InputError(f"no step between these items is called {name!r}; there are: {known}", field=asked)
+        return found
 
 
 @dataclass(frozen=True)

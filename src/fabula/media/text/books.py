@@ -6,7 +6,7 @@ import io
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -40,7 +40,12 @@ def write_docx(found: Joined, target: Path) -> Path:
     blocks: list[TextBlock] = []
     for part in found.parts:
         blocks += [TextBlock(SEPARATOR, ""), *part.blocks] if found.breaks and blocks else part.blocks
-    return write_whole(target, docx_bytes(blocks, title=found.title, author=found.author))
+    named = (("title", found.title), ("creator", found.author))
+    said = "".join(f"<dc:{name}>{_escape(text)}</dc:{name}>" for name, text in named if text)
+    made = _read_template("docx")
+    for name, inner in (("word/document.xml", "".join(map(_paragraph, blocks))), ("docProps/core.xml", said)):
+        made[name] = made[name].replace("{}", inner)
+    return write_whole(target, _pack(made))
 
 
 # A document as the bytes of a .docx file: headings, paragraphs with bold and italic, breaks. No macros, no links.
@@ -50,16 +55,6 @@ _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]") 
 _EMPHASIS = re.compile(r"(?<!\w)(\*{1,3}|_{1,3})(?=\S)(.+?)(?<=\S)\1(?!\w)", re.DOTALL)
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
 _WRAPPED = 50  # letters a line has on average, from which it is taken to be wrapped
-
-
-def docx_bytes(blocks: Iterable[TextBlock], *, title: str = "", author: str = "") -> bytes:
-    """The bytes of a .docx file with these blocks, and a title and author that it says of itself."""
-    named = (("title", title), ("creator", author))
-    said = "".join(f"<dc:{name}>{_escape(text)}</dc:{name}>" for name, text in named if text)
-    found = _read_template("docx")
-    for name, inner in (("word/document.xml", "".join(map(_paragraph, blocks))), ("docProps/core.xml", said)):
-        found[name] = found[name].replace("{}", inner)
-    return _pack(found)
 
 
 def _paragraph(block: TextBlock) -> str:

@@ -194,17 +194,17 @@ def markdown_document(text: str) -> Document:
     >>> found.heading, [block.level for block in found.blocks], found.text
     ('Rain', [1, 0, -1, 0], 'It rained.\\n\\nStill.')
     """
-    fields, body, first = _front(text)
+    about, body, first = _front(text)
     parts, at = [], 0  # without what stands in <!-- -->; a zero stands for each of its lines
     while (start := body.find("<!--", at)) >= 0 and (end := body.find("-->", start + 4)) >= 0:
         parts.append(body[at:start] + "\0" * body.count("\n", start, end))
         at = end + 3
-    return _about(tuple(_markdown_blocks("".join([*parts, body[at:]]), first)), fields)
+    return replace(about, blocks=tuple(_markdown_blocks("".join([*parts, body[at:]]), first)))
 
 
 def plain_document(text: str) -> Document:
     """A document from plain text: a heading is a line of its own that names a chapter, or a short first line."""
-    fields, body, line = _front(text)
+    about, body, line = _front(text)
     blocks: list[TextBlock] = []
     at = 0
     may_gap = any(lines in body for lines in ("\n\n\n\n", "\n ", "\n\t"))  # quick to say no
@@ -223,22 +223,18 @@ def plain_document(text: str) -> Document:
             blocks.append(TextBlock(SEPARATOR if rule else int(head), "" if rule else said, at=line))
     if len(blocks) == 1:  # a file of one paragraph has no title
         blocks = [replace(blocks[0], level=PARAGRAPH)]
-    return _about(tuple(blocks), fields)
+    return replace(about, blocks=tuple(blocks))
 
 
-def _about(blocks: tuple[TextBlock, ...], fields: dict[str, str]) -> Document:
-    """A document with what its front matter says."""
-    others = MappingProxyType({name: value for name, value in fields.items() if name not in ("title", "author")})
-    return Document(blocks, title=fields.get("title", ""), author=fields.get("author", ""), fields=others)
-
-
-def _front(text: str) -> tuple[dict[str, str], str, int]:
-    """What the front matter says in single lines, the rest, and the line at which that begins."""
+def _front(text: str) -> tuple[Document, str, int]:
+    """A document of which its front matter alone is known, the rest, and the line at which that begins."""
     front = _FRONT.match(text)
     if front is None:
-        return {}, text, 0
+        return Document(()), text, 0
     fields = {name.lower(): value.strip("\"'") for name, value in _FIELD.findall(front[2])}
-    return fields, text[front.end() :], front[0].count("\n")
+    title, author = fields.pop("title", ""), fields.pop("author", "")
+    about = Document((), title, author=author, fields=MappingProxyType(fields))
+    return about, text[front.end() :], front[0].count("\n")
 
 
 def is_heading(part: str, *, first: bool) -> bool:
@@ -313,8 +309,8 @@ _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 def html_document(text: str) -> Document:
     """A document from HTML or XHTML, however broken."""
     reader = _Reader()
-    for kind, content in _html_tokens(text):
-        getattr(reader, kind)(content)
+    for kind, *found in _html_tokens(text):
+        getattr(reader, kind)(*found)
     reader.flush()
     return Document(tuple(reader.blocks), name=reader.title, author=reader.author, lost=name_lost(reader.seen))
 
@@ -325,8 +321,8 @@ _QUOTED = re.compile("=([\"'])")
 _META = re.compile(r"([\w-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
 
 
-def _html_tokens(text: str) -> Iterator[tuple[str, str]]:
-    """Pieces of HTML as (data, start or end; content), in one pass: what is looked for in vain ends the reading."""
+def _html_tokens(text: str) -> Iterator[tuple[str, ...]]:
+    """Pieces of HTML, data or a tag that starts or ends, in one pass: what is looked for in vain ends the reading."""
     at = 0
     while (start := text.find("<", at)) >= 0:
         name = _NAME.match(text, start + 1)
@@ -341,10 +337,13 @@ def _html_tokens(text: str) -> Iterator[tuple[str, str]]:
         yield "data", text[at:start]
         at = end + 1
         if name is not None:
-            yield "end" if text[start + 1] == "/" else "start", text[start + 1 : end].lstrip("/")
-            silent = _UNREAD.get(name[1].lower())
-            if silent is not None and text[start + 1] != "/":
-                closing = silent.search(text, at)
+            tag = name[1].lower()
+            if text[start + 1] == "/":
+                yield "end", tag
+                continue
+            yield "start", tag, text[start + 1 : end]
+            if tag in _UNREAD:
+                closing = _UNREAD[tag].search(text, at)
                 at = len(text) if closing is None else closing.start()
     yield "data", text[at:]
 
@@ -377,9 +376,9 @@ class _Reader:
         self._level = PARAGRAPH
         self._pre = self._in_title = False
 
-    def start(self, content: str) -> None:
+    def start(self, tag: str, content: str) -> None:
         """A tag that opens, or opens and closes; of XHTML some of these open nothing."""
-        tag, closed = _name_of(content), content.endswith("/")
+        closed = content.endswith("/")
         self.seen.update({tag} & _LOST.keys())
         if tag in _LOOKS and not closed:
             self._looks[_LOOKS[tag]] += 1
@@ -399,9 +398,8 @@ class _Reader:
             if tag == "hr":
                 self.blocks.append(TextBlock(SEPARATOR, ""))
 
-    def end(self, content: str) -> None:
+    def end(self, tag: str) -> None:
         """A tag that closes."""
-        tag = _name_of(content)
         if self._looks[_LOOKS.get(tag, 0)]:
             self._looks[_LOOKS[tag]] -= 1
         if self._silent and tag == self._silent[-1]:
@@ -458,8 +456,3 @@ _LOST = {
 def name_lost(tags: Iterable[str]) -> tuple[str, ...]:
     """What tags of a file say is in it beside text."""
     return tuple(sorted({_LOST[tag] for tag in tags if tag in _LOST}))
-
-
-def _name_of(content: str) -> str:
-    found = _NAME.match(content)
-    return found[1].lower() if found else ""

@@ -225,9 +225,9 @@ def _cut_xml(path: str, member: str, *names: str) -> Body:
     """The elements of a packed XML file within the one that names lead to."""
     with open_packed(path) as archive:
         data = archive.read(member)
-        root = archive.parse(data, member)
-    if root is None:
-        raise FileError(f"{shown(path)}: its text is missing")
+        if not data:
+            raise FileError(f"{shown(path)}: its text is missing")
+        root = parse_xml(data, path, member)
     within = find_inside(root, *names)
     same = [one for one in root.iter() if local_name(one) == names[-1]]
     seen = [any(_SEEN.fullmatch(local_name(e)) or (e.text or "").strip() for e in one.iter()) for one in within]

@@ -57,10 +57,7 @@ class Archive:
 
     def xml(self, name: str) -> Element | None:
         """One of the files as XML; None where there is none."""
-        return self.parse(self.read(name), name)
-
-    def parse(self, data: bytes, name: str) -> Element | None:
-        """XML that is the content of one of the files; None where there is none."""
+        data = self.read(name)
         return parse_xml(data, self.where, name) if data else None
 
 
