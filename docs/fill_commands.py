@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -42,7 +43,10 @@ def page() -> str:
 
 
 def shorten(whole: str, name: str, *, group: bool) -> str:
-    """Help without what stands in the heading or, of a group, with the commands that it holds."""
+    """Help without what stands in the heading or, of a group, with the commands that it holds, and without "[x>=1]"."""
+    whole = re.sub(
+        r" +\[x>=[01]\]", "", whole.replace("INTEGER RANGE", f"{'N':13}").replace("FLOAT RANGE", f"{'N':11}")
+    )
     usage, _, rest = whole.removeprefix("Usage: ").replace(" [OPTIONS]", "", 1).partition("\n\n")
     if group:
         rest = rest.partition("\n\nCommands:\n")[0]
