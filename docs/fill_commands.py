@@ -16,13 +16,13 @@ PAGE = Path(__file__).with_name("commands.md")
 RELEASE = Path(__file__).resolve().parents[1] / "release"
 HEAD = """# Commands
 
-Filled by `make docs` from `--help` (`--help-all` where there is one), with three examples of each at most. Options that
+Filled by `make docs` from `--help` (`--help-all` where there is one), with two examples of each at most. Options that
 an earlier command has in the same words are only named. So are `--json`, which prints JSON instead;
 `--where COLUMN=VALUE`, which keeps the rows that have it (repeatable); and `--seed`, for the same result again (0 by
 default).
 """
 ONCE = ("--json", "--where", "--seed")
-EXAMPLES = 3
+EXAMPLES = 2
 
 
 def page() -> str:
