@@ -27,6 +27,7 @@ ALIKE = 0.3  # of the variance of what is drawn, that of creators
 EACH = 8  # collections of a creator
 RUNS = 2000
 NEGATIVES = 31
+SPREADS = (0.1, 0.3, 1.0)  # of the scores that are audited
 
 
 @dataclass(frozen=True)
@@ -111,19 +112,20 @@ def main() -> None:
     print("| | " + " | ".join(f"{c} creators | one dominant" for c in CREATORS) + " |\n" + "|---" * 9 + "|")
     for cell in CELLS:
         shares = [hold(cell, c, dominant=d, runs=runs) for c in CREATORS for d in (False, True)]
-        print(f"| {cell.name} | " + " | ".join(f"{share:.1%}" for share in shares) + " |", flush=True)
+        print(f"| {cell.name}: held, % | " + " | ".join(f"{100 * share:.1f}" for share in shares) + " |", flush=True)
     null = [null_p_values(c, dominant=d, runs=runs) for c in CREATORS for d in (False, True)]
     for most in (0.05, 0.01):
-        print(f"| p of nothing below {most} | " + " | ".join(f"{np.mean(p < most):.1%}" for p in null) + " |")
+        print(f"| p of nothing below {most}, % | " + " | ".join(f"{100 * np.mean(p < most):.1f}" for p in null) + " |")
     print(
         "| the same, p of KS against uniform | " + " | ".join(f"{kstest(p, 'uniform').pvalue:.2f}" for p in null) + " |"
     )
     print("| its distance | " + " | ".join(f"{kstest(p, 'uniform').statistic:.3f}" for p in null) + " |")
-    print("\n| collections | spread of the scores | audits of nothing that cry leak | that refuse |\n|---|---|---|---|")
+    told = " | ".join(f"{what}, %, by {spread}" for what in ("cry leak", "refuse") for spread in SPREADS)
+    print("\n| audits of nothing, their scores spread | " + told + " |\n" + "|---" * 7 + "|")
     for collections in (20, 40, 200):
-        for spread in (0.1, 0.3, 1.0):
-            cried, refused = false_alarms(collections, spread, runs)
-            print(f"| {collections} | {spread} | {cried:.1%} | {refused:.1%} |", flush=True)
+        cried, refused = zip(*(false_alarms(collections, spread, runs) for spread in SPREADS), strict=True)
+        shares = " | ".join(f"{100 * share:.1f}" for share in cried + refused)
+        print(f"| {collections} collections | {shares} |", flush=True)
 
 
 if __name__ == "__main__":
