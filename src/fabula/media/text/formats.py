@@ -47,10 +47,8 @@ _SLIDE = re.compile(rb'<p:sldId\b[^<>]*?\sid="(\d+)')
 _DECK = "ppt/presentation.xml"
 
 
-def _read_slides(archive: Archive) -> Document | None:
-    deck, links = archive.xml(_DECK), archive.xml("ppt/_rels/presentation.xml.rels")
-    if deck is None or links is None:
-        return None
+def _read_slides(archive: Archive) -> Document:
+    deck, links = archive.main_xml(_DECK), archive.main_xml("ppt/_rels/presentation.xml.rels")
     targets = {link.get("Id"): link.get("Target", "") for link in links}
     blocks: list[TextBlock] = []
     for at, entry in enumerate(find_inside(deck, "sldIdLst"), start=1):

@@ -60,17 +60,21 @@ class Archive:
         data = self.read(name)
         return parse_xml(data, self.where, name) if data else None
 
+    def main_xml(self, name: str) -> Element:
+        """The same of a file without which there is no text."""
+        root = self.xml(name)
+        if root is None:
+            raise FileError(f"{shown(self.where)}: is no {Path(self.where).suffix.lower()} file (its text is missing)")
+        return root
 
-def read_packed(path: str, read: Callable[[Archive], Document | None] | None = None) -> Document:
+
+def read_packed(path: str, read: Callable[[Archive], Document] | None = None) -> Document:
     """A document from a .docx, .odt or .epub file, or from another that ``read`` reads.
 
     A FileError where it is broken, locked, unpacks to more than 20 MB, or is of another kind than its ending says.
     """
-    ending = Path(path).suffix.lower()
     with open_packed(path) as archive:
-        document = (read or _READERS[ending])(archive)
-    if document is None:
-        raise FileError(f"{shown(path)}: is no {ending} file (its text is missing)")
+        document = (read or _READERS[Path(path).suffix.lower()])(archive)
     if len(document.blocks) > _MOST_BLOCKS:
         told = f"has more than {_MOST_BLOCKS:,} paragraphs, too many for one text; cut it into parts"
         raise FileError(f"{shown(path)}: {told}")
@@ -90,10 +94,8 @@ def open_packed(path: str) -> Iterator[Archive]:
         raise FileError(f"{shown(path)}: is broken, locked or no {ending} file ({shown(str(error))})") from error
 
 
-def _docx(archive: Archive) -> Document | None:
-    root = archive.xml("word/document.xml")
-    if root is None:
-        return None
+def _docx(archive: Archive) -> Document:
+    root = archive.main_xml("word/document.xml")
     blocks = tuple(_paragraphs(find_inside(root, "body"), _word_piece))
     lost = name_lost(map(local_name, root.iter()))
     return _name(Document(untitle(blocks), lost=lost), archive.xml("docProps/core.xml"))
@@ -114,10 +116,8 @@ def find_inside(root: Element, *names: str) -> Element:
     return root
 
 
-def _odt(archive: Archive) -> Document | None:
-    root = archive.xml("content.xml")
-    if root is None:
-        return None
+def _odt(archive: Archive) -> Document:
+    root = archive.main_xml("content.xml")
     looks = {}  # of styles: italic (1), bold (2), both (3) or neither
     for style in (one for one in root.iter() if local_name(one) == "style"):
         italic = any(_value(one, "font-style") in ("italic", "oblique") for one in style)
@@ -215,11 +215,9 @@ def find_book(archive: Archive) -> str:
     return next((e.get("full-path", "") for e in listed if local_name(e) == "rootfile"), "")
 
 
-def _epub(archive: Archive) -> Document | None:
+def _epub(archive: Archive) -> Document:
     where = find_book(archive)
-    book = archive.xml(where)
-    if book is None:
-        return None
+    book = archive.main_xml(where)
     blocks: list[TextBlock] = []
     lost: set[str] = set()
     named = _read_contents(archive, book, posixpath.dirname(where))
@@ -281,5 +279,5 @@ def local_name(element: Element) -> str:
     return str(element.tag).rpartition("}")[2]
 
 
-_READERS: dict[str, Callable[[Archive], Document | None]] = {".docx": _docx, ".odt": _odt, ".epub": _epub}
+_READERS: dict[str, Callable[[Archive], Document]] = {".docx": _docx, ".odt": _odt, ".epub": _epub}
 PACKED_ENDINGS = frozenset(_READERS)
