@@ -1,6 +1,7 @@
 """Fitting: an essence laid on a template (the paper's Algorithm 2), and items matched to positions exactly."""
 
 import hashlib
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from html import escape
@@ -67,11 +68,8 @@ def _bottleneck(cost: Floats, floor: float) -> float:
         raise _shortage(finite) from None
     high = cost[np.arange(len(cost)), position].max()
     limits = np.unique(cost[(cost > low) & (cost <= high)])
-    a, b = 0, len(limits) - 1  # limits[b] is enough
-    while a < b:
-        middle = (a + b) // 2
-        a, b = (a, middle) if _feasible(cost, limits[middle]) else (middle + 1, b)
-    return float(limits[b])
+    first = bisect_left(limits[:-1], 1, key=lambda limit: _feasible(cost, limit))  # the last is enough
+    return float(limits[first])
 
 
 def _feasible(cost: Floats, limit: float) -> bool:

@@ -168,13 +168,9 @@ def _distinct(u: Floats, starts: Ints, n: int, *, equal: bool) -> tuple[Ints, In
     if equal:
         return np.zeros(1, dtype=np.intp), np.zeros(len(starts), dtype=np.intp)
     known: dict[bytes, int] = {}
-    first: list[int] = []
-    which = np.empty(len(starts), dtype=np.intp)
-    for i, start in enumerate(starts.tolist()):
-        which[i] = known.setdefault(u[start : start + n].tobytes(), len(known))
-        if len(known) > len(first):
-            first.append(i)
-    return np.array(first, dtype=np.intp), which
+    lists = (u[start : start + n].tobytes() for start in starts.tolist())
+    which = np.fromiter((known.setdefault(one, len(known)) for one in lists), np.intp, len(starts))
+    return np.unique(which, return_index=True)[1], which
 
 
 def _forms(knots: Floats, u: Floats, starts: Ints, n: int) -> Iterator[Floats]:
