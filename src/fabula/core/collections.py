@@ -138,12 +138,9 @@ WORDS = ("id", "title", "path", "artist")
 
 @dataclass(frozen=True, eq=False)
 class ItemColumns:
-    """What is known of the items of many rows, one column per word; None where no item has one."""
+    """What is known of the items of many rows, one column per word."""
 
-    id: Cells
-    title: Cells | None = None
-    path: Cells | None = None
-    artist: Cells | None = None
+    words: Mapping[str, Cells]  # of WORDS, the id always
     # name -> column; where a cell is "" the item has no such detail
     details: Mapping[str, Cells] = field(default_factory=dict)
     length: Floats | None = None  # (rows,), NaN where it is not known
@@ -154,31 +151,22 @@ class ItemColumns:
         names = dict.fromkeys(name for item in items for name in item.details)
         words = {word: as_objects(getattr(item, word) for item in items) for word in WORDS}
         known = any(item.length is not None for item in items)
-        return cls(
-            **words,
-            details={name: as_objects(item.details.get(name, "") for item in items) for name in names},
-            length=np.array([np.nan if x.length is None else x.length for x in items]) if known else None,
-        )
+        details = {name: as_objects(item.details.get(name, "") for item in items) for name in names}
+        length = np.array([np.nan if x.length is None else x.length for x in items]) if known else None
+        return cls(words, details, length)
 
     def __len__(self) -> int:
-        return len(self.id)
+        return len(self.words["id"])
 
     def part(self, rows: slice | Ints) -> ItemColumns:
         """Some rows, by a slice or an array of rows."""
-
-        def of(cells: Any) -> Any:
-            return None if cells is None else cells[rows]
-
-        details = {name: of(cells) for name, cells in self.details.items()}
-        return ItemColumns(
-            of(self.id), of(self.title), of(self.path), of(self.artist), details=details, length=of(self.length)
-        )
+        words, details = ({name: cells[rows] for name, cells in each.items()} for each in (self.words, self.details))
+        return ItemColumns(words, details, None if self.length is None else self.length[rows])
 
     def items(self) -> tuple[Item, ...]:
         """An item per row, made now."""
         nothing = [""] * len(self)
-        words = (getattr(self, word) for word in WORDS)
-        ids, titles, paths, artists = (nothing if cells is None else cells.tolist() for cells in words)
+        ids, titles, paths, artists = (self.words[w].tolist() if w in self.words else nothing for w in WORDS)
         columns = [cells.tolist() for cells in self.details.values()]
         rest = zip(*columns, strict=True) if columns else [()] * len(self)
         lengths = [None] * len(self)
@@ -196,10 +184,7 @@ class ItemColumns:
 
     def column(self, name: str) -> Cells | None:
         """One column by its name: id, title, path, artist, or a detail; None where there is none."""
-        if name in WORDS:
-            found: Cells | None = getattr(self, name)
-            return found
-        return self.details.get(name)
+        return (self.words if name in WORDS else self.details).get(name)
 
 
 def as_objects(values: Iterable[Any]) -> NDArray[np.object_]:
@@ -455,4 +440,4 @@ def _as_columns(words: Mapping[str, Sequence[str] | Cells], rows: int) -> ItemCo
     if wrong is not None:
         got = f"{wrong!r}" if wrong not in WORDS else f"{len(cells[wrong])} of {wrong!r}"
         raise InputError(f"items must give one text per row, {rows}, of {', '.join(WORDS)}; got {got}")
-    return ItemColumns(**({"id": Numbered(np.arange(1, rows + 1))} | cells))
+    return ItemColumns({"id": Numbered(np.arange(1, rows + 1))} | cells)
