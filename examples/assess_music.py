@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from fabula.core.collection import Collection
 from fabula.evaluation.intervals import mean_interval
+from fabula.models.encoders.set import SetInputs
 from fabula.models.titles import TITLE_PAIRS, words_of
 from fabula.training.data import ItemPool
-from fabula.training.sets import Tables, collection_bits, only
+from fabula.training.sets import Tables, collection_bits
 
 Ints = NDArray[np.int64]
 
@@ -58,6 +60,17 @@ def interval(values: NDArray[np.float64], groups: NDArray[Any]) -> dict[str, flo
     """
     found = mean_interval(values, groups.tolist())
     return {"mean": found.mean, "low": found.low, "high": found.high, "n": found.n}
+
+
+def only(tables: Tables, features: Sequence[int], *, titles: bool = True) -> Tables:
+    """The tables of a net that is shown nothing but some features, and titles or not."""
+
+    def limit(x: SetInputs) -> tuple[Tensor, Tensor]:
+        shown = torch.zeros(x.known.shape[-1], device=x.known.device)
+        shown[list(features)] = 1.0
+        return tables(replace(x, known=x.known * shown, titled=x.titled * float(titles)))
+
+    return limit
 
 
 def bits_by_inputs(tables: Tables, data: ItemPool, features: Sequence[str], **settings: Any) -> dict[str, Any]:

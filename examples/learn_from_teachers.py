@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 import torch
+from assess_music import only
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -18,7 +19,7 @@ from fabula.models.encoders.set import SetInputs
 from fabula.training import loop
 from fabula.training.nets.set_net import SetNet
 from fabula.training.recipes import SetRecipe
-from fabula.training.sets import BOTH, Masking, SetLearner, collection_bits, only
+from fabula.training.sets import BOTH, Masking, SetLearner, collection_bits
 
 Stacked = tuple[SetNet, dict[str, Tensor]]  # one of some nets of a kind, and the weights of all, (nets, ...) each
 

@@ -38,7 +38,7 @@ from fabula.training.data import ItemPool
 from fabula.training.loop import optimise
 from fabula.training.nets.set_net import SetNet, as_model, learn_inputs
 from fabula.training.recipes import SetRecipe
-from fabula.training.sets import BOTH, collection_bits, only, read_inputs, set_fingerprint, set_pool
+from fabula.training.sets import BOTH, collection_bits, read_inputs, set_fingerprint, set_pool
 
 TABLES = ("albums", "albums-more", "titles", "features-more2", "features-more", "titles-more")
 PREFERRED = ("albums", "albums-more", "features-more2", "features-more", "titles", "titles-more")  # of one album twice
@@ -201,7 +201,7 @@ def work(task: dict[str, Any]) -> dict[str, Any]:
     torch.save({"spec": json.dumps(spec.to_dict()), "weights": run.best_net().state_dict()}, task["to"])
     bits = [round(epoch.bits[BOTH], 4) for epoch in run.history]
     best, known = run.best_net().eval(), dict(zip(CHOSEN_BY, views, strict=True))
-    seen = {name: float(collection_bits(only(best, view), aside).mean()) for name, view in known.items()}
+    seen = {name: float(collection_bits(assessing.only(best, view), aside).mean()) for name, view in known.items()}
     return {"bits": bits, "aside": seen, "seconds": round(time.monotonic() - began, 1)}
 
 

@@ -257,17 +257,6 @@ def _uniform(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
     return torch.rand(shape, device=generator.device, generator=generator)
 
 
-def only(tables: Tables, features: Sequence[int], *, titles: bool = True) -> Tables:
-    """The tables of a net that is shown nothing but some features, and titles or not."""
-
-    def limit(x: SetInputs) -> tuple[Tensor, Tensor]:
-        shown = torch.zeros(x.known.shape[-1], device=x.known.device)
-        shown[list(features)] = 1.0
-        return tables(replace(x, known=x.known * shown, titled=x.titled * float(titles)))
-
-    return limit
-
-
 def collection_bits(
     tables: Tables, pool: ItemPool, *, negatives: int = 31, draws: int = 8, seed: int = 0
 ) -> NDArray[np.float64]:
