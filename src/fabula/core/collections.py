@@ -45,12 +45,7 @@ class Lazy(Sequence[T]):
     def part(self, rows: slice | Ints) -> Self:
         """Some rows."""
 
-    @overload
-    def __getitem__(self, rows: int) -> T: ...
-    @overload
-    def __getitem__(self, rows: slice | Ints) -> Self: ...
-
-    def __getitem__(self, rows: int | slice | Ints) -> T | Self:
+    def __getitem__(self, rows: Any) -> Any:
         if isinstance(rows, (slice, np.ndarray)):
             return self.part(rows)
         index = range(len(self))[rows]
@@ -396,14 +391,13 @@ class Collections(Sequence[Collection]):
 
     def _collection(self, number: int, start: int, stop: int) -> Collection:
         rows = slice(start, stop)
-        title = "" if self.titles is None else self.titles[number]
         return Collection.view(
-            self.ids[number],
             (self._items, rows),
-            self.features[rows],
-            self.feature_names,
+            id=self.ids[number],
+            features=self.features[rows],
+            feature_names=self.feature_names,
             ordered=self.ordered,
-            title=title,
+            title="" if self.titles is None else self.titles[number],
         )
 
     def _rows(self, rows: slice | Ints, offsets: Ints, which: slice | Ints) -> Collections:
