@@ -51,25 +51,24 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     target = check_target(path)
     temporary: Path | None = None
     try:
-        # A link is followed, so that the file it points to is replaced and the link stays.
-        place = target.resolve()
-        start = f".{target.name[:40]}."
-        sweep_folder(place.parent, start)
-        handle, temporary = make_part(start, place.parent)
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-            if sys.platform == "win32":  # what is open cannot be renamed there
-                file.close()
-            temporary.chmod(_mode(place))
-            temporary.replace(place)  # while it is locked: nobody sweeps it away
-    except BaseException as error:
+        with tell_refusal(target, "be written"):
+            # A link is followed, so that the file it points to is replaced and the link stays.
+            place = target.resolve()
+            start = f".{target.name[:40]}."
+            sweep_folder(place.parent, start)
+            handle, temporary = make_part(start, place.parent)
+            with os.fdopen(handle, "wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+                if sys.platform == "win32":  # what is open cannot be renamed there
+                    file.close()
+                temporary.chmod(_mode(place))
+                temporary.replace(place)  # while it is locked: nobody sweeps it away
+    except BaseException:
         if temporary is not None:
             with contextlib.suppress(OSError):
                 temporary.unlink()
-        if isinstance(error, OSError):
-            raise FileError(f"{target}: cannot be written ({error.strerror or error})") from error
         raise
 
 
@@ -165,11 +164,10 @@ def whole_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     target = check_target(path)
     part = target.parent / f".{target.name[:40]}.{secrets.token_hex(4)}.part"
     try:
-        part.mkdir()
-        yield part
-        part.rename(target)
-    except OSError as error:
-        raise FileError(f"{target}: cannot be written ({error.strerror or error})") from error
+        with tell_refusal(target, "be written"):
+            part.mkdir()
+            yield part
+            part.rename(target)
     finally:
         shutil.rmtree(part, ignore_errors=True)
 

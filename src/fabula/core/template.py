@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 
 from fabula.core.arrays import Floats, Ints, as_essence, normalise, positions as even_positions
 from fabula.core.display import caption_html, curve_svg, name_some
-from fabula.core.files import check_nested, open_file, write_whole
+from fabula.core.files import check_nested, open_file, tell_refusal, write_whole
 from fabula.core.fingerprints import Fingerprints
 from fabula.errors import FileError, InputError, brief, check_kind
 
@@ -329,12 +329,10 @@ class TemplateSet:
     def load(cls, path: str | Path) -> "TemplateSet":
         """Read a set that :meth:`save` or a person wrote; an error names the template that breaks a rule."""
         try:
-            with open_file(path) as file:  # of a device or a pipe no more than there may be
-                data = file.read(_MOST)
+            with tell_refusal(path, "be read"), open_file(path) as file:
+                data = file.read(_MOST)  # of a device or a pipe no more than there may be
             check_nested(data, str(path))
             document = json.loads(data.decode("utf-8-sig"))
-        except OSError as error:
-            raise FileError(f"{path}: cannot be read ({error.strerror or error})") from error
         except (ValueError, RecursionError) as error:
             raise FileError(f"{path}: is not a template file (JSON expected: {error})") from error
         if not isinstance(document, dict) or document.get("format") != FORMAT:
