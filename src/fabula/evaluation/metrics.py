@@ -182,11 +182,6 @@ def _each(metric: Callable[[Ints], float], orders: Ints) -> Floats:
 # Baselines: orderings that any method must beat, and the paper's score of a set of proposals.
 
 
-def random_orderings(lengths: Iterable[int], rng: np.random.Generator) -> list[Ints]:
-    """One uniformly random ordering per collection of so many items."""
-    return [rng.permutation(n) for n in lengths]
-
-
 def random_proposals(lengths: Iterable[int], k: int, rng: np.random.Generator) -> list[list[Ints]]:
     """The paper's first baseline: k independent, uniformly random orderings per collection of so many items."""
     return [[rng.permutation(n) for _ in range(k)] for n in lengths]
