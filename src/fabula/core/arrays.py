@@ -66,7 +66,7 @@ def normalise(essence: ArrayLike) -> Floats:
 
 def positions(n: int) -> NDArray[np.float64]:
     """Relative positions j / (n - 1) of n places, as the paper samples a template; one place is at 0."""
-    return np.linspace(0.0, 1.0, n) if n > 1 else np.zeros(n)
+    return np.linspace(0.0, 1.0, n)
 
 
 def as_ordering(ordering: ArrayLike, n: int | None = None) -> Ints:

@@ -31,7 +31,8 @@ def match_sorted(values: Floats, targets: Floats) -> Ints:
     tied = ranked[1:] == ranked[:-1]
     if tied.any():
         run = np.concatenate([[0], np.cumsum(~tied)])  # equal values share a number
-        items, positions = _sorted_within(run, items), _sorted_within(run, positions)
+        start = run * len(items)
+        items, positions = (np.sort(start + each) - start for each in (items, positions))  # within each run
     ordering = np.empty_like(items)
     ordering[positions] = items
     return ordering
@@ -49,10 +50,7 @@ def match_assignment(cost: Floats, *, floor: float = 0.0) -> Ints:
     if not len(cost):
         return np.empty(0, dtype=np.intp)
     worst = _bottleneck(cost, floor)
-    position = assign_least(np.where(cost <= worst, cost, np.inf))[1]
-    ordering = np.empty_like(position)
-    ordering[position] = np.arange(len(position))
-    return ordering
+    return np.argsort(assign_least(np.where(cost <= worst, cost, np.inf))[1])
 
 
 def _bottleneck(cost: Floats, floor: float) -> float:
@@ -137,12 +135,6 @@ def _shortage(allowed: Bools) -> ConstraintError:
                 items.add(int(owner[spot]))
                 frontier.append(int(owner[spot]))
     return ConstraintError(sorted(items), sorted(positions))
-
-
-def _sorted_within(run: Ints, indices: Ints) -> Ints:
-    """Sort indices within each run of equal run numbers; ``run`` is rising from 0."""
-    n = len(indices)
-    return np.asarray(np.sort(run * n + indices) - run * n)
 
 
 # Equal items: which of them comes first is not for the order in which they were given to say.
