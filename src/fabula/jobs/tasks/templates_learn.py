@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from fabula.core.arrays import Floats, normalise_many, positions as even_positions
+from fabula.core.arrays import Floats, normalise_many
 from fabula.core.template import PAPER_KNOTS, TemplateSet, name_templates
 from fabula.errors import InputError
 from fabula.jobs.job import Input, ShardedJob
@@ -134,14 +134,9 @@ def _forms(job: ShardedJob, shard: int) -> "tuple[pa.Table, int]":
             essence = model.encode_many(complete(part, piece.medium))
         several = part.sizes > 1
         lengths = part.sizes[several].astype(np.int64)
-        linear, constant = np.empty((0, _Q)), np.empty(0)
-        if len(lengths):
-            even = {n: even_positions(n) for n in np.unique(lengths).tolist()}
-            u = np.concatenate([even[n] for n in lengths.tolist()])
-            costs = flat_costs(essence[np.repeat(several, part.sizes), 0], u, lengths)
-            linear, constant = costs.linear, costs.constant
+        costs = flat_costs(essence[np.repeat(several, part.sizes), 0], lengths)
         ids = np.array(part.ids[several].tolist(), dtype=str)
-        return {"collection": ids, "length": lengths, "linear": _lists(linear), "constant": constant}
+        return {"collection": ids, "length": lengths, "linear": _lists(costs.linear), "constant": costs.constant}
 
     return tables.rows_of_shard(found, rows), len(found)
 
