@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -73,10 +73,16 @@ def only(tables: Tables, features: Sequence[int], *, titles: bool = True) -> Tab
     return limit
 
 
-def bits_by_inputs(tables: Tables, data: ItemPool, features: Sequence[str], **settings: Any) -> dict[str, Any]:
+@dataclass(frozen=True, eq=False)
+class OwnedPool(ItemPool):
+    """Items of many collections, and whom each collection is by, as a number: ``groups`` (collections,)."""
+
+    groups: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+
+
+def bits_by_inputs(tables: Tables, data: OwnedPool, features: Sequence[str], **settings: Any) -> dict[str, Any]:
     """Bits with their intervals for each usual case of what is known; of all inputs also by length and without flow."""
-    groups = np.asarray(data.groups)
-    found: dict[str, Any] = {}
+    groups, found = data.groups, dict[str, Any]()
     for name, seen in fingerprints_of(features).items():
         bits = collection_bits(only(tables, seen.features, titles=seen.titles), data, **settings)
         found[name] = interval(bits, groups)

@@ -275,10 +275,8 @@ def collection_bits(
 
 
 def prepare(collections: Sequence[Collection], read: SetEncoder, *, device: torch.device | str = "cpu") -> ItemPool:
-    """Collections in true order as a pool for training or measuring; groups are artists."""
-    numbers: dict[str, int] = {}
-    groups = [numbers.setdefault(c.maker or c.id, len(numbers)) for c in collections]
-    return set_pool(read_inputs(collections, read), groups, device=device)
+    """Collections in true order as a pool for training or measuring."""
+    return set_pool(read_inputs(collections, read), device=device)
 
 
 def read_inputs(collections: Sequence[Collection], read: SetEncoder) -> list[SetInputs]:
@@ -290,10 +288,8 @@ def read_inputs(collections: Sequence[Collection], read: SetEncoder) -> list[Set
     return [found[number] for number in range(len(collections))]
 
 
-def set_pool(
-    inputs: Sequence[SetInputs], groups: Sequence[int] | None = None, *, device: torch.device | str = "cpu"
-) -> ItemPool:
-    """Collections of 2 items or more, each as :func:`read_inputs` gives it, and whom each is by."""
+def set_pool(inputs: Sequence[SetInputs], *, device: torch.device | str = "cpu") -> ItemPool:
+    """Collections of 2 items or more, each as :func:`read_inputs` gives it."""
     if not inputs:
         raise InputError("at least one collection is needed to train or to measure")
     lengths = torch.tensor([len(x.values) for x in inputs])
@@ -303,7 +299,7 @@ def set_pool(
     rows = {name: row.float() if row.is_floating_point() else row for name, row in rows.items()}
     items = {name: row.to(device) for name, row in rows.items()}
     pairs = torch.from_numpy(np.concatenate([x.pairs.reshape(-1, x.pairs.shape[-1]) for x in inputs])).half()
-    return ItemPool(items, lengths, pairs.to(device), np.arange(len(inputs)) if groups is None else np.asarray(groups))
+    return ItemPool(items, lengths, pairs.to(device))
 
 
 def set_fingerprint(collections: Sequence[Collection]) -> str:
