@@ -6,7 +6,7 @@ Used by `train_music_model.py`; what comes of it is a net as any other.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -54,9 +54,10 @@ class ErringMasking(Masking):
         super().__init__(recipe, features, device)
         self.errors = errors
 
-    def stray(self, values: Tensor, generator: torch.Generator) -> Tensor:
-        """Values (B, n, f) with their errors."""
-        return self.errors.stray(values, generator)
+    def __call__(self, x: SetInputs, generator: torch.Generator) -> SetInputs:
+        """The batch as any other hides it, its estimates with errors under the noise."""
+        hidden = super().__call__(replace(x, values=torch.zeros_like(x.values)), generator)
+        return replace(hidden, values=self.errors.stray(x.values, generator) + hidden.values)
 
 
 class StudentLearner(SetLearner):

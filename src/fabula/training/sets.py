@@ -232,13 +232,8 @@ class Masking:
         shown = self._show(len(x.values), generator)[:, None]  # (B, 1, f)
         titled = (_uniform((len(x.values), 1), generator) >= self.recipe.untitled).float()
         noise = torch.randn(x.values.shape, device=x.values.device, generator=generator) * self.recipe.noise
-        values = self.stray(x.values, generator)
-        values = values + noise if self.recipe.noise else values
+        values = x.values + noise if self.recipe.noise else x.values
         return replace(x, values=values, known=x.known * shown, titled=x.titled * titled)
-
-    def stray(self, values: Tensor, generator: torch.Generator) -> Tensor:
-        """Values (B, n, f) as they are; one who knows better may let estimates err."""
-        return values
 
     def _show(self, count: int, generator: torch.Generator) -> Tensor:
         """1 where a feature of a collection may be seen, (B, f)."""
