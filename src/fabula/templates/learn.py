@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fabula.core.arcs import Arcs
-from fabula.core.arrays import Floats, Ints, as_generator, by_length
+from fabula.core.arrays import Floats, Ints, by_length
 from fabula.core.template import PAPER_KNOTS, TemplateSet, basis, join_essences, name_templates, replace_values
-from fabula.errors import InputError, brief
+from fabula.errors import InputError, brief, check_count
 from fabula.templates.costs import TemplateCosts, as_count, quadratic_costs
 from fabula.templates.refinement import EvolutionSettings, Progress, RefinementSettings, evolve, refine
 
@@ -250,7 +250,9 @@ def learn_templates(
     if not isinstance(essences, Sized):
         raise InputError(f"must be a list of arrays in true order; got {brief(essences)}", field="essences")
     as_count(k, len(essences))
-    rng = as_generator(seed)
+    if not isinstance(seed, np.random.Generator):
+        check_count(seed, "seed", least=0)
+    rng = np.random.default_rng(seed)
     if method == "contrastive":
         how = ContrastSettings(knots, **options)
         arcs = learn_arcs(essences, k, rng=rng, positions=positions, settings=how, progress=progress)
