@@ -123,18 +123,14 @@ def _shortage(allowed: Bools) -> ConstraintError:
     """Items that share too few positions (a violator of Hall's condition)."""
     # A largest matching leaves an item out; the items reached from it by alternating paths have one position too few.
     position = assign_least((~allowed).astype(np.float64))[1]
-    matched = allowed[np.arange(len(allowed)), position]
-    owner = np.full(len(allowed), -1)
-    owner[position[matched]] = np.flatnonzero(matched)
-    frontier = [int(np.flatnonzero(~matched)[0])]
-    items, positions = set(frontier), set[int]()
-    while frontier:
-        for spot in np.flatnonzero(allowed[frontier.pop()]).tolist():
-            if spot not in positions:
-                positions.add(spot)
-                items.add(int(owner[spot]))
-                frontier.append(int(owner[spot]))
-    return ConstraintError(sorted(items), sorted(positions))
+    owner = np.argsort(position)
+    items = np.zeros(len(allowed), dtype=bool)
+    items[np.argmin(allowed[np.arange(len(allowed)), position])] = True
+    positions = allowed[items].any(axis=0)
+    while not items[owner[positions]].all():
+        items[owner[positions]] = True
+        positions = allowed[items].any(axis=0)
+    return ConstraintError(np.flatnonzero(items).tolist(), np.flatnonzero(positions).tolist())
 
 
 # Equal items: which of them comes first is not for the order in which they were given to say.
