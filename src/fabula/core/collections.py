@@ -224,12 +224,6 @@ class Collections(Sequence[Collection]):
 
     __slots__ = ("_items", "feature_names", "features", "ids", "offsets", "ordered", "titles")
 
-    features: NDArray[np.floating[Any]]
-    offsets: Ints
-    feature_names: tuple[str, ...]
-    ids: NDArray[np.object_]
-    titles: NDArray[np.object_] | None
-
     def __init__(
         self,
         features: ArrayLike,
