@@ -9,7 +9,7 @@ import math
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -60,7 +60,7 @@ class Information:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON, without those by number of items."""
-        return {each.name: getattr(self, each.name) for each in fields(self) if each.name != "per_length"}
+        return {name: value for name, value in vars(self).items() if name != "per_length"}
 
     def _repr_html_(self) -> str:
         rows = [
