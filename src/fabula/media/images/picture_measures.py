@@ -19,9 +19,9 @@ from scipy.spatial.distance import cdist
 from fabula.core.arrays import Floats
 from fabula.core.collection import Collection, Item
 from fabula.errors import shown
-from fabula.media.children import Limits, call, stream
+from fabula.media.children import stream
 from fabula.media.facts import Fact
-from fabula.media.images.pdf_pages import PAGE, PDF, check_unpacked, render_pages
+from fabula.media.images.pdf_pages import PAGE, PDF, render_pages
 from fabula.media.images.picture_files import open_picture, pillow
 from fabula.media.medium import Choosing, Cutting, Facing, Spec, Step, Steps, Stop, Stopped, column, essence_steps
 
@@ -258,7 +258,6 @@ SPEC = Spec("images", 2, MEASURES, measure_picture, (len(MEASURES),), prepare=pi
 # One PDF cut into its pages, as measured items.
 
 _MOST = 5000  # pages
-_COUNTING = Limits(seconds=60.0)  # for what it unpacks to, of the largest
 
 
 def measure_pages(path: str) -> Iterator[tuple[int, Floats]]:
@@ -270,7 +269,6 @@ def cut_pages(path: str, cutting: Cutting) -> Collection | None:
     """The pages of a PDF, 5,000 at most, as measured items; None for another file, or a PDF of one page."""
     if Path(path).suffix.lower() != ".pdf":
         return None
-    call(check_unpacked, path, limits=_COUNTING)
     rows: list[Floats] = []
     for total, row in stream(measure_pages, path):
         if cutting.stop():
