@@ -74,7 +74,7 @@ def mix_channels(chunk: Samples) -> Samples:
 @lru_cache(maxsize=16)
 def _products(factor: int, taps: int, cut: float) -> tuple[Samples, Samples]:
     """Matrices (row, outputs) and (taps - 1, outputs): what a row and the end of the row before it add to the mix."""
-    response = low_pass(cut / factor, np.hamming(taps)) if factor > 1 else np.ones(1)
+    response = low_pass(cut / factor, np.hamming(taps))
     row = factor * _OUTPUTS
     whole = np.zeros((row + taps - 1, _OUTPUTS))
     for output in range(_OUTPUTS):
@@ -133,19 +133,18 @@ class Frames:
     """Cuts a stream into windows that overlap."""
 
     def __init__(self, window: int, hop: int) -> None:
-        self.window, self.hop = window, hop
+        self._hop = hop
         self._kept = np.empty(0, np.float32)
         self._shape = hann(window).astype(np.float32)
 
     def push(self, samples: Samples) -> Samples:
         """The windows that these samples complete, weighted: shape (windows, window)."""
         there = np.concatenate([self._kept, samples])
-        count = max(0, (len(there) - self.window) // self.hop + 1)
-        self._kept = there[count * self.hop :]
-        if not count:
-            return np.empty((0, self.window), np.float32)
-        step = there.strides[0]
-        windows = np.lib.stride_tricks.as_strided(there, (count, self.window), (self.hop * step, step))
+        if len(there) < len(self._shape):
+            self._kept = there
+            return np.empty((0, len(self._shape)), np.float32)
+        windows = np.lib.stride_tricks.sliding_window_view(there, len(self._shape))[:: self._hop]
+        self._kept = there[len(windows) * self._hop :]
         return np.asarray(windows * self._shape)
 
 
