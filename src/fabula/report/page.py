@@ -3,10 +3,12 @@
 from base64 import b64encode
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from fabula.core.files import write_whole
+from fabula.core.fit import Fit
 from fabula.media.medium import Threads
 from fabula.report import figures
 from fabula.report.markup import html_page, html_table, read_style
@@ -101,17 +103,19 @@ def _verdict(ordered: Ordered) -> str:
 
 
 def _figures(ordered: Ordered) -> list[str]:
+    axis = ordered.session.axis
+    along = "" if axis is None else f", {axis.name}"
+    after = _arc(ordered, ordered.fit, sides=ordered.sides, pinned=ordered.pinned, caption=f"The arc after{along}")
+    before = _arc(ordered, ordered.given, sides=ordered.sides, caption=f"The arc before{along}")
+    return [f"<figure>{figure}</figure>" for figure in (after, before) if figure]
+
+
+def _arc(ordered: Ordered, fit: Fit, **how: Any) -> str:
+    """The arc of an ordering; "" where the essence has several dimensions."""
     essence, items = ordered.session.essence, ordered.session.collection.items
-    if essence.ndim > 1:
-        return []
-    drawn = []
-    for name, fit, pinned in (("after", ordered.fit, ordered.pinned), ("before", ordered.given, ())):
-        labels = [items[i].label for i in fit.ordering]
-        axis = ordered.session.axis
-        caption = f"The arc {name}{f', {axis.name}' if axis is not None else ''}"
-        how = figures.Drawing(ordered.shape_of(fit), ordered.sides, pinned, caption=caption, width=900)
-        drawn.append(f"<figure>{figures.arc_figure(essence[fit.ordering], labels, how)}</figure>")
-    return drawn
+    drawing = figures.Drawing(ordered.shape_of(fit), width=900, **how)
+    labels = [items[i].label for i in fit.ordering]
+    return figures.arc_figure(essence[fit.ordering], labels, drawing) if essence.ndim == 1 else ""
 
 
 def _table(ordered: Ordered) -> str:
@@ -205,11 +209,7 @@ def _alternatives(ordered: Ordered) -> list[str]:
         other = proposal.fit
         words = ", ".join(filter(None, (other.template.name, answer.beside_text(proposal, ordered.fit))))
         listed = "".join(f'<li dir="auto">{escape(items[i].label)}</li>' for i in other.ordering)
-        figure = ""
-        if ordered.session.essence.ndim == 1:
-            how = figures.Drawing(ordered.shape_of(other), proposal.sides, width=900, height=240)
-            labels = [items[i].label for i in other.ordering]
-            figure = figures.arc_figure(ordered.session.essence[other.ordering], labels, how)
+        figure = _arc(ordered, other, sides=proposal.sides, height=240)
         parts.append(f"<details><summary>{number}. {escape(words)}</summary>{figure}<ol>{listed}</ol></details>")
     return parts
 

@@ -99,9 +99,8 @@ def write_inner(arcs: Sequence[InnerArc], path: str | Path) -> Path:
         return write_whole(target, csv_text(columns, [row for arc in arcs for row in _windows(arc)]))
     if ending == ".json":
         return write_whole(target, json_text([arc.to_json() for arc in arcs], indent=1) + "\n")
-    return write_whole(
-        target, _plot(target, 3.2, [partial(_plot_inner, arc=arc, reach=inner_limits(arcs)) for arc in arcs])
-    )
+    rows = [partial(_plot_inner, arc=arc, reach=inner_limits(arcs)) for arc in arcs]
+    return write_whole(target, _plot(target, 3.2, rows))
 
 
 def _plot(target: Path, height: float, rows: Sequence[Callable[[Any], None]]) -> bytes:
@@ -192,12 +191,5 @@ def _windows(arc: InnerArc) -> Iterable[list[Any]]:
     for position, (at, value, low, high) in enumerate(rows, start=1):
         essence = f"{np.interp(at, sections, arc.essence):.6f}" if len(arc.essence) else ""
         numbers = [f"{number:.6f}" for number in (at, value, low, high)]
-        yield [
-            arc.item.label,
-            position,
-            numbers[0],
-            arc.column,
-            *numbers[1:],
-            essence,
-            arc.shape.name if arc.shape else "",
-        ]
+        shape = arc.shape.name if arc.shape else ""
+        yield [arc.item.label, position, numbers[0], arc.column, *numbers[1:], essence, shape]

@@ -86,16 +86,13 @@ def decode_picture(name: str, size: int) -> NDArray[np.uint8]:
 def _open_picture(name: str) -> Iterator[Image]:
     module = pillow()
     ending = Path(name).suffix.lower()
-    if ending in RAW_ENDINGS:
-        with module.open(_raw_preview(name), formats=_formats()) as preview:
-            yield preview
-        return
     if ending == ".pdf":
         yield _image(render_page(name, 1, _PAGE))
         return
-    if ending == ".svg":
-        with module.open(BytesIO(_draw_svg(name)), formats=("PNG",)) as drawn:
-            yield drawn
+    if ending == ".svg" or ending in RAW_ENDINGS:
+        inside = _draw_svg(name) if ending == ".svg" else _raw_preview(name)
+        with module.open(BytesIO(inside), formats=_formats()) as picture:
+            yield picture
         return
     if ending == ".jxl":
         import_extra("pillow_jxl", extra="jxl", purpose="reading JPEG XL pictures")
@@ -135,8 +132,8 @@ def _formats() -> tuple[str, ...]:
     return tuple(name for name in FORMATS if name in module.OPEN)
 
 
-def _raw_preview(name: str) -> Any:
-    """The JPEG inside a camera's raw file, as a file in memory."""
+def _raw_preview(name: str) -> bytes:
+    """The JPEG inside a camera's raw file, or a PNG of the pixels that are there instead."""
     rawpy = import_extra("rawpy", extra="raw", purpose="reading the preview in a camera's raw file")
     try:
         with open_file(name) as file, rawpy.imread(file) as raw:
@@ -144,11 +141,10 @@ def _raw_preview(name: str) -> Any:
     except rawpy.LibRawError as error:
         raise FileError(f"{shown(name)}: has no preview that can be read ({shown(str(error))})") from error
     if thumb.format == rawpy.ThumbFormat.JPEG:
-        return BytesIO(thumb.data)
+        return bytes(thumb.data)
     kept = BytesIO()
     pillow().fromarray(thumb.data).save(kept, "PNG")
-    kept.seek(0)
-    return kept
+    return kept.getvalue()
 
 
 @contextmanager
@@ -219,24 +215,14 @@ _PLACES = (f"{_IPTC}Location", f"{_PHOTOSHOP}City", f"{_PHOTOSHOP}Country")
 _FABULA = "https://fabula.invalid/ns/1.0/"
 
 
-def sidecar_of(path: str | Path) -> bytes | None:
-    """What lies in the sidecar of a picture (``a.xmp`` or ``a.jpg.xmp``); None where there is none, or too much."""
-    file = Path(path)
-    for beside in (file.with_suffix(".xmp"), file.with_name(file.name + ".xmp")):
-        with suppress(FileError):
-            return read_bytes(beside, most=_MOST)
-    return None
-
-
 def read_packet(packet: bytes | str) -> dict[str, Any]:
     """What an XMP packet says: title, artist, rating, label, keywords, place, captured; nothing of one that is broken.
 
     >>> read_packet('<a xmlns:xmp="http://ns.adobe.com/xap/1.0/"><xmp:Rating>4</xmp:Rating></a>')
     {'rating': 4}
     """
-    text = _decode(packet)
     try:
-        root = parse_xml(text[: _MOST + 1].strip().strip("\0\ufeff"), "")
+        root = parse_xml(_decode(packet)[: _MOST + 1].strip().strip("\0\ufeff"), "")
     except FileError:
         return {}
     found: dict[str, Any] = {}
@@ -405,20 +391,25 @@ def read_item(path: str) -> Item:
 def _packet_of(path: str) -> str:
     """The XMP packet in a picture; "" where there is none that can be read."""
     with suppress(Exception), open_file(path) as file, pillow().open(file, formats=_formats()) as picture:
-        text = _decode(picture.info.get("xmp") or picture.info.get("XML:com.adobe.xmp") or "").strip().strip("\0\ufeff")
+        text = _decode(_embedded(picture)).strip().strip("\0\ufeff")
         _parse_packet(text)
         return text
     return ""
+
+
+def _embedded(picture: Image) -> str | bytes:
+    return picture.info.get("xmp") or picture.info.get("XML:com.adobe.xmp") or ""
 
 
 def _item_of(path: str) -> Item:
     said: dict[str, Any] = {}
     with suppress(Exception), open_file(path) as file, pillow().open(file, formats=_formats()) as picture:
         said |= _exif(picture) | _iptc(picture)
-        packet = picture.info.get("xmp") or picture.info.get("XML:com.adobe.xmp")
-        said |= read_packet(packet) if packet else {}
-    beside = sidecar_of(path)
-    said |= read_packet(beside) if beside else {}
+        said |= read_packet(_embedded(picture))
+    for beside in (Path(path).with_suffix(".xmp"), Path(path + ".xmp")):  # what is too large says nothing
+        with suppress(FileError):
+            said |= read_packet(read_bytes(beside, most=_MOST))
+            break
     title, artist = (shown(str(said.pop(name, ""))) for name in ("title", "artist"))
     return Item(path, title=title or shown(Path(path).stem), path=path, artist=artist, details=MappingProxyType(said))
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache, partial
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -505,10 +506,7 @@ _ONE = {1: "wide", -1: "upright", 0: ""}
 
 def _run(kinds: Sequence[object]) -> int:
     """How many at the end are alike."""
-    count = 0
-    while count < len(kinds) and kinds[-1 - count] == kinds[-1]:
-        count += 1
-    return count
+    return sum(1 for _ in takewhile(lambda kind: kind == kinds[-1], reversed(kinds)))
 
 
 def _count(number: int) -> str:

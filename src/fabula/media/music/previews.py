@@ -105,19 +105,10 @@ def _find_cover(path: str) -> Cover | None:
     return None
 
 
-def picture_type(data: bytes) -> str | None:
-    """The media type of a picture by its first bytes; None for anything else, such as SVG, which can hold scripts.
-
-    >>> picture_type(bytes([0x89]) + b"PNG\\r\\n" + bytes([0x1A, 10])), picture_type(b"<svg/>") is None
-    ('image/png', True)
-    """
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return "image/webp"
-    return next((kind for magic, kind in _MAGIC if data.startswith(magic)), None)
-
-
 def _check_cover(data: bytes) -> Cover | None:
-    kind = picture_type(data)
+    """A picture by its first bytes; None for a large one and anything else, such as SVG, which can hold scripts."""
+    webp = data[:4] == b"RIFF" and data[8:12] == b"WEBP"
+    kind = "image/webp" if webp else next((kind for magic, kind in _MAGIC if data.startswith(magic)), "")
     return Cover(data, kind) if kind and len(data) <= MOST_BYTES else None
 
 
