@@ -17,7 +17,7 @@ from fabula.core.arrays import positions
 from fabula.core.files import check_target, json_text, write_whole
 from fabula.errors import InputError, import_extra
 from fabula.report.figures import Drawing, arc_figure, inner_figure, inner_label, inner_limits
-from fabula.report.markup import add_style, html_page, html_table, limits, shorten
+from fabula.report.markup import NUMBER, add_style, html_page, html_table, limits, shorten
 from fabula.session.inner_arcs import InnerArc
 from fabula.session.ordered import Ordered
 from fabula.session.review import Review
@@ -41,12 +41,9 @@ def check_picture(path: str | Path, endings: Sequence[str] = ENDINGS) -> Path:
 def write_picture(ordered: Ordered, path: str | Path) -> Path:
     """Write the arc of an ordering: .svg, or with the extra ``plot`` .png and .pdf."""
     session = ordered.session
-
-    def figure() -> str:
-        caption = session.title + (f": {session.axis.name}" if session.axis is not None else "")
-        how = Drawing(ordered.shape_of(ordered.fit), ordered.sides, ordered.pinned, caption)
-        return arc_figure(session.essence[ordered.ordering], ordered.titles, how)
-
+    caption = session.title + (f": {session.axis.name}" if session.axis is not None else "")
+    how = Drawing(ordered.shape_of(ordered.fit), ordered.sides, ordered.pinned, caption)
+    figure = partial(arc_figure, session.essence[ordered.ordering], ordered.titles, how)
     return _write(ordered, path, figure, partial(_plot_order, ordered=ordered))
 
 
@@ -168,18 +165,17 @@ def _section(arc: InnerArc, reach: tuple[float, float]) -> str:
     learned = arc.learned
     beside = ", ".join(f"{t.name} {r:+.2f}" for t, r in zip(learned.templates, learned.likeness, strict=True))
     rows = [
-        f'<td>{escape(t.name)}</td><td class="n">{r:+.2f}</td><td class="n">{s:.0%}</td>'
-        f'<td class="soft">{escape(t.description)}</td>'
+        (escape(t.name), f"{r:+.2f}", f"{s:.0%}", escape(t.description))
         for t, r, s in zip(arc.six.templates, arc.six.likeness, arc.six.shares, strict=True)
     ]
-    head = '<th>template</th><th class="n">correlation</th><th class="n">likest in</th><th></th>'
+    columns = [("template", ""), ("correlation", NUMBER), ("likest in", NUMBER), ("", ' class="soft"')]
     if arc.shape is None:
         rows, beside = [], ""
     made_by, words = f" by {arc.item.creator}" if arc.item.creator else "", arc.describe()
     return (
         f'<h2 dir="auto">{escape(arc.item.label)}{escape(made_by)}</h2>'
         f"<p>{escape(words[:1].upper() + words[1:])}.</p>"
-        f"<figure>{inner_figure([arc], reach)}</figure>{html_table(head, rows) if rows else ''}"
+        f"<figure>{inner_figure([arc], reach)}</figure>{html_table(columns, rows) if rows else ''}"
         + (f'<p class="soft">Beside the templates learned from collections: {escape(beside)}.</p>' if beside else "")
     )
 

@@ -391,13 +391,13 @@ def read_item(path: str) -> Item:
 def _packet_of(path: str) -> str:
     """The XMP packet in a picture; "" where there is none that can be read."""
     with suppress(Exception), open_file(path) as file, pillow().open(file, formats=_formats()) as picture:
-        text = _decode(_embedded(picture)).strip().strip("\0\ufeff")
+        text = _decode(_packet_in(picture)).strip().strip("\0\ufeff")
         _parse_packet(text)
         return text
     return ""
 
 
-def _embedded(picture: Image) -> str | bytes:
+def _packet_in(picture: Image) -> str | bytes:
     return picture.info.get("xmp") or picture.info.get("XML:com.adobe.xmp") or ""
 
 
@@ -405,7 +405,7 @@ def _item_of(path: str) -> Item:
     said: dict[str, Any] = {}
     with suppress(Exception), open_file(path) as file, pillow().open(file, formats=_formats()) as picture:
         said |= _exif(picture) | _iptc(picture)
-        said |= read_packet(_embedded(picture))
+        said |= read_packet(_packet_in(picture))
     for beside in (Path(path).with_suffix(".xmp"), Path(path + ".xmp")):  # what is too large says nothing
         with suppress(FileError):
             said |= read_packet(read_bytes(beside, most=_MOST))

@@ -9,7 +9,7 @@ from contextlib import suppress
 from html import escape
 from importlib.resources import files
 from io import BytesIO, StringIO
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -86,12 +86,11 @@ def write_pdf(collection: Collection, target: Path, sides: Layout) -> Path:
 
 def _groups(collection: Collection, sides: Sequence[int]) -> list[tuple[str, list[tuple[str, Item]]]]:
     """Each side's name, and its pictures with their numbers."""
-    if not sides:
-        return [("", [(str(k), item) for k, item in enumerate(collection.items, start=1)])]
-    starts = list(accumulate(sides, initial=0))
+    letters = [*map(side_name, range(len(sides)))] or [""]
+    starts = accumulate(sides or (len(collection),), initial=0)
     return [
         (letter, [(f"{letter}{k}", item) for k, item in enumerate(collection.items[start:end], start=1)])
-        for letter, start, end in zip(map(side_name, range(len(sides))), starts, starts[1:], strict=False)
+        for letter, (start, end) in zip(letters, pairwise(starts), strict=True)
     ]
 
 
