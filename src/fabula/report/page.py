@@ -92,10 +92,8 @@ def _summary(ordered: Ordered) -> str:
 
 def _verdict(ordered: Ordered) -> str:
     chosen, given = ordered.fit, ordered.given
-    words = story(ordered)
-    text = f"{words[:1].upper()}{words[1:]}. " if words else ""
-    likely = answer.likely_text(ordered)
-    text += f"{likely[:1].upper()}{likely[1:]}. " if likely else ""
+    said = filter(None, (story(ordered), answer.likely_text(ordered)))
+    text = "".join(f"{words[:1].upper()}{words[1:]}. " for words in said)
     if ordered.task.likelihood is None:
         text += f"It strays from the template by {chosen.mean:.2f} on average, {chosen.worst:.2f} at worst; "
         text += f"as given by {given.mean:.2f} and {given.worst:.2f}. "

@@ -343,12 +343,9 @@ def sidecar_path(path: Path) -> Path:
     be read, and so not be added to. The picture itself is never written.
     """
     beside, own = path.with_suffix(".xmp"), path.with_name(path.name + ".xmp")
-    raw = path.suffix.lower() in RAW_ENDINGS
-    either = {case for ending in RAW_ENDINGS for case in (ending, ending.upper())}
-    if own.exists() or (not raw and any(path.with_suffix(ending).exists() for ending in either)):
-        target = own
-    else:
-        target = beside if raw or beside.exists() else own
+    taken = (path.with_suffix(case).exists() for ending in RAW_ENDINGS for case in (ending, ending.upper()))
+    alone = path.suffix.lower() not in RAW_ENDINGS and (not beside.exists() or any(taken))
+    target = own if alone or own.exists() else beside
     _read_sidecar(target)
     return target
 

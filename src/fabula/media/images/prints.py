@@ -164,9 +164,7 @@ def write_flip_book(collection: Collection, target: Path, sides: Sequence[int]) 
             f'<figcaption dir="auto">{number} <span>{label}</span></figcaption></figure>'
         )
     for spread in spreads_of(column(collection, "aspect") >= WIDE, sides):
-        cells = "".join(
-            '<div class="page"></div>' if k is None else f'<div class="page">{figures[k]}</div>' for k in spread
-        )
+        cells = "".join(f'<div class="page">{"" if k is None else figures[k]}</div>' for k in spread)
         pages.append(f'<section class="{"both" if len(spread) == 1 else "two"}">{cells}</section>')
     title = escape(collection.title or collection.id)
     page = (files("fabula.media.images") / "book.html").read_text(encoding="utf-8")

@@ -188,7 +188,7 @@ def _set(file: Any, name: str, number: int, of: int) -> None:
         frames = import_extra("mutagen.id3", extra="tags", purpose="writing track numbers into files")
         frame = getattr(frames, _ID3_KEYS[name])
         file.tags.setall(_ID3_KEYS[name], [frame(encoding=3, text=[f"{number}/{of}"])])
-    elif "Vorbis" in kind or "VComment" in kind or "Flac" in kind.title():
+    elif "VC" in kind:  # comments of Vorbis, in Ogg and FLAC
         file.tags[name] = [str(number)]
         file.tags[name.replace("number", "total")] = [str(of)]
     else:

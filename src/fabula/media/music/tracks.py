@@ -86,10 +86,10 @@ def fold_tempi(collection: Collection, low: float, high: float) -> Collection:
     beats = np.where(known, found, low)
     moves = np.log2(np.sqrt(low * high) / beats).round()  # the octave nearest to the middle
     features[:, tempi] = np.where(known & ~((low <= beats) & (beats <= high)), beats * 2.0**moves, found)
-    if "heard_tempo" in names and (heard := names.index("heard_tempo")) in tempi:  # bars are counted by it
+    if "heard_tempo" in names:  # bars are counted by it
         bars = [k for k, name in enumerate(names) if name in _MIXES]
-        times = features[:, heard] / np.where(found[:, tempi.index(heard)] > 0, found[:, tempi.index(heard)], 1.0)
-        features[:, bars] *= times[:, np.newaxis]
+        before, after = collection.column("heard_tempo"), features[:, names.index("heard_tempo")]
+        features[:, bars] *= (after / np.where(before > 0, before, 1.0))[:, np.newaxis]
     return replace(collection, features=features)
 
 
