@@ -83,21 +83,19 @@ def _plot_review(axes: Any, review: Review) -> None:
 def write_inner(arcs: Sequence[InnerArc], path: str | Path) -> Path:
     """Write inner arcs: .html, .svg, .csv, .json, or with the extra ``plot`` .png and .pdf."""
     target = check_picture(path, INNER_ENDINGS)
-    ending = target.suffix.lower()
+    ending, reach = target.suffix.lower(), inner_limits(arcs)
     if ending == ".html":
         title = arcs[0].item.label if len(arcs) == 1 else f"{len(arcs)} arcs"
-        reach = inner_limits(arcs)
         head = f'<h1>{escape(title)}</h1><p class="sub">{escape(_ABOUT_INNER)}</p>'
         return write_whole(target, html_page(title, [head, *(_section(arc, reach) for arc in arcs)]))
     if ending == ".svg":
-        return write_whole(target, add_style(inner_figure(arcs)) + "\n")
+        return write_whole(target, add_style(inner_figure(arcs, reach)) + "\n")
     if ending == ".csv":
         columns = ("title", "position", "at", "column", "value", "low", "high", "essence", "shape")
         return write_whole(target, csv_text(columns, [row for arc in arcs for row in _windows(arc)]))
     if ending == ".json":
         return write_whole(target, json_text([arc.to_json() for arc in arcs], indent=1) + "\n")
-    rows = [partial(_plot_inner, arc=arc, reach=inner_limits(arcs)) for arc in arcs]
-    return write_whole(target, _plot(target, 3.2, rows))
+    return write_whole(target, _plot(target, 3.2, [partial(_plot_inner, arc=arc, reach=reach) for arc in arcs]))
 
 
 def _plot(target: Path, height: float, rows: Sequence[Callable[[Any], None]]) -> bytes:

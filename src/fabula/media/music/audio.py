@@ -508,8 +508,9 @@ class Ears:
         cents, tuned = tempo_and_key.tuning(self.pitches.blocks)
         classes = tempo_and_key.chroma(self.pitches.blocks, cents)
         pitches = (classes, *_ends(classes, self.pitches.block_seconds, sounding, _SECONDS))
-        shares = heard.hear(self.excerpts.samples(), powers)
-        parts: dict[str, float] = dict(zip(heard.HEARD, shares.tolist(), strict=True))
+        bright, bass = heard.brightness_and_bass(spans)
+        shares = heard.hear(self.excerpts.samples(), powers).tolist()
+        parts: dict[str, float] = dict(zip(heard.HEARD, shares, strict=True))
         for part, tempo, notes in zip(("heard_", "start_", "end_"), tempi, pitches, strict=True):
             key, own = tempo_and_key.find_key(notes, tuned), part.removeprefix("heard_")
             parts |= {f"{part}tempo": tempo[0], f"{own}tempo_confidence": tempo[1]}
@@ -521,8 +522,8 @@ class Ears:
             true_peak=self.peak.finish(),
             tuning=cents,
             onset_density=tempo_and_key.onset_density(onsets, rate),
-            brightness=heard.brightness(spans),
-            bass_share=heard.bass_share(spans),
+            brightness=bright,
+            bass_share=bass,
             stereo_width=self.width.share(),
             silence_start=sounding.start if sounding.end else seconds,
             silence_end=max(0.0, seconds - sounding.end),
@@ -532,8 +533,8 @@ class Ears:
             mix_out=mix_out,
             start_loudness=sounding.start_loudness,
             end_loudness=sounding.end_loudness,
-            start_brightness=heard.brightness(start_span),
-            end_brightness=heard.brightness(end_span),
+            start_brightness=heard.brightness_and_bass(start_span)[0],
+            end_brightness=heard.brightness_and_bass(end_span)[0],
             **parts,
         )
 
