@@ -90,7 +90,7 @@ def _find_cover(path: str) -> Cover | None:
     import tinytag
 
     with contextlib.suppress(Exception), open_file(path) as opened:  # of a broken file there is none
-        bounded: Any = Bounded(opened)
+        bounded: Any = Bounded(io.FileIO(opened.fileno(), closefd=False))
         found: Any = tinytag.TinyTag.get(file_obj=bounded, filename=path, duration=False, image=True).images.any
         cover = None if found is None else _check_cover(bytes(found.data or b""))
         if cover is not None:
@@ -112,25 +112,13 @@ def _check_cover(data: bytes) -> Cover | None:
     return Cover(data, kind) if kind and len(data) <= MOST_BYTES else None
 
 
-class Bounded(io.RawIOBase):
+class Bounded(io.BufferedReader):
     """A file of which no more than some MB are read at a time, whatever its header promises."""
 
-    def __init__(self, file: Any, most: int = 2 * MOST_BYTES) -> None:
-        self._file, self._most = file, most
-
-    def read(self, size: int = -1) -> bytes:
+    def read(self, size: int | None = -1) -> bytes:
         """At most `size` bytes; a ValueError where that is too much."""
-        if size < 0 or size > self._most:
-            size = self._most + 1
-        data: bytes = self._file.read(size)
-        if len(data) > self._most:
+        most = 2 * MOST_BYTES
+        data = super().read(size if size is not None and 0 <= size <= most else most + 1)
+        if len(data) > most:
             raise ValueError("more is asked for than a tag holds")
         return data
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        """As of the file."""
-        return int(self._file.seek(offset, whence))
-
-    def tell(self) -> int:
-        """As of the file."""
-        return int(self._file.tell())
