@@ -209,4 +209,4 @@ def _alternatives(ordered: Ordered) -> list[str]:
 
 
 def _number(value: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> str:
-    return f"{value:+.2f}" if np.ndim(value) == 0 else " ".join(f"{v:+.2f}" for v in value)
+    return " ".join(f"{v:+.2f}" for v in np.atleast_1d(value))

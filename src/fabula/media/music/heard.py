@@ -261,11 +261,9 @@ class Excerpts:
         mono, shared = self._kept, gcd(self._rate, RATE)
         if self._count > PIECES:
             mono = [mono[i * len(mono) // (PIECES + 1)] for i in range(1, PIECES + 1)]
-        if shared == RATE:
-            mix = Mix(self._rate, RATE, cut=0.97)
-            return np.concatenate([*map(mix.push, mono), np.empty(0, np.float32)])
-        whole = np.concatenate([*mono, np.empty(0, np.float32)])
-        return resample(whole, RATE // shared, self._rate // shared)
+        mixed = map(Mix(self._rate, RATE, cut=0.97).push, mono) if shared == RATE else mono
+        whole = np.concatenate([*mixed, np.empty(0, np.float32)])
+        return whole if shared == RATE else resample(whole, RATE // shared, self._rate // shared)
 
 
 def resample(samples: Samples, up: int, down: int) -> Samples:

@@ -48,19 +48,13 @@ def _row(path: str, stop: Stop) -> NDArray[np.float64]:
             frames += len(chunk)
         if not frames:
             raise FileError(f"{shown(path)}: has no samples in it")
-        parts = _reduce(np.concatenate(lows), np.minimum), _reduce(np.concatenate(highs), np.maximum)
+        low, high = np.concatenate(lows), np.concatenate(highs)
+        starts = np.linspace(0, len(low), PARTS, endpoint=False).astype(np.intp)  # few values are spread
+        parts = np.concatenate([np.minimum.reduceat(low, starts), np.maximum.reduceat(high, starts)])
         edges = np.array([max(0, first), last + 1, frames]) / sound.rate
-        return np.concatenate([*(np.clip(part, -1, 1).astype(np.float64) for part in parts), edges])
+        return np.concatenate([np.clip(parts, -1, 1).astype(np.float64), edges])
 
     return play(path, draw, stop=stop)
-
-
-def _reduce(values: Samples, ufunc: np.ufunc) -> Samples:
-    """Values in `PARTS` parts of equal length, each as its extreme; few values are spread."""
-    edges = np.linspace(0, len(values), PARTS, endpoint=False).astype(np.intp)
-    if len(values) < PARTS:
-        return values[edges]
-    return np.asarray(ufunc.reduceat(values, edges))
 
 
 _NAMES = tuple(f"{name}{k}" for name in ("low", "high") for k in range(PARTS))
