@@ -1,4 +1,4 @@
-"""The recipe of the model `music` that comes with the package.
+r"""The recipe of the model `music` that comes with the package.
 
     python examples/train_music_model.py FOLDER --out models           # the .parquet files of TABLES
     python examples/train_music_model.py FOLDER --convert music.npz    # then, where there is no pyarrow:
@@ -9,6 +9,24 @@ teachers' mean opinion. What would be heard of the sound is simulated from the t
 every batch (`simulate_heard.py`). What to keep is decided on artists set aside from training; validation is measured at
 the end and decides nothing. Three controls are trained by the same recipe: they must know nothing. Spellings of one
 artist are one artist; what is by an artist of any validation part is not trained on.
+
+The model of the package:
+
+    python examples/train_music_model.py FOLDER --prepare music.prepared --jobs 2 --set grams=350 \
+      --spec width=128 layers=3 inner=384
+    W="spec.width=160 spec.inner=512"
+    python examples/train_music_model.py music.prepared --out teachers --jobs 13 --teachers 10 --seed 20 --students 0 \
+      --set epochs=40 dropout=0.15 title_dropout=0.7 word_dropout=0.5 feature_masking=0.15 few=0.25 untitled=0.3 \
+      --spec width=144 inner=448 pair_width=48 --vary "$W" "$W" "$W" "$W" "$W dropout=0.1" "$W few=0.15" \
+      "$W untitled=0.2" "$W title_dropout=0.8" "$W feature_masking=0.25" "$W subsequences=0.4"
+    python examples/train_music_model.py music.prepared --out models --jobs 3 --teachers 0 --students 3 \
+      --student-epochs 44 --no-controls --given teachers/teachers-0.pt teachers/teachers-4.pt teachers/teachers-8.pt \
+      --set epochs=40 dropout=0.1 title_dropout=0.7 word_dropout=0.5 feature_masking=0.2 few=0.2 untitled=0.3 \
+      --spec width=144 inner=448 pair_width=48 --vary-students "" "taught=0.9" "dropout=0.15"
+    python examples/describe_music_model.py models/music.safetensors models/music.json FOLDER \
+      --controls teachers/music.json
+    python examples/measure_music_model.py FOLDER --only bits --out measured.json [--strict]
+    python examples/describe_music_model.py models/music.safetensors --measured measured.json
 """
 
 from __future__ import annotations
