@@ -98,7 +98,7 @@ def name_outlook(review: Review) -> list[str]:
 def review_page(review: Review) -> str:
     """The page as HTML: the verdict, the arc with its weak joins, what stands oddly, the moves, every join."""
     title = review.session.title
-    words = [name for name in (verdict(review), *name_ends(review), *name_sides(review)) if name]
+    words = filter(None, (verdict(review), *name_ends(review), *name_sides(review)))
     moves = [(str(k), escape(one)) for k, one in enumerate(move_lines(review), 1)]
     odd = [(str(one.position), escape(one.title), escape(one.why)) for one in review.clear_odd]
     columns = [("<th>at</th>", NUMBER), ("title", ANY_WAY), ("why", WHY)]

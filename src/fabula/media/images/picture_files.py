@@ -6,7 +6,7 @@ import os
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
@@ -378,11 +378,10 @@ def read_item(path: str) -> Item:
     ``details`` has ``captured`` (seconds since 1970, local time), ``rating`` (0 to 5), ``label``, ``keywords`` (between
     semicolons), ``place``, ``latitude`` and ``longitude``. What a sidecar says wins over what is in the file.
     """
-    try:
+    with suppress(FileError):  # told when it is measured
         item: Item = call(_item_of, path)
-    except FileError:  # told when it is measured
-        return Item(path, title=shown(Path(path).stem), path=path)
-    return item
+        return item
+    return Item(path, title=shown(Path(path).stem), path=path)
 
 
 def _packet_of(path: str) -> str:
@@ -493,13 +492,10 @@ def arrange_pages(path: str, pages: list[int]) -> bytes:
     with _document(path) as document:
         if not all(1 <= page <= len(document) for page in pages):
             raise FileError(f"{shown(path)}: has {len(document)} pages; others were asked for")
-        made = _pdfium().PdfDocument.new()
-        try:
+        with closing(_pdfium().PdfDocument.new()) as made:
             made.import_pages(document, [page - 1 for page in pages])
             content = BytesIO()
             made.save(content)
-        finally:
-            made.close()
     return content.getvalue()
 
 
