@@ -37,6 +37,7 @@ import tempfile
 import time
 import zlib
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,7 @@ from fabula.training.data import ItemPool
 from fabula.training.loop import optimise
 from fabula.training.nets.set_net import SetNet, as_model, learn_inputs
 from fabula.training.recipes import SetRecipe
-from fabula.training.sets import BOTH, collection_bits, only, read_inputs, set_fingerprint, set_pool
+from fabula.training.sets import BOTH, collection_bits, read_inputs, set_fingerprint, set_pool
 
 TABLES = ("albums", "albums-more", "titles", "features-more2", "features-more", "titles-more")
 PREFERRED = ("albums", "albums-more", "features-more2", "features-more", "titles", "titles-more")  # of one album twice
@@ -164,7 +165,7 @@ def without_errors(pool: ItemPool, albums: list[Collection], read: SetEncoder) -
     z = np.nan_to_num((z - mean[places]) / deviation[places]).astype(np.float32)
     values = pool.values.clone()
     values[:, places] = torch.from_numpy(z)
-    return ItemPool({**pool.items, "values": values}, pool.lengths, pool.pairs, pool.groups)
+    return replace(pool, items={**pool.items, "values": values})
 
 
 def scale_of(read: SetEncoder) -> tuple[np.ndarray, np.ndarray]:
@@ -187,13 +188,14 @@ def _factor(covariance: np.ndarray) -> np.ndarray:
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0)))
 
 
-def prepared(albums: list[Collection], read: SetEncoder, pool: ProcessPoolExecutor) -> ItemPool:
+def prepared(albums: list[Collection], read: SetEncoder, pool: ProcessPoolExecutor) -> assessing.OwnedPool:
     """Albums as data, read side by side."""
     size = max(1, len(albums) // 64)
     tasks = [(albums[i : i + size], read) for i in range(0, len(albums), size)]
     numbers: dict[str, int] = {}
     groups = [numbers.setdefault(album.maker or album.id, len(numbers)) for album in albums]
-    return set_pool([inputs for part in pool.map(_inputs, tasks) for inputs in part], groups)
+    found = set_pool([inputs for part in pool.map(_inputs, tasks) for inputs in part])
+    return assessing.OwnedPool(found.items, found.lengths, found.pairs, np.asarray(groups))
 
 
 def _inputs(task: tuple[list[Collection], SetEncoder]) -> list[Any]:
@@ -219,14 +221,14 @@ def work(task: dict[str, Any]) -> dict[str, Any]:
     torch.save({"spec": json.dumps(spec.to_dict()), "weights": run.best_net().state_dict()}, task["to"])
     bits = [round(epoch.bits[BOTH], 4) for epoch in run.history]
     best, known = run.best_net().eval(), dict(zip(CHOSEN_BY, views, strict=True))
-    seen = {name: float(collection_bits(only(best, view), aside).mean()) for name, view in known.items()}
+    seen = {name: float(collection_bits(assessing.only(best, view), aside).mean()) for name, view in known.items()}
     return {"bits": bits, "aside": seen, "seconds": round(time.monotonic() - began, 1)}
 
 
 def to_device(data: ItemPool, device: str) -> ItemPool:
     """The same on a device."""
     items = {name: column.to(device) for name, column in data.items.items()}
-    return ItemPool(items, data.lengths, None if data.pairs is None else data.pairs.to(device), data.groups)
+    return replace(data, items=items, pairs=None if data.pairs is None else data.pairs.to(device))
 
 
 def load_net(path: str, device: str) -> SetNet:
@@ -374,7 +376,7 @@ def write_prepared(path: Path, data: dict[str, Any]) -> None:
     for part, pool in data["parts"].items():
         items = {f"items {name}": column.numpy() for name, column in pool.items.items()}
         for name, column in {**items, "lengths": pool.lengths.numpy(), "pairs": pool.pairs.numpy(),
-                             "groups": np.asarray(pool.groups)}.items():  # fmt: skip
+                             "groups": pool.groups}.items():  # fmt: skip
             small = column.astype(np.int16) if column.dtype.kind == "i" and column.max(initial=0) < 2**15 else column
             arrays[f"{part} {name}"] = small
     with path.open("wb") as file:
@@ -390,7 +392,8 @@ def read_prepared(path: Path) -> dict[str, Any]:
         names = [name for name in stored.files if name.startswith(f"{part} items ")]
         items = {name.removeprefix(f"{part} items "): _as_tensor(stored[name]) for name in names}
         lengths, groups = (stored[f"{part} {name}"].astype(np.int64) for name in ("lengths", "groups"))
-        parts[part] = ItemPool(items, torch.from_numpy(lengths), torch.from_numpy(stored[f"{part} pairs"]), groups)
+        pairs = torch.from_numpy(stored[f"{part} pairs"])
+        parts[part] = assessing.OwnedPool(items, torch.from_numpy(lengths), pairs, groups)
     vocabulary = Vocabulary(*(tuple(said[name]) for name in ("tokens", "grams")))
     scale = {"transform.mean": stored["mean"], "transform.deviation": stored["deviation"]}
     read = SetEncoder(SetSpec.from_dict(said["spec"]), scale, vocabulary)
@@ -422,8 +425,8 @@ def train_and_write(data: dict[str, Any], options: argparse.Namespace, pool: Pro
         finish(told, read, validation, options, recipe, folder, data["record"])
 
 
-def finish(told: dict[str, Any], read: SetEncoder, validation: dict[str, ItemPool], options: argparse.Namespace,
-           recipe: SetRecipe, folder: Path, record: dict[str, Any]) -> None:  # fmt: skip
+def finish(told: dict[str, Any], read: SetEncoder, validation: dict[str, assessing.OwnedPool],
+           options: argparse.Namespace, recipe: SetRecipe, folder: Path, record: dict[str, Any]) -> None:  # fmt: skip
     """Choose by what was set aside, measure on validation, write."""
 
     def nets_of(kind: str) -> list[str]:
@@ -436,7 +439,7 @@ def finish(told: dict[str, Any], read: SetEncoder, validation: dict[str, ItemPoo
         for seed, name in enumerate(TABLES):
             data = assessing.spoil(validation[name], control, 10 + seed)
             bits = collection_bits(loaded[control], data, draws=16)
-            report["controls"].setdefault(control, {})[name] = assessing.interval(bits, np.asarray(data.groups))
+            report["controls"].setdefault(control, {})[name] = assessing.interval(bits, data.groups)
         print(f"  {control}: {report['controls'][control]}", flush=True)
     print(f"chosen: {chosen}", flush=True)
     report["validation"] = assess(loaded[chosen], validation)
