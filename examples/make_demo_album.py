@@ -16,7 +16,7 @@ import numpy as np
 import soundfile
 from numpy.typing import NDArray
 
-from fabula.media.music.loudness import loudness
+from fabula.media.music.loudness import Meter, chunk_frames
 
 RATE = 32000
 FOLDER = Path(__file__).resolve().parent.parent / "src" / "fabula" / "demo"
@@ -190,6 +190,14 @@ PIECES: list[tuple[str, Callable[[np.random.Generator], Sound], float]] = [  # t
 ]
 
 
+def loudness(sound: NDArray[np.floating]) -> float:
+    """The integrated loudness of a piece, in LUFS."""
+    meter, size = Meter(RATE, sound.shape[1]), chunk_frames(RATE)
+    for start in range(0, len(sound), size):
+        meter.push(sound[start : start + size].astype(np.float32))
+    return meter.loudness()
+
+
 def mastered(sound: Sound, target: float) -> NDArray[np.float32]:
     """The piece faded at its ends and brought to a loudness, softly limited where it must be."""
     edge = np.minimum(1, np.arange(len(sound)) / (0.02 * RATE))[:, None]
@@ -197,7 +205,7 @@ def mastered(sound: Sound, target: float) -> NDArray[np.float32]:
     gain = 1.0
     for _ in range(30):
         out = 0.95 * np.tanh(gain * sound / 0.95)
-        gain *= 10 ** ((target - loudness(out, RATE)) / 20)
+        gain *= 10 ** ((target - loudness(out)) / 20)
     return np.asarray(out, dtype=np.float32)
 
 
@@ -240,7 +248,7 @@ def main() -> None:
         path = folder / f"{number:02d} {title}.ogg"
         sound = mastered(piece(np.random.default_rng(number)), target)
         write(path, number, title, sound)
-        print(f"{path.name}: {len(sound) / RATE:.1f} s, {loudness(sound, RATE):.1f} LUFS, {path.stat().st_size} bytes")
+        print(f"{path.name}: {len(sound) / RATE:.1f} s, {loudness(sound):.1f} LUFS, {path.stat().st_size} bytes")
 
 
 if __name__ == "__main__":

@@ -93,7 +93,7 @@ def test_the_heights_of_boxes_follow_the_collections():
 
 
 def test_a_table_is_the_same_in_html_and_csv():
-    table = StudyTable("t", ("name", "n", "p"), [("a, b", 1660, 1e-9), ("<c>", 3, None)])
+    table = StudyTable(("name", "n", "p"), [("a, b", 1660, 1e-9), ("<c>", 3, None)])
     assert table.csv() == 'name,n,p\n"a, b",1660,1e-09\n<c>,3,\n'
     html = table.html()
     assert "&lt;c&gt;" in html

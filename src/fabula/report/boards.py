@@ -5,7 +5,7 @@ from html import escape
 
 from fabula.jobs.status import Standing, duration
 from fabula.report.charts import Bar, bars_figure
-from fabula.report.markup import html_page, html_table, read_style
+from fabula.report.markup import NUMBER, html_page, html_table, read_style
 from fabula.research.bench import SHOWN, BenchCard, BenchRow
 
 WHOSE = {"yours": "yours", "ours": "fabula", "paper": "the paper", "known": "oracle"}
@@ -40,8 +40,8 @@ def _board(card: BenchCard) -> str:
     found = [(row.method, row.metrics["spearman"]) for row in card.rows if row.method != "random"]
     bars = [Bar(method, rho.mean, rho.low, rho.high) for method, rho in found]
     figure = bars_figure([("Spearman's rank correlation with the true order", bars)]) if bars else ""
-    heads = "".join(f'<th class="n">{escape(name)}</th>' for name in (*SHOWN, "failed"))
-    table = html_table(f"<th>method</th>{heads}", map(_row, card.rows))
+    columns = [("method", ""), *((name, NUMBER) for name in (*SHOWN, "failed"))]
+    table = html_table(columns, map(_row, card.rows))
     return f"<h2>{escape(task['name'])}</h2><p>{escape(about)}</p>{failures}{notes}{table}<figure>{figure}</figure>"
 
 
@@ -84,18 +84,17 @@ def job_page(one: Standing, *, every: float | None = None) -> str:
         _grid(one),
     ]
     if one.busy:
-        rows = (
-            f"<td>{escape(each.worker)}</td><td>{escape(each.shard)}</td>"
-            f'<td class="n">{duration(each.seconds)}</td><td>{"lost" if each.stale else "at work"}</td>'
+        rows = [
+            (escape(each.worker), escape(each.shard), duration(each.seconds), "lost" if each.stale else "at work")
             for each in one.busy
-        )
-        head = '<th>worker</th><th>shard</th><th class="n">for</th><th></th>'
-        body += ["<h2>At work</h2>", html_table(head, rows)]
+        ]
+        columns = [("worker", ""), ("shard", ""), ("for", NUMBER), ("", "")]
+        body += ["<h2>At work</h2>", html_table(columns, rows)]
     elif not one.complete:
         body.append('<p class="note">Nobody is at work.</p>')
     if one.failed:
-        rows = (f"<td>{escape(name)}</td><td>{escape(why)}</td>" for name, why in one.failed.items())
-        body += ["<h2>Failed</h2>", html_table("<th>shard</th><th>why it failed</th>", rows)]
+        failures = [tuple(map(escape, both)) for both in one.failed.items()]
+        body += ["<h2>Failed</h2>", html_table([("shard", ""), ("why it failed", "")], failures)]
     again = "" if every is None else f'<meta http-equiv="refresh" content="{max(1, round(every))}">'
     return html_page(f"{100 * share:.0f} % · {one.task}", body, style=read_style("job"), head=again)
 

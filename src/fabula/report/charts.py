@@ -212,6 +212,7 @@ class _Node:
 
 Column = Mapping[int, _Node]
 Links = Sequence[Mapping[str, int]]
+Templates = Sequence[Mapping[str, Any]]
 
 
 def genealogy_figure(genealogy: Mapping[str, Any]) -> str:
@@ -223,8 +224,9 @@ def genealogy_figure(genealogy: Mapping[str, Any]) -> str:
     step = (width - _BOX - 20) / max(len(generations) - 1, 1)
     columns: list[Column] = []
     for number, generation in enumerate(generations):
-        order = _rank(generation, genealogy["flows"][number - 1], columns[-1]) if number else None
-        columns.append(_stack(generation, order, 10 + step * number, unit, height))
+        templates = generation["templates"]
+        order = _rank(templates, genealogy["flows"][number - 1], columns[-1]) if number else range(len(templates))
+        columns.append(_stack(templates, order, 10 + step * number, unit, height))
     reach = max(abs(v) for g in generations for t in g["templates"] for v in t["curve"]) or 1.0
     parts: list[str] = []
     for before, after, links in zip(columns[:-1], columns[1:], genealogy["flows"], strict=True):
@@ -235,24 +237,21 @@ def genealogy_figure(genealogy: Mapping[str, Any]) -> str:
     return svg(parts, width=width, height=_TOP + height + 16, label="genealogy of templates")
 
 
-def _rank(generation: Mapping[str, Any], links: Links, before: Column) -> list[int]:
+def _rank(templates: Templates, links: Links, before: Column) -> list[int]:
     """Templates from top to bottom: by where their collections come from, so that few bands cross."""
     middle = {}
-    for j in range(len(generation["templates"])):
+    for j in range(len(templates)):
         coming = [(before[link["source"]], link["collections"]) for link in links if link["target"] == j]
         weight = sum(count for _, count in coming)
         middle[j] = sum((node.top + node.height / 2) * count for node, count in coming) / weight if weight else 1e9
     return sorted(middle, key=lambda j: middle[j])
 
 
-def _stack(
-    generation: Mapping[str, Any], order: Sequence[int] | None, left: float, unit: float, height: float
-) -> Column:
+def _stack(templates: Templates, order: Sequence[int], left: float, unit: float, height: float) -> Column:
     """The boxes of one number of templates, in an order from top to bottom."""
-    templates = generation["templates"]
     top = _TOP + (height - sum(t["collections"] for t in templates) * unit - _GAP * (len(templates) - 1)) / 2
     column = {}
-    for j in range(len(templates)) if order is None else order:
+    for j in order:
         column[j] = _Node(templates[j], left, top, templates[j]["collections"] * unit)
         top += column[j].height + _GAP
     return column

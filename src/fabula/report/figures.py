@@ -33,9 +33,8 @@ class Drawing:
     weak: tuple[int, ...] = ()  # positions from which the line to the next is drawn as weak
 
 
-def arc_figure(essence: ArrayLike, labels: Sequence[str], drawing: Drawing | None = None) -> str:
+def arc_figure(essence: ArrayLike, labels: Sequence[str], how: Drawing) -> str:
     """A collection's arc: its items (n,) as points in order, the template behind them, a gap between sides."""
-    how = drawing or Drawing()
     frame = _ArcFrame(np.asarray(essence, dtype=np.float64), labels, how)
     parts = [text(frame.left, 16, how.caption, bold=True)] if how.caption else []
     parts += grid(frame.low, frame.high, frame.y, frame.left, how.width - frame.right)
@@ -216,13 +215,12 @@ def inner_label(arc: InnerArc) -> str:
     return f"{named}, with a line where each of its {len(arc.starts)} parts begins" if len(arc.starts) > 1 else named
 
 
-def inner_figure(arcs: Sequence[InnerArc], reach: tuple[float, float] | None = None) -> str:
+def inner_figure(arcs: Sequence[InnerArc], reach: tuple[float, float]) -> str:
     """One row an item: its arc with its band and the likest template, its essence, and the six beside it.
 
     All are drawn to one scale, from the lowest to the highest value of ``reach``.
     """
-    lines = inner_limits(arcs) if reach is None else reach
-    parts = [part for number, arc in enumerate(arcs) for part in _inner_row(arc, number * _ROW, *lines)]
+    parts = [part for number, arc in enumerate(arcs) for part in _inner_row(arc, number * _ROW, *reach)]
     label = "; ".join(f"{arc.item.label}{f': {arc.shape.name}' if arc.shape else ''}" for arc in arcs)
     return svg(parts, width=_WIDTH, height=_ROW * len(arcs) + 8, label=label)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from fabula.core.arrays import Floats
 
+NUMBER, ANY_WAY, WHY = ' class="n"', ' dir="auto"', ' class="why"'  # of the cells of a column
 GREY = 7  # the last of the colours that tell series apart: class s0, s1, ...
 
 Scale = Callable[[float], float]
@@ -31,10 +32,21 @@ def html_page(title: str, body: Iterable[str], *, style: str = "", head: str = "
     )
 
 
-def html_table(head: str, rows: Iterable[str]) -> str:
-    """A table of cells that are HTML already, which scrolls where it is too wide."""
-    body = "".join(f"<tr>{row}</tr>" if not row.startswith("<tr") else row for row in rows)
-    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+def html_table(columns: Sequence[tuple[str, str]], rows: Iterable[str | Sequence[str]]) -> str:
+    """A table that scrolls where it is too wide, by the heading of each column and what its cells are, as `NUMBER`.
+
+    Cells are HTML already. A heading may be a whole ``<th>``, and a row a whole ``<tr>``.
+    """
+    heads = (
+        name if name.startswith("<th") else f"<th{kind if kind == NUMBER else ''}>{escape(name)}</th>"
+        for name, kind in columns
+    )
+    body = "".join(row if isinstance(row, str) else f"<tr>{_cells(columns, row)}</tr>" for row in rows)
+    return f'<div class="scroll"><table><thead><tr>{"".join(heads)}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def _cells(columns: Sequence[tuple[str, str]], row: Sequence[str]) -> str:
+    return "".join(f"<td{kind}>{cell}</td>" for (_, kind), cell in zip(columns, row, strict=True))
 
 
 def svg(parts: Iterable[str], *, width: float, height: float, label: str, fixed: bool = False) -> str:

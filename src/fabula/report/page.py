@@ -3,13 +3,15 @@
 from base64 import b64encode
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from fabula.core.files import write_whole
+from fabula.core.fit import Fit
 from fabula.media.medium import Threads
 from fabula.report import figures
-from fabula.report.markup import html_page, html_table, read_style
+from fabula.report.markup import ANY_WAY, NUMBER, html_page, html_table, read_style
 from fabula.session import ordered as answer
 from fabula.session.explain import story
 from fabula.session.inner_arcs import whole_arc
@@ -90,10 +92,8 @@ def _summary(ordered: Ordered) -> str:
 
 def _verdict(ordered: Ordered) -> str:
     chosen, given = ordered.fit, ordered.given
-    words = story(ordered)
-    text = f"{words[:1].upper()}{words[1:]}. " if words else ""
-    likely = answer.likely_text(ordered)
-    text += f"{likely[:1].upper()}{likely[1:]}. " if likely else ""
+    said = filter(None, (story(ordered), answer.likely_text(ordered)))
+    text = "".join(f"{words[:1].upper()}{words[1:]}. " for words in said)
     if ordered.task.likelihood is None:
         text += f"It strays from the template by {chosen.mean:.2f} on average, {chosen.worst:.2f} at worst; "
         text += f"as given by {given.mean:.2f} and {given.worst:.2f}. "
@@ -101,47 +101,45 @@ def _verdict(ordered: Ordered) -> str:
 
 
 def _figures(ordered: Ordered) -> list[str]:
+    axis = ordered.session.axis
+    along = "" if axis is None else f", {axis.name}"
+    after = _arc(ordered, ordered.fit, sides=ordered.sides, pinned=ordered.pinned, caption=f"The arc after{along}")
+    before = _arc(ordered, ordered.given, sides=ordered.sides, caption=f"The arc before{along}")
+    return [f"<figure>{figure}</figure>" for figure in (after, before) if figure]
+
+
+def _arc(ordered: Ordered, fit: Fit, **how: Any) -> str:
+    """The arc of an ordering; "" where the essence has several dimensions."""
     essence, items = ordered.session.essence, ordered.session.collection.items
-    if essence.ndim > 1:
-        return []
-    drawn = []
-    for name, fit, pinned in (("after", ordered.fit, ordered.pinned), ("before", ordered.given, ())):
-        labels = [items[i].label for i in fit.ordering]
-        axis = ordered.session.axis
-        caption = f"The arc {name}{f', {axis.name}' if axis is not None else ''}"
-        how = figures.Drawing(ordered.shape_of(fit), ordered.sides, pinned, caption=caption, width=900)
-        drawn.append(f"<figure>{figures.arc_figure(essence[fit.ordering], labels, how)}</figure>")
-    return drawn
+    drawing = figures.Drawing(ordered.shape_of(fit), width=900, **how)
+    labels = [items[i].label for i in fit.ordering]
+    return figures.arc_figure(essence[fit.ordering], labels, drawing) if essence.ndim == 1 else ""
 
 
 def _table(ordered: Ordered) -> str:
     rows, facts = ordered.rows, ordered.facts()
     creators, timed = any(row.item.creator for row in rows), any(row.length for row in rows)
-    creator = escape(ordered.session.medium.words.creator)
-    head = '<th class="n">#</th><th>title</th>' + (f"<th>{creator}</th>" if creators else "")
-    head += '<th class="n">length</th>' if timed else ""
-    head += "".join(f'<th class="n">{escape(fact.name)}</th>' for fact in facts)
-    head += '<th class="n">was</th><th class="n">essence</th><th class="n">target</th>'
-    head += '<th style="width:7rem"></th><th>why</th>'
-    columns = head.count("<th")
-    body = []
+    columns = [("#", NUMBER), ("title", ANY_WAY)]
+    columns += [(ordered.session.medium.words.creator, ANY_WAY)] if creators else []
+    columns += [("length", NUMBER)] if timed else []
+    columns += [(name, NUMBER) for name in (*(fact.name for fact in facts), "was", "essence", "target")]
+    columns += [('<th style="width:7rem"></th>', ""), ("why", ' class="soft why"')]
+    body: list[str | list[str]] = []
     heights = ordered.session.essence if ordered.session.essence.ndim == 1 else ordered.session.essence[:, 0]
     low, spread = heights.min(), np.ptp(heights) or 1.0
     for row, why in zip(rows, ordered.reasons, strict=True):
         if row.side and row.number == 1:
             line = escape(ordered.side_line(ordered.side_of(row.position)[0]))
-            body.append(f'<tr><th colspan="{columns}" scope="rowgroup">{line}</th></tr>')
-        cells = [f'<td class="n">{row.label}</td><td dir="auto">{escape(row.item.label)}</td>']
-        cells += [f'<td dir="auto">{escape(row.item.creator)}</td>'] if creators else []
-        cells += [f'<td class="n">{row.length}</td>'] if timed else []
-        for fact in facts:
-            told = fact.texts[row.position]
-            cells.append(f'<td class="n">{_swatches(told) if fact.coloured else escape(told)}</td>')
+            body.append(f'<tr><th colspan="{len(columns)}" scope="rowgroup">{line}</th></tr>')
+        cells = [row.label, escape(row.item.label)]
+        cells += [escape(row.item.creator)] if creators else []
+        cells += [row.length] if timed else []
+        cells += [(_swatches if fact.coloured else escape)(fact.texts[row.position]) for fact in facts]
         numbers = _number(ordered.session.essence[row.index]), _number(ordered.fit.targets[row.position])
-        cells += [f'<td class="n">{value}</td>' for value in (row.index + 1, *numbers)]
-        cells.append(f'<td><div class="bar" style="width:{(heights[row.index] - low) / spread:.0%}"></div></td>')
-        body.append("".join([*cells, f'<td class="soft why">{escape(why)}</td>']))
-    return html_table(head, body)
+        cells += [f"{row.index + 1}", *numbers]
+        bar = f'<div class="bar" style="width:{(heights[row.index] - low) / spread:.0%}"></div>'
+        body.append([*cells, bar, escape(why)])
+    return html_table(columns, body)
 
 
 def _changes(ordered: Ordered) -> list[str]:
@@ -177,9 +175,9 @@ def _threads(ordered: Ordered) -> list[str]:
     threads = ordered.session.threads
     if threads is None:
         return []
-    along = Threads(threads.names, threads.counts[ordered.ordering])
-    met = np.flatnonzero(along.counts.any(axis=0))
-    along = Threads(tuple(along.names[i] for i in met), along.counts[:, met])
+    counts = threads.counts[ordered.ordering]
+    met = np.flatnonzero(counts.any(axis=0))
+    along = Threads(tuple(threads.names[i] for i in met), counts[:, met])
     words = "Which names run through which, along the new order: the thicker, the oftener."
     return _section("Threads", words, figures.threads_figure(along, ordered.titles))
 
@@ -205,14 +203,10 @@ def _alternatives(ordered: Ordered) -> list[str]:
         other = proposal.fit
         words = ", ".join(filter(None, (other.template.name, answer.beside_text(proposal, ordered.fit))))
         listed = "".join(f'<li dir="auto">{escape(items[i].label)}</li>' for i in other.ordering)
-        figure = ""
-        if ordered.session.essence.ndim == 1:
-            how = figures.Drawing(ordered.shape_of(other), proposal.sides, width=900, height=240)
-            labels = [items[i].label for i in other.ordering]
-            figure = figures.arc_figure(ordered.session.essence[other.ordering], labels, how)
+        figure = _arc(ordered, other, sides=proposal.sides, height=240)
         parts.append(f"<details><summary>{number}. {escape(words)}</summary>{figure}<ol>{listed}</ol></details>")
     return parts
 
 
 def _number(value: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> str:
-    return f"{value:+.2f}" if np.ndim(value) == 0 else " ".join(f"{v:+.2f}" for v in value)
+    return " ".join(f"{v:+.2f}" for v in np.atleast_1d(value))

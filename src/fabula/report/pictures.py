@@ -17,7 +17,7 @@ from fabula.core.arrays import positions
 from fabula.core.files import check_target, json_text, write_whole
 from fabula.errors import InputError, import_extra
 from fabula.report.figures import Drawing, arc_figure, inner_figure, inner_label, inner_limits
-from fabula.report.markup import add_style, html_page, html_table, limits, shorten
+from fabula.report.markup import NUMBER, add_style, html_page, html_table, limits, shorten
 from fabula.session.inner_arcs import InnerArc
 from fabula.session.ordered import Ordered
 from fabula.session.review import Review
@@ -41,12 +41,9 @@ def check_picture(path: str | Path, endings: Sequence[str] = ENDINGS) -> Path:
 def write_picture(ordered: Ordered, path: str | Path) -> Path:
     """Write the arc of an ordering: .svg, or with the extra ``plot`` .png and .pdf."""
     session = ordered.session
-
-    def figure() -> str:
-        caption = session.title + (f": {session.axis.name}" if session.axis is not None else "")
-        how = Drawing(ordered.shape_of(ordered.fit), ordered.sides, ordered.pinned, caption)
-        return arc_figure(session.essence[ordered.ordering], ordered.titles, how)
-
+    caption = session.title + (f": {session.axis.name}" if session.axis is not None else "")
+    how = Drawing(ordered.shape_of(ordered.fit), ordered.sides, ordered.pinned, caption)
+    figure = partial(arc_figure, session.essence[ordered.ordering], ordered.titles, how)
     return _write(ordered, path, figure, partial(_plot_order, ordered=ordered))
 
 
@@ -86,22 +83,19 @@ def _plot_review(axes: Any, review: Review) -> None:
 def write_inner(arcs: Sequence[InnerArc], path: str | Path) -> Path:
     """Write inner arcs: .html, .svg, .csv, .json, or with the extra ``plot`` .png and .pdf."""
     target = check_picture(path, INNER_ENDINGS)
-    ending = target.suffix.lower()
+    ending, reach = target.suffix.lower(), inner_limits(arcs)
     if ending == ".html":
         title = arcs[0].item.label if len(arcs) == 1 else f"{len(arcs)} arcs"
-        reach = inner_limits(arcs)
         head = f'<h1>{escape(title)}</h1><p class="sub">{escape(_ABOUT_INNER)}</p>'
         return write_whole(target, html_page(title, [head, *(_section(arc, reach) for arc in arcs)]))
     if ending == ".svg":
-        return write_whole(target, add_style(inner_figure(arcs)) + "\n")
+        return write_whole(target, add_style(inner_figure(arcs, reach)) + "\n")
     if ending == ".csv":
         columns = ("title", "position", "at", "column", "value", "low", "high", "essence", "shape")
         return write_whole(target, csv_text(columns, [row for arc in arcs for row in _windows(arc)]))
     if ending == ".json":
         return write_whole(target, json_text([arc.to_json() for arc in arcs], indent=1) + "\n")
-    return write_whole(
-        target, _plot(target, 3.2, [partial(_plot_inner, arc=arc, reach=inner_limits(arcs)) for arc in arcs])
-    )
+    return write_whole(target, _plot(target, 3.2, [partial(_plot_inner, arc=arc, reach=reach) for arc in arcs]))
 
 
 def _plot(target: Path, height: float, rows: Sequence[Callable[[Any], None]]) -> bytes:
@@ -169,18 +163,17 @@ def _section(arc: InnerArc, reach: tuple[float, float]) -> str:
     learned = arc.learned
     beside = ", ".join(f"{t.name} {r:+.2f}" for t, r in zip(learned.templates, learned.likeness, strict=True))
     rows = [
-        f'<td>{escape(t.name)}</td><td class="n">{r:+.2f}</td><td class="n">{s:.0%}</td>'
-        f'<td class="soft">{escape(t.description)}</td>'
+        (escape(t.name), f"{r:+.2f}", f"{s:.0%}", escape(t.description))
         for t, r, s in zip(arc.six.templates, arc.six.likeness, arc.six.shares, strict=True)
     ]
-    head = '<th>template</th><th class="n">correlation</th><th class="n">likest in</th><th></th>'
+    columns = [("template", ""), ("correlation", NUMBER), ("likest in", NUMBER), ("", ' class="soft"')]
     if arc.shape is None:
         rows, beside = [], ""
     made_by, words = f" by {arc.item.creator}" if arc.item.creator else "", arc.describe()
     return (
         f'<h2 dir="auto">{escape(arc.item.label)}{escape(made_by)}</h2>'
         f"<p>{escape(words[:1].upper() + words[1:])}.</p>"
-        f"<figure>{inner_figure([arc], reach)}</figure>{html_table(head, rows) if rows else ''}"
+        f"<figure>{inner_figure([arc], reach)}</figure>{html_table(columns, rows) if rows else ''}"
         + (f'<p class="soft">Beside the templates learned from collections: {escape(beside)}.</p>' if beside else "")
     )
 
@@ -192,12 +185,5 @@ def _windows(arc: InnerArc) -> Iterable[list[Any]]:
     for position, (at, value, low, high) in enumerate(rows, start=1):
         essence = f"{np.interp(at, sections, arc.essence):.6f}" if len(arc.essence) else ""
         numbers = [f"{number:.6f}" for number in (at, value, low, high)]
-        yield [
-            arc.item.label,
-            position,
-            numbers[0],
-            arc.column,
-            *numbers[1:],
-            essence,
-            arc.shape.name if arc.shape else "",
-        ]
+        shape = arc.shape.name if arc.shape else ""
+        yield [arc.item.label, position, numbers[0], arc.column, *numbers[1:], essence, shape]

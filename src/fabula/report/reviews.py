@@ -1,12 +1,13 @@
 """What is said of an order as it stands: as lines of text, and as one self-contained HTML page."""
 
+from collections.abc import Sequence
 from html import escape
 from itertools import pairwise
 
 import numpy as np
 
 from fabula.media.facts import side_name
-from fabula.report.markup import html_page, html_table
+from fabula.report.markup import ANY_WAY, NUMBER, WHY, html_page, html_table
 from fabula.report.pictures import review_figure
 from fabula.session.ordered import headline
 from fabula.session.review import Join, Review
@@ -97,13 +98,10 @@ def name_outlook(review: Review) -> list[str]:
 def review_page(review: Review) -> str:
     """The page as HTML: the verdict, the arc with its weak joins, what stands oddly, the moves, every join."""
     title = review.session.title
-    words = [name for name in (verdict(review), *name_ends(review), *name_sides(review)) if name]
-    moves = [f'<td class="n">{k}</td><td dir="auto">{escape(one)}</td>' for k, one in enumerate(move_lines(review), 1)]
-    odd = [
-        f'<td class="n">{one.position}</td><td dir="auto">{escape(one.title)}</td>'
-        f'<td class="why">{escape(one.why)}</td>'
-        for one in review.clear_odd
-    ]
+    words = filter(None, (verdict(review), *name_ends(review), *name_sides(review)))
+    moves = [(str(k), escape(one)) for k, one in enumerate(move_lines(review), 1)]
+    odd = [(str(one.position), escape(one.title), escape(one.why)) for one in review.clear_odd]
+    columns = [("<th>at</th>", NUMBER), ("title", ANY_WAY), ("why", WHY)]
     body = [
         f"<h1>{escape(title)}</h1>",
         f'<p class="sub">{escape(headline(review.as_it_is).removeprefix(f"{title}: "))}, as it stands.</p>',
@@ -112,17 +110,17 @@ def review_page(review: Review) -> str:
     ]
     if review.session.essence.ndim == 1 and review.percentile is not None:
         body.append(f"<figure>{review_figure(review)}</figure>")
-    for heading, rows in (("The weakest joins", review.weakest), ("The strongest joins", review.strongest)):
-        if rows:
-            body += [f"<h2>{heading}</h2>", html_table("<th>after</th><th></th><th>why</th>", map(_join_row, rows))]
-    if odd:
-        body += ["<h2>What stands oddly</h2>", html_table("<th>at</th><th>title</th><th>why</th>", odd)]
-    if moves:
-        body += ["<h2>Moves that help</h2>", html_table("<th></th><th>move</th>", moves)]
+    between = [("<th>after</th>", NUMBER), ("", ANY_WAY), ("why", WHY)]
+    for heading, heads, rows in (
+        ("The weakest joins", between, _join_rows(review.weakest)),
+        ("The strongest joins", between, _join_rows(review.strongest)),
+        ("What stands oddly", columns, odd),
+        ("Moves that help", [("<th></th>", NUMBER), ("move", ANY_WAY)], moves),
+    ):
+        body += [f"<h2>{heading}</h2>", html_table(heads, rows)] if rows else []
     body += [f"<p>{escape(line[:1].upper() + line[1:])}.</p>" for line in name_outlook(review)]
     return html_page(title, body)
 
 
-def _join_row(join: Join) -> str:
-    pair = f"{escape(join.titles[0])} &gt; {escape(join.titles[1])}"
-    return f'<td class="n">{join.after}</td><td dir="auto">{pair}</td><td class="why">{escape(join.why)}</td>'
+def _join_rows(joins: Sequence[Join]) -> list[tuple[str, str, str]]:
+    return [(str(one.after), escape(" > ".join(one.titles)), escape(one.why)) for one in joins]

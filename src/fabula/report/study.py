@@ -4,14 +4,15 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from html import escape
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from fabula.core.files import write_whole
 from fabula.core.template import Template
 from fabula.report import charts
-from fabula.report.markup import GREY, add_style, html_page, html_table
-from fabula.research.recovery import METHODS
+from fabula.report.markup import GREY, NUMBER, add_style, html_page, html_table
+from fabula.research.recovery import DIRECT, METHODS, PAPER
 from fabula.research.reproduce import NAMES, RANDOM, Reproduced, baseline_name, make_folders
 from fabula.sources.tables.text_tables import csv_text
 
@@ -58,9 +59,8 @@ def report_page(results: Reproduced) -> str:
 
 @dataclass(frozen=True)
 class StudyTable:
-    """A table: its file's name, the names of its columns, and rows of texts and numbers (None is unknown)."""
+    """A table: the names of its columns, and rows of texts and numbers (None is unknown)."""
 
-    name: str
     columns: tuple[str, ...]
     rows: list[tuple[Any, ...]]
 
@@ -71,12 +71,8 @@ class StudyTable:
     def html(self, *, digits: int = 3) -> str:
         """Numbers to so many digits, on the right."""
         numeric = [all(isinstance(row[i], int | float | None) for row in self.rows) for i in range(len(self.columns))]
-        head = "".join(_cell("th", name, right=n) for name, n in zip(self.columns, numeric, strict=True))
-        rows = (
-            "".join(_cell("td", format_cell(cell, digits), right=n) for cell, n in zip(row, numeric, strict=True))
-            for row in self.rows
-        )
-        return html_table(head, rows)
+        columns = [(name, NUMBER if n else "") for name, n in zip(self.columns, numeric, strict=True)]
+        return html_table(columns, [[escape(format_cell(cell, digits)) for cell in row] for row in self.rows])
 
 
 def tables(results: Reproduced) -> dict[str, StudyTable]:
@@ -92,19 +88,19 @@ def tables(results: Reproduced) -> dict[str, StudyTable]:
         for row in results.recovery["rows"]
     ]
     ends = tuple(f"{name}{end}" for name in SHOWN for end in ("", " low", " high"))
-    found = [
-        _plain("table1", first, runs),
-        _plain("controls", ("data", "scorer", "bits", "low", "high", "verdict"), results.controls),
-        _plain("more-data", ("collections", "bits", "low", "high"), results.more_data),
-        _plain("figure2", ("name", "k", "metric", "mean", "low", "high", "n"), results.figure2["rows"] + gained),
-        _plain("significance", _TESTED, results.significance["rows"]),
-        StudyTable("recovery", ("method", "n", *ends), recovered),
-        _plain("recovery-tests", _TESTED, results.recovery["tests"]),
-    ]
+    found = {
+        "table1": _plain(first, runs),
+        "controls": _plain(("data", "scorer", "bits", "low", "high", "verdict"), results.controls),
+        "more-data": _plain(("collections", "bits", "low", "high"), results.more_data),
+        "figure2": _plain(("name", "k", "metric", "mean", "low", "high", "n"), results.figure2["rows"] + gained),
+        "significance": _plain(_TESTED, results.significance["rows"]),
+        "recovery": StudyTable(("method", "n", *ends), recovered),
+        "recovery-tests": _plain(_TESTED, results.recovery["tests"]),
+    }
     if results.figure1 is not None:
         columns = ("name", "dimensions", "bits", "low", "high", "correlation")
-        found.append(_plain("figure1", columns, results.figure1))
-    return {table.name: table for table in found}
+        found["figure1"] = _plain(columns, results.figure1)
+    return found
 
 
 def figures(results: Reproduced) -> dict[str, str]:
@@ -135,10 +131,6 @@ def figures(results: Reproduced) -> dict[str, str]:
     }
 
 
-def _cell(tag: str, words: str, *, right: bool) -> str:
-    return f"<{tag}{' class=' + chr(34) + 'n' + chr(34) if right else ''}>{escape(words)}</{tag}>"
-
-
 def format_cell(value: Any, digits: int = 3) -> str:
     """A cell as a person reads it; small probabilities keep their exponent.
 
@@ -152,13 +144,14 @@ def format_cell(value: Any, digits: int = 3) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _plain(name: str, columns: tuple[str, ...], rows: Sequence[dict[str, Any]]) -> StudyTable:
+def _plain(columns: tuple[str, ...], rows: Sequence[dict[str, Any]]) -> StudyTable:
     """Rows by their columns; bits that differ from zero by rounding alone are zero."""
-    tiny = [
-        {c for c in ("bits", "low", "high") if isinstance(row.get(c), float) and abs(row[c]) < 1e-9} for row in rows
-    ]
-    cells = [tuple(0.0 if c in zero else row[c] for c in columns) for row, zero in zip(rows, tiny, strict=True)]
-    return StudyTable(name, columns, cells)
+
+    def cell(name: str, value: Any) -> Any:
+        tiny = name in ("bits", "low", "high") and isinstance(value, float) and abs(value) < 1e-9
+        return 0.0 if tiny else value
+
+    return StudyTable(columns, [tuple(cell(name, row[name]) for name in columns) for row in rows])
 
 
 def _by_count(
@@ -178,30 +171,30 @@ def _by_count(
 
 
 def _figure3(kinship: dict[str, Any]) -> str:
-    [generation] = [g for g in kinship["generations"] if g["k"] == kinship["k"]]
-    panels = []
-    for which in ("best", "worst"):
-        for t in generation["templates"]:
-            arcs = [kinship["arcs"][str(i)] for i in t[which]]
-            drawn = [charts.Arc(arc["title"], arc["essence"]) for arc in arcs]
-            template = Template(t["knots"], t["values"], t["name"])
-            panels.append(charts.ArcPanel(f"{t['name']}: {which} fit", template, drawn, t["lineage"] % GREY))
-    return charts.panels_figure(panels, len(generation["templates"]))
+    templates, panels = _templates_of(kinship), []
+    for which, t in product(("best", "worst"), templates):
+        arcs = [kinship["arcs"][str(i)] for i in t[which]]
+        drawn = [charts.Arc(arc["title"], arc["essence"]) for arc in arcs]
+        template = Template(t["knots"], t["values"], t["name"])
+        panels.append(charts.ArcPanel(f"{t['name']}: {which} fit", template, drawn, t["lineage"] % GREY))
+    return charts.panels_figure(panels, len(templates))
+
+
+def _templates_of(kinship: dict[str, Any]) -> list[dict[str, Any]]:
+    """The templates of the number that is shown."""
+    return next(g["templates"] for g in kinship["generations"] if g["k"] == kinship["k"])
 
 
 def _figure5(results: Reproduced) -> str:
-    example, kinship = results.example, results.kinship
-    essence = example["essence"]
-    [generation] = [g for g in kinship["generations"] if g["k"] == kinship["k"]]
-    lineages = [t["lineage"] % GREY for t in generation["templates"]]
+    example, essence = results.example, results.example["essence"]
 
     def arc(ordering: list[int]) -> charts.Arc:
         return charts.Arc("", [essence[i] for i in ordering], [str(i + 1) for i in ordering])
 
     panels = [charts.ArcPanel("original order", None, [arc(list(range(len(essence))))])]
-    for colour, each in zip(lineages, example["fits"], strict=True):
+    for t, each in zip(_templates_of(results.kinship), example["fits"], strict=True):
         template = Template(each["knots"], each["values"], each["name"])
-        panels.append(charts.ArcPanel(each["name"], template, [arc(each["ordering"])], colour))
+        panels.append(charts.ArcPanel(each["name"], template, [arc(each["ordering"])], t["lineage"] % GREY))
     labels = [f"{number}. {label}" for number, label in enumerate(example["labels"], start=1)]
     return charts.panels_figure(panels, min(3, len(panels)), height=190, named=False, notes=labels[:13])
 
@@ -210,19 +203,13 @@ def _recovery_bars(results: Reproduced) -> str:
     rows = results.recovery["rows"]
     plain = [r for r in rows[1:] if r["method"] not in METHODS and r["metrics"]["spearman"]["mean"] > 0]
     chosen = [rows[0], *plain[:4], *(r for r in rows if r["method"] in METHODS)]
-    panels = []
-    for metric, title in (("spearman", "Spearman's rho"), ("last", "closer placed last")):
-        bars = []
-        for row in chosen:
-            cell = row["metrics"][metric]
-            name = row["method"].replace("squared-error templates", "squared error")
-            bars.append(
-                charts.Bar(
-                    name.replace("direct transformer", "transformer"), *(cell[e] for e in ("mean", "low", "high"))
-                )
-            )
-        panels.append((title, bars))
-    return charts.bars_figure(panels)
+    short = {PAPER: "squared error", DIRECT: "transformer"}
+
+    def bars(metric: str) -> list[charts.Bar]:
+        found = [(short.get(r["method"], r["method"]), r["metrics"][metric]) for r in chosen]
+        return [charts.Bar(name, cell["mean"], cell["low"], cell["high"]) for name, cell in found]
+
+    return charts.bars_figure([("Spearman's rho", bars("spearman")), ("closer placed last", bars("last"))])
 
 
 def _learning(results: Reproduced) -> str:
@@ -305,7 +292,7 @@ def _orders(results: Reproduced, drawn: Mapping[str, str], listed: Mapping[str, 
     asked = results.plan["searched"]
     slow = f" The search under a scorer is slow and was asked about {asked} of them." if asked < direct["n"] else ""
     rows = [(r["method"], r["n"], *(r["metrics"][name]["mean"] for name in SHOWN)) for r in results.recovery["rows"]]
-    means = StudyTable("", ("method", "n", *SHOWN), rows)
+    means = StudyTable(("method", "n", *SHOWN), rows)
     ours = listed["recovery-tests"]
     kept = [row for row in ours.rows if row[2] != "chance" or not row[1].endswith((" up", " down"))]
     return [
@@ -318,7 +305,7 @@ def _orders(results: Reproduced, drawn: Mapping[str, str], listed: Mapping[str, 
         "<h2>Paired tests</h2>",
         '<p class="sub">Adjusted by Holm-Bonferroni over all tests of all methods, those of the single features '
         "(in tables/recovery-tests.csv) included.</p>",
-        StudyTable("", ours.columns, kept).html(digits=4),
+        StudyTable(ours.columns, kept).html(digits=4),
     ]  # fmt: skip
 
 

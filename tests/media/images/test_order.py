@@ -108,9 +108,9 @@ def test_music_has_no_pages() -> None:
 
 
 def test_what_faces_what() -> None:
-    assert spreads_of("abcdef", [False] * 6) == [(None, 0), (1, 2), (3, 4), (5, None)]
-    assert spreads_of("abcd", [True, False, True, False]) == [(0,), (1, None), (2,), (3, None)]
-    assert spreads_of("abcd", [False] * 4, (2, 2)) == [(None, 0), (1, None), (None, 2), (3, None)]
+    assert spreads_of([False] * 6) == [(None, 0), (1, 2), (3, 4), (5, None)]
+    assert spreads_of([True, False, True, False]) == [(0,), (1, None), (2,), (3, None)]
+    assert spreads_of([False] * 4, (2, 2)) == [(None, 0), (1, None), (None, 2), (3, None)]
 
 
 def test_near_duplicates_stand_apart(folder: Path) -> None:

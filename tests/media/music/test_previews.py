@@ -13,7 +13,7 @@ import soundfile
 from fabula.core.collection import Collection, Item
 from fabula.errors import FileError, InputError
 from fabula.media.medium import Stopped
-from fabula.media.music.previews import MOST_BYTES, PARTS, cover_of, wave_of
+from fabula.media.music.previews import MOST_BYTES, PARTS, Bounded, cover_of, wave_of
 from fabula.media.music.tags import write_cue, write_timing
 
 RATE = 8000
@@ -85,6 +85,19 @@ def test_no_picture_is_no_cover(tmp_path, data):
     flac_with(tmp_path / "a.flac", data)
     (tmp_path / "cover.png").write_bytes(data)
     assert cover_of(str(tmp_path / "a.flac")) is None
+
+
+def test_no_more_is_read_at_a_time_than_a_tag_holds(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"abc" + bytes(2 * MOST_BYTES))
+    with Bounded(path.open("rb", buffering=0)) as file:
+        assert (file.read(2), file.tell(), file.seek(-1, 2)) == (b"ab", 2, 2 * MOST_BYTES + 2)
+        for size in (-1, None, 1 << 40):
+            file.seek(0)
+            with pytest.raises(ValueError, match="more is asked for"):
+                file.read(size)
+        file.seek(3)
+        assert file.read() == bytes(2 * MOST_BYTES)
 
 
 def test_a_cover_that_is_a_link_is_not_followed(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from fabula.core.collection import Item
@@ -14,6 +15,7 @@ from fabula.media.music.tags import (
     key_and_mode,
     read_item,
     track_number,
+    write_numbers,
 )
 
 
@@ -76,3 +78,14 @@ def test_endings_and_titles():
     assert common_detail(items, "album") == "X"
     assert common_detail([*items, Item("c")], "album") == ""
     assert track_number(items[0]) is None
+
+
+@pytest.mark.parametrize("ending", [".flac", ".ogg"])
+def test_vorbis_comments_hold_totals_in_fields_of_their_own(tmp_path, ending):
+    mutagen, soundfile = pytest.importorskip("mutagen"), pytest.importorskip("soundfile")
+    path = tmp_path / f"a{ending}"
+    soundfile.write(path, np.zeros(8000), 8000)
+    write_numbers(path, (3, 12), (1, 2))
+    wanted = {"tracknumber": "3", "tracktotal": "12", "discnumber": "1", "disctotal": "2"}
+    assert {name: mutagen.File(path).tags[name] for name in wanted} == {name: [text] for name, text in wanted.items()}
+    assert track_number(read_item(path)) == (1, 3)

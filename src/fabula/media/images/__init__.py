@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 from fabula.core.collection import Collection
@@ -43,12 +44,9 @@ _SHOWN = {**dict.fromkeys((".jpg", ".jpeg", ".jpe", ".jfif"), "image/jpeg"), ".a
 
 def _list(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
     """A plain list of files, relative to where it lies, one a line; an empty line between sides."""
-    breaks = {sum(sides[:k]) for k in range(1, len(sides))}
-    lines = []
-    for position, item in enumerate(collection.items):
-        lines += [""] * (position in breaks)
-        lines.append(os.path.relpath(item.path, target.parent) if item.path else item.label)
-    return write_whole(target, "\n".join(lines) + "\n")
+    lines = [os.path.relpath(item.path, target.parent) if item.path else item.label for item in collection.items]
+    starts = accumulate(sides or (len(lines),), initial=0)
+    return write_whole(target, "\n\n".join("\n".join(lines[a:b]) for a, b in pairwise(starts)) + "\n")
 
 
 MEDIUM = Medium(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from io import SEEK_END, BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -61,13 +61,10 @@ def arrange_pages(path: str, pages: list[int]) -> bytes:
     with _document(path) as document:
         if not all(1 <= page <= len(document) for page in pages):
             raise FileError(f"{shown(path)}: has {len(document)} pages; others were asked for")
-        made = _pdfium().PdfDocument.new()
-        try:
+        with closing(_pdfium().PdfDocument.new()) as made:
             made.import_pages(document, [page - 1 for page in pages])
             content = BytesIO()
             made.save(content)
-        finally:
-            made.close()
     return content.getvalue()
 
 

@@ -88,16 +88,13 @@ def decode_picture(name: str, size: int) -> NDArray[np.uint8]:
 def _open_picture(name: str) -> Iterator[Image]:
     module = pillow()
     ending = Path(name).suffix.lower()
-    if ending in RAW_ENDINGS:
-        with module.open(_raw_preview(name), formats=_formats()) as preview:
-            yield preview
-        return
     if ending == ".pdf":
         yield image_of(render_page(name, 1, _PAGE))
         return
-    if ending == ".svg":
-        with module.open(BytesIO(_draw_svg(name)), formats=("PNG",)) as drawn:
-            yield drawn
+    if ending == ".svg" or ending in RAW_ENDINGS:
+        inside = _draw_svg(name) if ending == ".svg" else _raw_preview(name)
+        with module.open(BytesIO(inside), formats=_formats()) as picture:
+            yield picture
         return
     if ending == ".jxl":
         import_extra("pillow_jxl", extra="jxl", purpose="reading JPEG XL pictures")
@@ -137,8 +134,8 @@ def _formats() -> tuple[str, ...]:
     return tuple(name for name in FORMATS if name in module.OPEN)
 
 
-def _raw_preview(name: str) -> Any:
-    """The JPEG inside a camera's raw file, as a file in memory."""
+def _raw_preview(name: str) -> bytes:
+    """The JPEG inside a camera's raw file, or a PNG of the pixels that are there instead."""
     rawpy = import_extra("rawpy", extra="raw", purpose="reading the preview in a camera's raw file")
     try:
         with open_file(name) as file, rawpy.imread(file) as raw:
@@ -146,11 +143,10 @@ def _raw_preview(name: str) -> Any:
     except rawpy.LibRawError as error:
         raise FileError(f"{shown(name)}: has no preview that can be read ({shown(str(error))})") from error
     if thumb.format == rawpy.ThumbFormat.JPEG:
-        return BytesIO(thumb.data)
+        return bytes(thumb.data)
     kept = BytesIO()
     pillow().fromarray(thumb.data).save(kept, "PNG")
-    kept.seek(0)
-    return kept
+    return kept.getvalue()
 
 
 @contextmanager
@@ -221,24 +217,14 @@ _PLACES = (f"{_IPTC}Location", f"{_PHOTOSHOP}City", f"{_PHOTOSHOP}Country")
 _FABULA = "https://fabula.invalid/ns/1.0/"
 
 
-def sidecar_of(path: str | Path) -> bytes | None:
-    """What lies in the sidecar of a picture (``a.xmp`` or ``a.jpg.xmp``); None where there is none, or too much."""
-    file = Path(path)
-    for beside in (file.with_suffix(".xmp"), file.with_name(file.name + ".xmp")):
-        with suppress(FileError):
-            return read_bytes(beside, most=_MOST)
-    return None
-
-
 def read_packet(packet: bytes | str) -> dict[str, Any]:
     """What an XMP packet says: title, artist, rating, label, keywords, place, captured; nothing of one that is broken.
 
     >>> read_packet('<a xmlns:xmp="http://ns.adobe.com/xap/1.0/"><xmp:Rating>4</xmp:Rating></a>')
     {'rating': 4}
     """
-    text = _decode(packet)
     try:
-        root = parse_xml(text[: _MOST + 1].strip().strip("\0\ufeff"), "")
+        root = parse_xml(_decode(packet)[: _MOST + 1].strip().strip("\0\ufeff"), "")
     except FileError:
         return {}
     found: dict[str, Any] = {}
@@ -359,12 +345,9 @@ def sidecar_path(path: Path) -> Path:
     be read, and so not be added to. The picture itself is never written.
     """
     beside, own = path.with_suffix(".xmp"), path.with_name(path.name + ".xmp")
-    raw = path.suffix.lower() in RAW_ENDINGS
-    either = {case for ending in RAW_ENDINGS for case in (ending, ending.upper())}
-    if own.exists() or (not raw and any(path.with_suffix(ending).exists() for ending in either)):
-        target = own
-    else:
-        target = beside if raw or beside.exists() else own
+    taken = (path.with_suffix(case).exists() for ending in RAW_ENDINGS for case in (ending, ending.upper()))
+    alone = path.suffix.lower() not in RAW_ENDINGS and (not beside.exists() or any(taken))
+    target = own if alone or own.exists() else beside
     _read_sidecar(target)
     return target
 
@@ -397,30 +380,34 @@ def read_item(path: str) -> Item:
     ``details`` has ``captured`` (seconds since 1970, local time), ``rating`` (0 to 5), ``label``, ``keywords`` (between
     semicolons), ``place``, ``latitude`` and ``longitude``. What a sidecar says wins over what is in the file.
     """
-    try:
+    with suppress(FileError):  # told when it is measured
         item: Item = call(_item_of, path)
-    except FileError:  # told when it is measured
-        return Item(path, title=shown(Path(path).stem), path=path)
-    return item
+        return item
+    return Item(path, title=shown(Path(path).stem), path=path)
 
 
 def _packet_of(path: str) -> str:
     """The XMP packet in a picture; "" where there is none that can be read."""
     with suppress(Exception), open_file(path) as file, pillow().open(file, formats=_formats()) as picture:
-        text = _decode(picture.info.get("xmp") or picture.info.get("XML:com.adobe.xmp") or "").strip().strip("\0\ufeff")
+        text = _decode(_packet_in(picture)).strip().strip("\0\ufeff")
         _parse_packet(text)
         return text
     return ""
+
+
+def _packet_in(picture: Image) -> str | bytes:
+    return picture.info.get("xmp") or picture.info.get("XML:com.adobe.xmp") or ""
 
 
 def _item_of(path: str) -> Item:
     said: dict[str, Any] = {}
     with suppress(Exception), open_file(path) as file, pillow().open(file, formats=_formats()) as picture:
         said |= _exif(picture) | _iptc(picture)
-        packet = picture.info.get("xmp") or picture.info.get("XML:com.adobe.xmp")
-        said |= read_packet(packet) if packet else {}
-    beside = sidecar_of(path)
-    said |= read_packet(beside) if beside else {}
+        said |= read_packet(_packet_in(picture))
+    for beside in (Path(path).with_suffix(".xmp"), Path(path + ".xmp")):  # what is too large says nothing
+        with suppress(FileError):
+            said |= read_packet(read_bytes(beside, most=_MOST))
+            break
     title, artist = (shown(str(said.pop(name, ""))) for name in ("title", "artist"))
     return Item(path, title=title or shown(Path(path).stem), path=path, artist=artist, details=MappingProxyType(said))
 

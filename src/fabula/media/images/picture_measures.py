@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache, partial
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -465,10 +466,9 @@ def _format(aspect: Floats, begun: int, at: int, extremes: tuple[int | None, int
     seen = aspect[begun : at + 1]
     square = ~np.isfinite(seen) | ((seen > 1 / _SQUARE) & (seen < _SQUARE))
     kinds = np.where(square, 0, np.where(seen > 1, 1, -1)).tolist()
-    run = _run(kinds[:-1])
     if kinds[-1] == kinds[-2]:
         return ""
-    after = f"after {_count(run)} {_KINDS[kinds[-2]]}" if run >= _RUN and kinds[-2] else ""
+    after = _after(kinds[:-1], _KINDS[kinds[-2]]) if kinds[-2] else ""
     if at == extremes[0]:
         return f"the widest, {after}" if after else "the widest of all"
     if at == extremes[1]:
@@ -481,9 +481,8 @@ def _grey(grey: Floats, begun: int, at: int) -> str:
         return ""
     if grey[at] == grey[at - 1]:
         return "black and white like the one before" if grey[at] else ""
-    run = _run(list(grey[begun:at]))
-    after = f" after {_count(run)} {'in colour' if grey[at] else 'in black and white'}" if run >= _RUN else ""
-    return f"{'black and white' if grey[at] else 'in colour again'}{after}"
+    after = _after(grey[begun:at].tolist(), "in colour" if grey[at] else "in black and white")
+    return f"{'black and white' if grey[at] else 'in colour again'} {after}".rstrip()
 
 
 def _light(light: Floats, warmth: Floats, at: int) -> str:
@@ -504,16 +503,10 @@ _KINDS = {1: "wide ones", -1: "uprights", 0: ""}
 _ONE = {1: "wide", -1: "upright", 0: ""}
 
 
-def _run(kinds: Sequence[object]) -> int:
-    """How many at the end are alike."""
-    count = 0
-    while count < len(kinds) and kinds[-1 - count] == kinds[-1]:
-        count += 1
-    return count
-
-
-def _count(number: int) -> str:
-    return _NUMBERS[number] if number < len(_NUMBERS) else str(number)
+def _after(kinds: Sequence[object], words: str) -> str:
+    """After how many of a kind something comes, where they are worth a word."""
+    run = sum(1 for _ in takewhile(lambda kind: kind == kinds[-1], reversed(kinds)))
+    return f"after {_NUMBERS[run] if run < len(_NUMBERS) else run} {words}" if run >= _RUN else ""
 
 
 # Facing pages: which pictures go well beside each other, and which need both pages.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from html import escape
 from importlib.resources import files
 from io import BytesIO, StringIO
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 _CELL, _GAP, _CAPTION = 260, 24, 34  # pixels of a PNG: a picture's box, between boxes, under each
+_HEADING = 52  # and of the name of a side
 _A4 = (1240, 1754)  # at 150 dots an inch
 _ACROSS = 4  # pictures in a row on a page of the PDF
 _SMALLEST = 60  # pixels of a picture there
@@ -49,17 +51,18 @@ def write_sheet(collection: Collection, target: Path, sides: Layout) -> Path:
     groups = _groups(collection, sides)
     count = max(1, *(len(group) for _, group in groups))
     across = sides.across or min(count, 4 if count <= 16 else 6 if count <= 60 else 8)
-    high = sum(_heading(name) + -(-len(group) // across) * (_CELL + _CAPTION + _GAP) for name, group in groups) + _GAP
+    heights = [-(-len(group) // across) * (_CELL + _CAPTION + _GAP) for _, group in groups]
+    high = sum(heights) + _HEADING * len(sides) + _GAP
     if high > _MOST_HIGH:
         raise FileError(f"{shown(target)}: too many pictures for one PNG; write a .pdf, which has pages")
     sheet = pillow().new("RGB", (_GAP + across * (_CELL + _GAP), high), _PAPER)
     top = _GAP
-    for name, group in groups:
+    for (name, group), height in zip(groups, heights, strict=True):
         if name:
             _write(sheet, (_GAP, top), name, 24, _INK)
-            top += _heading(name)
+            top += _HEADING
         _place(sheet, group, (_GAP, top), _CELL, across)
-        top += -(-len(group) // across) * (_CELL + _CAPTION + _GAP)
+        top += height
     return write_whole(target, _bytes(sheet, "PNG", optimize=False))
 
 
@@ -84,17 +87,12 @@ def write_pdf(collection: Collection, target: Path, sides: Layout) -> Path:
 
 def _groups(collection: Collection, sides: Sequence[int]) -> list[tuple[str, list[tuple[str, Item]]]]:
     """Each side's name, and its pictures with their numbers."""
-    if not sides:
-        return [("", [(str(k), item) for k, item in enumerate(collection.items, start=1)])]
-    starts = list(accumulate(sides, initial=0))
+    letters = [*map(side_name, range(len(sides)))] or [""]
+    starts = accumulate(sides or (len(collection),), initial=0)
     return [
         (letter, [(f"{letter}{k}", item) for k, item in enumerate(collection.items[start:end], start=1)])
-        for letter, start, end in zip(map(side_name, range(len(sides))), starts, starts[1:], strict=False)
+        for letter, (start, end) in zip(letters, pairwise(starts), strict=True)
     ]
-
-
-def _heading(name: str) -> int:
-    return 52 if name else 0
 
 
 def _place(sheet: Any, group: Sequence[tuple[str, Item]], corner: tuple[int, int], cell: int, across: int) -> None:
@@ -133,32 +131,27 @@ _SPREAD = (2100, 1050)  # pixels of two facing pages of the PDF
 _MARGIN = 60
 
 
-def spreads_of(items: Sequence[Item], wide: Sequence[bool], sides: Sequence[int] = ()) -> list[tuple[int | None, ...]]:
-    """What faces what: the cover alone on the right, then two and two; what is wide has both pages for itself.
+def spreads_of(wide: Iterable[bool | np.bool], sides: Sequence[int] = ()) -> list[tuple[int | None, ...]]:
+    """What faces what: the cover alone on the right, then two and two; what is ``wide`` has both pages for itself.
 
     For each spread (left, right), an index or None for an empty page; (index,) for one over both pages. Each of the
     ``sides``, given by how many items they have, begins on a new right-hand page.
 
-    >>> spreads_of("abcde", [False, False, False, True, False])
+    >>> spreads_of([False, False, False, True, False])
     [(None, 0), (1, 2), (3,), (4, None)]
     """
     starts = set(accumulate(sides[:-1], initial=0))
     found: list[tuple[int | None, ...]] = []
-    left: int | None = None
-    for index in range(len(items)):
-        if left is not None and (wide[index] or index in starts):
-            found.append((left, None))
-            left = None
-        if wide[index]:
+    for index, both in enumerate(wide):
+        if both:
             found.append((index,))
         elif index in starts:
             found.append((None, index))
-        elif left is None:
-            left = index
+        elif found and found[-1][1:] == (None,):
+            found[-1] = (found[-1][0], index)
         else:
-            found.append((left, index))
-            left = None
-    return found if left is None else [*found, (left, None)]
+            found.append((index, None))
+    return found
 
 
 def write_flip_book(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
@@ -171,10 +164,8 @@ def write_flip_book(collection: Collection, target: Path, sides: Sequence[int]) 
             f'<figure><img loading="lazy" alt="{label}" src="data:image/jpeg;base64,{data}">'
             f'<figcaption dir="auto">{number} <span>{label}</span></figcaption></figure>'
         )
-    for spread in spreads_of(collection.items, _wide(collection), sides):
-        cells = "".join(
-            '<div class="page"></div>' if k is None else f'<div class="page">{figures[k]}</div>' for k in spread
-        )
+    for spread in spreads_of(column(collection, "aspect") >= WIDE, sides):
+        cells = "".join(f'<div class="page">{"" if k is None else figures[k]}</div>' for k in spread)
         pages.append(f'<section class="{"both" if len(spread) == 1 else "two"}">{cells}</section>')
     title = escape(collection.title or collection.id)
     page = (files("fabula.media.images") / "book.html").read_text(encoding="utf-8")
@@ -184,7 +175,7 @@ def write_flip_book(collection: Collection, target: Path, sides: Sequence[int]) 
 def write_book_pdf(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
     """Write the facing pages of a book as a PDF, one spread a page."""
     sheets: list[Image] = []
-    for spread in spreads_of(collection.items, _wide(collection), sides):
+    for spread in spreads_of(column(collection, "aspect") >= WIDE, sides):
         sheets.append(pillow().new("RGB", _SPREAD, _PAPER))
         width, height = _SPREAD[0] // len(spread), _SPREAD[1]
         for side, index in enumerate(spread):
@@ -195,10 +186,6 @@ def write_book_pdf(collection: Collection, target: Path, sides: Sequence[int]) -
             picture = picture.resize((int(picture.width * scale), int(picture.height * scale)))  # small ones grow
             sheets[-1].paste(picture, (side * width + (width - picture.width) // 2, (height - picture.height) // 2))
     return write_whole(target, _pdf_bytes(sheets))
-
-
-def _wide(collection: Collection) -> list[bool]:
-    return [bool(aspect >= WIDE) for aspect in column(collection, "aspect")]
 
 
 # Galleries: a folder that any web server shows as it is; and lists that layout programs merge.
@@ -256,8 +243,6 @@ def write_merge(collection: Collection, target: Path, sides: Sequence[int]) -> P
 
 def thumbnail(path: str, size: int) -> Cover | None:
     """A picture of at most so many pixels, upright, as JPEG; None where it cannot be read."""
-    try:
-        picture = open_picture(path, size)
-    except FabulaError:
-        return None
-    return Cover(_bytes(picture, "JPEG", quality=80), "image/jpeg")
+    with suppress(FabulaError):
+        return Cover(_bytes(open_picture(path, size), "JPEG", quality=80), "image/jpeg")
+    return None

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, BinaryIO, TypeVar, cast
 
@@ -119,30 +119,7 @@ def _open_sound(
             raise FileError(f"{shown(name)}: the sample rate must be {rule}; it is {sound.rate}")
         if not 1 <= sound.channels <= MOST_CHANNELS:
             raise FileError(f"{shown(name)}: must have 1 to {MOST_CHANNELS} channels; it has {sound.channels}")
-        limited = replace(sound, chunks=_limit_chunks(name, sound, stop, promised or 0.0))
-        part = begins > 1e-6 or ends is not None
-        yield replace(limited, chunks=_cut_chunks(limited, begins, ends)) if part else limited
-
-
-def _cut_chunks(sound: Sound, begins: float, ends: float | None) -> Iterator[Samples]:
-    """The chunks of a stretch, each of the usual size but the last."""
-    size, at, filled = chunk_frames(sound.rate), 0, 0
-    first, last = round(begins * sound.rate), float("inf") if ends is None else round(ends * sound.rate)
-    room = np.empty((sound.channels, size), np.float32)
-    for chunk in sound.chunks:
-        part = chunk[max(0, first - at) : max(0, int(min(len(chunk), last - at)))]
-        at += len(chunk)
-        while len(part):
-            taken = min(size - filled, len(part))
-            room[:, filled : filled + taken] = part[:taken].T
-            filled, part = filled + taken, part[taken:]
-            if filled == size:
-                yield room.T
-                filled = 0
-        if at >= last:
-            break
-    if filled:
-        yield room[:, :filled].T
+        yield replace(sound, chunks=_take_chunks(name, sound, stop, (begins, ends), promised or 0.0))
 
 
 def _open_file(name: str) -> BinaryIO:
@@ -163,19 +140,32 @@ def _open_file(name: str) -> BinaryIO:
     raise FileError(f"{shown(name)}: {'is empty' if stat.S_ISREG(status.st_mode) else 'is not a regular file'}")
 
 
-def _limit_chunks(name: str, sound: Sound, stop: Stop, promised: float) -> Iterator[Samples]:
-    """The chunks, as long as they are wanted and not too many; refused in the end if fewer seconds than promised."""
-    frames = 0
+def _take_chunks(
+    name: str, sound: Sound, stop: Stop, stretch: tuple[float, float | None], promised: float
+) -> Iterator[Samples]:
+    """The chunks of a stretch, as long as they are wanted and not too many; refused if fewer seconds than promised."""
+    first, last = round(stretch[0] * sound.rate), np.inf if stretch[1] is None else round(stretch[1] * sound.rate)
     room = np.empty((sound.channels, chunk_frames(sound.rate)), np.float32)
+    at = filled = 0
     for chunk in sound.chunks:
         if stop():
             raise Stopped
-        frames += len(chunk)
-        if frames > MOST_HOURS * 3600 * sound.rate:
+        part = chunk[max(0, first - at) : max(0, int(min(len(chunk), last - at)))]
+        at += len(chunk)
+        if at > MOST_HOURS * 3600 * sound.rate:
             raise FileError(f"{shown(name)}: is longer than {MOST_HOURS} hours")
-        room[:, : len(chunk)] = chunk.T
-        yield room[:, : len(chunk)].T
-    if frames / sound.rate < promised - 0.01:  # ffmpeg passes over what is broken
+        while len(part):
+            taken = part[: room.shape[1] - filled]
+            room[:, filled : filled + len(taken)] = taken.T
+            filled, part = filled + len(taken), part[len(taken) :]
+            if filled == room.shape[1]:
+                yield room.T
+                filled = 0
+        if at >= last:
+            break
+    if filled:
+        yield room[:, :filled].T
+    if at < last and at / sound.rate < promised - 0.01:  # ffmpeg passes over what is broken
         raise _breakage(name)
 
 
@@ -518,8 +508,9 @@ class Ears:
         cents, tuned = tempo_and_key.tuning(self.pitches.blocks)
         classes = tempo_and_key.chroma(self.pitches.blocks, cents)
         pitches = (classes, *_ends(classes, self.pitches.block_seconds, sounding, _SECONDS))
-        shares = heard.hear(self.excerpts.samples(), powers)
-        parts: dict[str, float] = dict(zip(heard.HEARD, shares.tolist(), strict=True))
+        bright, bass = heard.brightness_and_bass(spans)
+        shares = heard.hear(self.excerpts.samples(), powers).tolist()
+        parts: dict[str, float] = dict(zip(heard.HEARD, shares, strict=True))
         for part, tempo, notes in zip(("heard_", "start_", "end_"), tempi, pitches, strict=True):
             key, own = tempo_and_key.find_key(notes, tuned), part.removeprefix("heard_")
             parts |= {f"{part}tempo": tempo[0], f"{own}tempo_confidence": tempo[1]}
@@ -531,8 +522,8 @@ class Ears:
             true_peak=self.peak.finish(),
             tuning=cents,
             onset_density=tempo_and_key.onset_density(onsets, rate),
-            brightness=heard.brightness(spans),
-            bass_share=heard.bass_share(spans),
+            brightness=bright,
+            bass_share=bass,
             stereo_width=self.width.share(),
             silence_start=sounding.start if sounding.end else seconds,
             silence_end=max(0.0, seconds - sounding.end),
@@ -542,8 +533,8 @@ class Ears:
             mix_out=mix_out,
             start_loudness=sounding.start_loudness,
             end_loudness=sounding.end_loudness,
-            start_brightness=heard.brightness(start_span),
-            end_brightness=heard.brightness(end_span),
+            start_brightness=heard.brightness_and_bass(start_span)[0],
+            end_brightness=heard.brightness_and_bass(end_span)[0],
             **parts,
         )
 
@@ -559,8 +550,7 @@ FEATURES = tuple(field.name for field in fields(AudioFeatures))
 
 
 def _row(path: str, stop: Stop) -> NDArray[np.float64]:
-    measured = measure(path, stop=stop)
-    return np.array([getattr(measured, name) for name in FEATURES], dtype=np.float64)
+    return np.array(astuple(measure(path, stop=stop)), dtype=np.float64)
 
 
 SPEC = Spec("audio", version=7, feature_names=FEATURES, measure=_row, shape=(len(FEATURES),))

@@ -74,7 +74,7 @@ def mix_channels(chunk: Samples) -> Samples:
 @lru_cache(maxsize=16)
 def _products(factor: int, taps: int, cut: float) -> tuple[Samples, Samples]:
     """Matrices (row, outputs) and (taps - 1, outputs): what a row and the end of the row before it add to the mix."""
-    response = low_pass(cut / factor, np.hamming(taps)) if factor > 1 else np.ones(1)
+    response = low_pass(cut / factor, np.hamming(taps))
     row = factor * _OUTPUTS
     whole = np.zeros((row + taps - 1, _OUTPUTS))
     for output in range(_OUTPUTS):
@@ -133,19 +133,18 @@ class Frames:
     """Cuts a stream into windows that overlap."""
 
     def __init__(self, window: int, hop: int) -> None:
-        self.window, self.hop = window, hop
+        self._hop = hop
         self._kept = np.empty(0, np.float32)
         self._shape = hann(window).astype(np.float32)
 
     def push(self, samples: Samples) -> Samples:
         """The windows that these samples complete, weighted: shape (windows, window)."""
         there = np.concatenate([self._kept, samples])
-        count = max(0, (len(there) - self.window) // self.hop + 1)
-        self._kept = there[count * self.hop :]
-        if not count:
-            return np.empty((0, self.window), np.float32)
-        step = there.strides[0]
-        windows = np.lib.stride_tricks.as_strided(there, (count, self.window), (self.hop * step, step))
+        if len(there) < len(self._shape):
+            self._kept = there
+            return np.empty((0, len(self._shape)), np.float32)
+        windows = np.lib.stride_tricks.sliding_window_view(there, len(self._shape))[:: self._hop]
+        self._kept = there[len(windows) * self._hop :]
         return np.asarray(windows * self._shape)
 
 
@@ -201,16 +200,10 @@ class ShortSpectra:
         return np.concatenate([*self._spans, *rest, np.empty((0, self._open.shape[1]))])
 
 
-def brightness(spans: Floats) -> float:
-    """The middle of the power spectrum in Hz, 30 to 5300 Hz counted; 0 for silence."""
-    power, weighted = spans[:, :2].sum(axis=0)
-    return float(weighted / power) if power > 1e-12 else 0.0
-
-
-def bass_share(spans: Floats) -> float:
-    """The part of the power below 150 Hz, 30 to 5300 Hz counted; 0 for silence."""
-    power, _, low = spans[:, :3].sum(axis=0)
-    return float(low / power) if power > 1e-12 else 0.0
+def brightness_and_bass(spans: Floats) -> tuple[float, float]:
+    """The middle of the power spectrum in Hz, and the part below 150 Hz; 30 to 5300 Hz are counted, 0 for silence."""
+    power, weighted, low = spans[:, :3].sum(axis=0).tolist()
+    return (weighted / power, low / power) if power > 1e-12 else (0.0, 0.0)
 
 
 def _weights(rate: float) -> tuple[Samples, Samples]:
@@ -236,9 +229,8 @@ def _triangles(bins: NDArray[np.floating[Any]], lowest: float, highest: float, c
 
 RATE = 22050  # Hz, at which the descriptors are defined
 PIECES = 4  # chunks of a stream that are listened to, spread over it
-HEARD = tuple(
-    f"heard_{name}" for name in ("energy", "acousticness", "valence", "danceability", "speechiness", "instrumentalness")
-)
+_NAMES = ("energy", "acousticness", "valence", "danceability", "speechiness", "instrumentalness")
+HEARD = tuple(f"heard_{name}" for name in _NAMES)
 
 _WINDOW, _HOP = 2048, 512
 _FRAMES = RATE / _HOP  # a second
@@ -254,28 +246,24 @@ class Excerpts:
 
     def __init__(self, rate: int) -> None:
         self._rate, self._stride, self._count = rate, 1, 0
-        self._kept: list[tuple[int, Samples]] = []
+        self._kept: list[Samples] = []
 
     def push(self, mono: Samples) -> None:
         """Take a chunk of mono samples into account, which are kept as they are."""
         if self._count % self._stride == 0:
-            self._kept.append((self._count, mono))
+            self._kept.append(mono)
             if len(self._kept) > _MOST_KEPT:
-                self._stride *= 2
-                self._kept = [held for held in self._kept if held[0] % self._stride == 0]
+                self._stride, self._kept = 2 * self._stride, self._kept[::2]
         self._count += 1
 
     def samples(self) -> Samples:
         """The excerpts one after the other."""
-        chosen = list(range(len(self._kept)))
+        mono, shared = self._kept, gcd(self._rate, RATE)
         if self._count > PIECES:
-            chosen = [i * len(self._kept) // (PIECES + 1) for i in range(1, PIECES + 1)]
-        mono, shared = (self._kept[i][1] for i in chosen), gcd(self._rate, RATE)
-        if shared == RATE:
-            mix = Mix(self._rate, RATE, cut=0.97)
-            return np.concatenate([*map(mix.push, mono), np.empty(0, np.float32)])
-        whole = np.concatenate([*mono, np.empty(0, np.float32)])
-        return resample(whole, RATE // shared, self._rate // shared)
+            mono = [mono[i * len(mono) // (PIECES + 1)] for i in range(1, PIECES + 1)]
+        mixed = map(Mix(self._rate, RATE, cut=0.97).push, mono) if shared == RATE else mono
+        whole = np.concatenate([*mixed, np.empty(0, np.float32)])
+        return whole if shared == RATE else resample(whole, RATE // shared, self._rate // shared)
 
 
 def resample(samples: Samples, up: int, down: int) -> Samples:
@@ -318,12 +306,12 @@ class _Ridges:
 
     def __init__(self) -> None:
         said = json.loads(files("fabula.media.music").joinpath("heard.json").read_text(encoding="utf-8"))
-        heads = [said["heads"][name.removeprefix("heard_")] for name in HEARD]
+        heads = [said["heads"][name] for name in _NAMES]
         self.descriptors: list[str] = said["descriptors"]
         self.weights = np.array([head["weights"] for head in heads]).T  # (20, 6)
         self.intercepts = np.array([head["intercept"] for head in heads])
         self.means = np.array([head["mean"] for head in heads])
-        self._logged = np.array([name.removeprefix("heard_") in said["logged"] for name in HEARD])
+        self._logged = np.array([name in said["logged"] for name in _NAMES])
         self._offset = said["logged_offset"]
 
     def shares(self, estimates: Floats) -> Floats:

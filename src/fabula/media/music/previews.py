@@ -48,19 +48,13 @@ def _row(path: str, stop: Stop) -> NDArray[np.float64]:
             frames += len(chunk)
         if not frames:
             raise FileError(f"{shown(path)}: has no samples in it")
-        parts = _reduce(np.concatenate(lows), np.minimum), _reduce(np.concatenate(highs), np.maximum)
+        low, high = np.concatenate(lows), np.concatenate(highs)
+        starts = np.linspace(0, len(low), PARTS, endpoint=False).astype(np.intp)  # few values are spread
+        parts = np.concatenate([np.minimum.reduceat(low, starts), np.maximum.reduceat(high, starts)])
         edges = np.array([max(0, first), last + 1, frames]) / sound.rate
-        return np.concatenate([*(np.clip(part, -1, 1).astype(np.float64) for part in parts), edges])
+        return np.concatenate([np.clip(parts, -1, 1).astype(np.float64), edges])
 
     return play(path, draw, stop=stop)
-
-
-def _reduce(values: Samples, ufunc: np.ufunc) -> Samples:
-    """Values in `PARTS` parts of equal length, each as its extreme; few values are spread."""
-    edges = np.linspace(0, len(values), PARTS, endpoint=False).astype(np.intp)
-    if len(values) < PARTS:
-        return values[edges]
-    return np.asarray(ufunc.reduceat(values, edges))
 
 
 _NAMES = tuple(f"{name}{k}" for name in ("low", "high") for k in range(PARTS))
@@ -90,7 +84,7 @@ def _find_cover(path: str) -> Cover | None:
     import tinytag
 
     with contextlib.suppress(Exception), open_file(path) as opened:  # of a broken file there is none
-        bounded: Any = Bounded(opened)
+        bounded: Any = Bounded(io.FileIO(opened.fileno(), closefd=False))
         found: Any = tinytag.TinyTag.get(file_obj=bounded, filename=path, duration=False, image=True).images.any
         cover = None if found is None else _check_cover(bytes(found.data or b""))
         if cover is not None:
@@ -105,41 +99,20 @@ def _find_cover(path: str) -> Cover | None:
     return None
 
 
-def picture_type(data: bytes) -> str | None:
-    """The media type of a picture by its first bytes; None for anything else, such as SVG, which can hold scripts.
-
-    >>> picture_type(bytes([0x89]) + b"PNG\\r\\n" + bytes([0x1A, 10])), picture_type(b"<svg/>") is None
-    ('image/png', True)
-    """
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return "image/webp"
-    return next((kind for magic, kind in _MAGIC if data.startswith(magic)), None)
-
-
 def _check_cover(data: bytes) -> Cover | None:
-    kind = picture_type(data)
+    """A picture by its first bytes; None for a large one and anything else, such as SVG, which can hold scripts."""
+    webp = data[:4] == b"RIFF" and data[8:12] == b"WEBP"
+    kind = "image/webp" if webp else next((kind for magic, kind in _MAGIC if data.startswith(magic)), "")
     return Cover(data, kind) if kind and len(data) <= MOST_BYTES else None
 
 
-class Bounded(io.RawIOBase):
+class Bounded(io.BufferedReader):
     """A file of which no more than some MB are read at a time, whatever its header promises."""
 
-    def __init__(self, file: Any, most: int = 2 * MOST_BYTES) -> None:
-        self._file, self._most = file, most
-
-    def read(self, size: int = -1) -> bytes:
+    def read(self, size: int | None = -1) -> bytes:
         """At most `size` bytes; a ValueError where that is too much."""
-        if size < 0 or size > self._most:
-            size = self._most + 1
-        data: bytes = self._file.read(size)
-        if len(data) > self._most:
+        most = 2 * MOST_BYTES
+        data = super().read(size if size is not None and 0 <= size <= most else most + 1)
+        if len(data) > most:
             raise ValueError("more is asked for than a tag holds")
         return data
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        """As of the file."""
-        return int(self._file.seek(offset, whence))
-
-    def tell(self) -> int:
-        """As of the file."""
-        return int(self._file.tell())

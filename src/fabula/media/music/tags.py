@@ -95,14 +95,16 @@ def _tags(file: str) -> dict[str, Any]:
             tag = tinytag.TinyTag.get(file, file_obj=opened)
     except Exception:  # whatever a broken file does to the reader of tags, it only means that there are none
         return {}
-    duration = 1000 * tag.duration if tag.duration else None
-    said: dict[str, Any] = {"title": tag.title, "artist": tag.artist or tag.albumartist, "album": tag.album}
-    said |= {"track": tag.track, "disc": tag.disc, "duration_ms": duration, "isrc": _other(tag, "isrc")}
-    said["composer"] = tag.composer
-    found: dict[str, Any] = {}
-    for name, value in said.items():  # some writers leave zeros and line ends in texts
-        if value:
-            found[name] = shown(" ".join(value.replace("\0", " ").split())) if isinstance(value, str) else value
+    said = {
+        "title": tag.title, "artist": tag.artist or tag.albumartist, "album": tag.album, "track": tag.track,
+        "disc": tag.disc, "duration_ms": 1000 * (tag.duration or 0), "isrc": _other(tag, "isrc"),
+        "composer": tag.composer,
+    }  # fmt: skip
+    found: dict[str, Any] = {  # some writers leave zeros and line ends in texts
+        name: shown(_one_line(value.replace("\0", " "))) if isinstance(value, str) else value
+        for name, value in said.items()
+        if value
+    }
     with suppress(ValueError):
         beats = float(_other(tag, "bpm").replace(",", "."))
         found |= {"tempo": beats} if _SLOWEST <= beats <= _FASTEST else {}
@@ -169,15 +171,13 @@ def _set_own(file: Any, name: str, text: str) -> None:
     kind = type(file.tags).__name__
     if "ID3" in kind:
         frames = import_extra("mutagen.id3", extra="tags", purpose="writing tags into files")
-        file.tags.delall(f"TXXX:{name}")
-        file.tags.add(frames.TXXX(encoding=3, desc=name, text=[text]))
+        file.tags.setall(f"TXXX:{name}", [frames.TXXX(encoding=3, desc=name, text=[text])])
     elif "MP4" in kind:
         file.tags[f"----:com.apple.iTunes:{name}"] = [text.encode()]
-    elif type(file).__name__ == "OggOpus" and name.endswith("_GAIN"):
-        # Opus players take R128_TRACK_GAIN: 1/256 dB to -23 LUFS.
-        file.tags["R128_TRACK_GAIN"] = [str(round((float(text.split()[0]) - 5.0) * 256))]
-        file.tags[name] = [text]
     else:
+        if type(file).__name__ == "OggOpus" and name.endswith("_GAIN"):
+            # Opus players take R128_TRACK_GAIN: 1/256 dB to -23 LUFS.
+            file.tags["R128_TRACK_GAIN"] = [str(round((float(text.split()[0]) - 5.0) * 256))]
         file.tags[name] = [text]
 
 
@@ -188,7 +188,7 @@ def _set(file: Any, name: str, number: int, of: int) -> None:
         frames = import_extra("mutagen.id3", extra="tags", purpose="writing track numbers into files")
         frame = getattr(frames, _ID3_KEYS[name])
         file.tags.setall(_ID3_KEYS[name], [frame(encoding=3, text=[f"{number}/{of}"])])
-    elif "Vorbis" in kind or "VComment" in kind or "Flac" in kind.title():
+    elif "VC" in kind:  # comments of Vorbis, in Ogg and FLAC
         file.tags[name] = [str(number)]
         file.tags[name.replace("number", "total")] = [str(of)]
     else:
@@ -240,15 +240,11 @@ def write_cue(collection: Collection, target: Path, sides: Sequence[int], gap: f
 
     A CD has 99 tracks at most; numbers go on to 99 and then begin again, with the next side or not.
     """
-    lines: list[str] = []
-    if collection.title:
-        lines.append(f"TITLE {quote_text(collection.title)}")
-    number = 0
-    for cue in cues(collection, sides, gap):
-        number = 1 if number == 99 else number + 1
+    lines = [f"TITLE {quote_text(collection.title)}"] if collection.title else []
+    for index, cue in enumerate(cues(collection, sides, gap)):
         if sides and cue.number == 0:
             lines.append(f"REM SIDE {side_name(cue.side)}")
-        lines += track_lines(cue.item, number, pause=gap if cue.number else 0.0)
+        lines += track_lines(cue.item, index % 99 + 1, pause=gap if cue.number else 0.0)
     return write_whole(target, "\r\n".join(lines) + "\r\n")
 
 
@@ -276,13 +272,12 @@ def _cd_texts(item: Item) -> dict[str, str]:
 
 def write_labels(collection: Collection, target: Path, sides: Sequence[int], gap: float) -> Path:
     """Write labels of Audacity: of every track when it begins and ends, one side behind the other, and its name."""
-    lines, start = [], 0.0
-    found = cues(collection, sides, gap)
-    for cue, after in zip(found, [*found[1:], None], strict=True):
+    lines, start, ends = [], 0.0, 0.0
+    for cue in cues(collection, sides, gap):
+        start = start if cue.number else ends
         begins = start + cue.begins
         ends = begins + cue.length
         lines.append(f"{begins:.6f}\t{ends:.6f}\t{_one_line(cue.item.label)}\n")
-        start = ends if after is not None and after.side != cue.side else start
     return write_whole(target, "".join(lines))
 
 

@@ -86,10 +86,10 @@ def fold_tempi(collection: Collection, low: float, high: float) -> Collection:
     beats = np.where(known, found, low)
     moves = np.log2(np.sqrt(low * high) / beats).round()  # the octave nearest to the middle
     features[:, tempi] = np.where(known & ~((low <= beats) & (beats <= high)), beats * 2.0**moves, found)
-    if "heard_tempo" in names and (heard := names.index("heard_tempo")) in tempi:  # bars are counted by it
+    if "heard_tempo" in names:  # bars are counted by it
         bars = [k for k, name in enumerate(names) if name in _MIXES]
-        times = features[:, heard] / np.where(found[:, tempi.index(heard)] > 0, found[:, tempi.index(heard)], 1.0)
-        features[:, bars] *= times[:, np.newaxis]
+        before, after = collection.column("heard_tempo"), features[:, names.index("heard_tempo")]
+        features[:, bars] *= (after / np.where(before > 0, before, 1.0))[:, np.newaxis]
     return replace(collection, features=features)
 
 
@@ -144,16 +144,12 @@ def music_steps(collection: Collection, essence: Floats) -> Steps:
     key goes by the Camelot wheel. What tags or a table say wins over what was heard; what is not sure counts as an
     average step in part. Silence, and how many bars two tracks can be mixed over, count only where they are asked for.
     """
-    parts: list[Step] = []
     # A measure at the end and at the start; that of the whole where an edge was not measured.
     whole = column(collection, "loudness")
     edges = (column(collection, f"{edge}_loudness") for edge in ("end", "start"))
     end, start = (np.where(np.isfinite(edge), edge, whole) for edge in edges)
-    if np.isfinite(end).any():
-        parts.append(_plain("loudness", "dB", end, start))
     energy = column(collection, "energy")
-    if np.isfinite(energy).any():
-        parts.append(_plain("energy", "of 1", energy, energy))
+    parts = [*_plain("loudness", "dB", end, start), *_plain("energy", "of 1", energy, energy)]
     last, first = tempi(collection, "end"), tempi(collection, "start")
     if last.any:
         percent = 100 * (2 ** tempo_octaves(_fill(last.values)[:, np.newaxis], _fill(first.values)) - 1)
@@ -164,8 +160,7 @@ def music_steps(collection: Collection, essence: Floats) -> Steps:
         wheel = camelot_distance(key[:, np.newaxis], mode[:, np.newaxis], *_usual(first, first_mode))
         parts.append(Step("key", "Camelot steps", wheel, certainty=_both(last, first)))
     end, start = (np.log2(np.maximum(30.0, column(collection, f"{edge}_brightness"))) for edge in ("end", "start"))
-    if np.isfinite(end).any():
-        parts.append(_plain("brightness", "octaves", end, start))
+    parts += _plain("brightness", "octaves", end, start)
     before, after = mix_bars(collection)
     if np.nansum(before) + np.nansum(after) > 0:  # the longest mix in which never both are full
         short = np.maximum(0.0, LONGEST_MIX - np.nan_to_num(after)[:, np.newaxis] - np.nan_to_num(before))
@@ -198,9 +193,10 @@ def camelot_hour(key: Floats, mode: Floats) -> Floats:
     return np.asarray(np.where(mode == 1, key * 7 % 12, (key + 3) * 7 % 12))
 
 
-def _plain(name: str, unit: str, end: Floats, start: Floats) -> Step:
-    """A step between values that are compared as they are."""
-    return Step(name, unit, np.abs(_fill(end)[:, np.newaxis] - _fill(start)))
+def _plain(name: str, unit: str, end: Floats, start: Floats) -> list[Step]:
+    """A step between values that are compared as they are; none where no end is known."""
+    known = np.isfinite(end).any()
+    return [Step(name, unit, np.abs(_fill(end)[:, np.newaxis] - _fill(start)))] if known else []
 
 
 def _fill(values: Floats) -> Floats:
