@@ -23,9 +23,8 @@ def trace_sides(found: Filled) -> tuple[Ints, tuple[int, ...]]:
     if found.alone is not None:
         members = subsets.parts.members
         return np.array([item for unit in trace(found.alone) for item in members[unit]], dtype=np.intp), ()
-    first, second = found.joined[-1]
     final = planned.final
-    keys = [subsets.item_masks[final], *([] if second is None else [second[final]]), first[final]]
+    keys = [subsets.item_masks[final], *found.joined[-1][::-1, final]]
     left = int(final[np.lexsort(keys)[0]])  # of those with the smallest numbers, the first by its items
     pieces: list[list[int]] = []
     for number in range(planned.constraints.sides - 1, -1, -1):
@@ -40,18 +39,14 @@ def trace_sides(found: Filled) -> tuple[Ints, tuple[int, ...]]:
 def _last_side(found: Filled, number: int, left: int) -> tuple[int, int]:
     """How many items stand before the last side, and its subset, in the best way for a subset."""
     planned, subsets = found.plan, found.plan.subsets
-    goal = tuple(None if x is None else int(x[left]) for x in found.joined[number])
+    before, goal = found.joined[number - 1], found.joined[number][:, left, np.newaxis]
     for begun, size in sorted(planned.steps(number), key=lambda step: step[1]):
         if begun + size != subsets.items[left] or (number, begun, size) not in found.single:
             continue
-        following = partition.spread(subsets, found.criterion, size, found.single[number, begun, size])
-        before = found.joined[number - 1]
+        following = partition.spread(subsets, size, found.single[number, begun, size])
         parts = subsets.holding(size)
         parts = parts[parts & left == parts]
-        tight = found.criterion.join(before[0][left - parts], following[0][parts]) == goal[0]
-        if before[1] is not None and following[1] is not None:
-            tight &= before[1][left - parts] + following[1][parts] == goal[1]
-        parts = parts[tight]
+        parts = parts[(found.criterion.join(before[:, left - parts], following[:, parts]) == goal).all(axis=0)]
         if len(parts):
             return begun, int(parts[np.argmin(subsets.item_masks[parts])])
     raise RuntimeError("the sides do not add up to what was found")
@@ -151,7 +146,7 @@ def _optimum(planned: Plan, criterion: Criterion) -> Filled | None:
             return None
         whole = replace(side(planned.subsets, criterion, allowed, planned.room), whole=True)
         best = int(whole.ends[0][..., -1].min())
-        return Filled(planned, criterion, {}, [(np.array([best]), None)], whole) if best < NEVER else None
+        return Filled(planned, criterion, {}, [np.array([[best]])], whole) if best < NEVER else None
     single = partition.single_sides(planned, criterion)
     if planned.simple:
         found = partition.join_sides(planned, criterion, single)
