@@ -14,7 +14,7 @@ from fabula.core.arrays import Floats, Ints
 from fabula.core.solver import line
 from fabula.core.solver.constraints import Constraints
 from fabula.core.solver.instance import Instance, link_scale
-from fabula.core.solver.problem import UNLIMITED, Bounds, Budget, Goal, Problem, side_sizes
+from fabula.core.solver.problem import UNLIMITED, Bounds, Budget, Goal, Problem, along, side_sizes
 from fabula.core.solver.tours import link_bound, tree_bound
 from fabula.core.template import Template, replace_values
 
@@ -142,11 +142,10 @@ def _axis_bounds(task: Problem, goal: Goal, kept: int, room: float, worst: float
     least, total = float(ranks.away(values).max()), float((ranks.away(values) ** power).sum())
     pinned, free = find_pinned(goal, goal.follows, c, alone=1 in sizes)
     if len(free):
-        spans = sizes if c.sides > 1 else range(kept, kept + 1)
         loose = [run for run in c.together if set(run) <= set(free.tolist())]
-        runs = [goal.rows[list(run), 0] for run in loose[: MOST_JUDGED // len(spans)]]
+        runs = [goal.rows[list(run), 0] for run in loose[: MOST_JUDGED // len(sizes)]]
         rest = np.sort(goal.rows[free, 0])
-        total = max(total, worth_bound(goal.follows, rest, spans, c.sides, pinned, power, runs))
+        total = max(total, worth_bound(goal.follows, rest, sizes, c.sides, pinned, power, runs))
     if c.sides == 2:
         judged, complete = line.judge_sizes(goal.follows, values, sizes, c.sides, power, budget)
         if complete and judged:
@@ -175,7 +174,7 @@ def table_floor(task: Problem, kept: int, room: float, budget: Budget) -> float:
     """What no sum of a table's costs gets below: each item where it costs least, on a side of any size."""
     c = task.constraints
     least = np.full(c.n, np.inf)
-    for size in [kept] if c.sides == 1 else side_sizes(c, kept, room):
+    for size in side_sizes(c, kept, room):
         budget.spend(50.0 + 0.003 * c.n * size)
         if budget.over:
             return -np.inf
@@ -187,7 +186,7 @@ def table_floor(task: Problem, kept: int, room: float, budget: Budget) -> float:
 def wishes_floor(task: Problem, kept: int, room: float) -> float:
     """The largest deviation that a single wish asks for: an item at an end, or a run at its best."""
     c, goal = task.constraints, task.goal
-    sizes = [kept] if c.sides == 1 else list(side_sizes(c, kept, room))
+    sizes = list(side_sizes(c, kept, room))
     ends = sizes[:1] if 1 not in sizes else sizes  # where the first and the last position are the same for all
     floor = 0.0
     for place, item in c.fixed.items():
@@ -210,11 +209,9 @@ def _at(goal: Goal, item: int, place: int, sizes: list[int]) -> float:
 
 
 def _run_at_best(goal: Goal, run: tuple[int, ...], size: int) -> float:
-    last = size - len(run) + 1
-    if last < 1:
+    if size < len(run):
         return np.inf
-    costs = goal.take(run).costs(size)
-    return float(np.max([costs[o, o : last + o] for o in range(len(run))], axis=0).min())
+    return float(along(goal.costs(size), run).max(axis=0).min())
 
 
 def flow_floor(

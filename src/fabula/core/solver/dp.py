@@ -109,23 +109,18 @@ class Subsets:
         return self.of_items.get(items, np.empty(0, dtype=np.int64))
 
     @cached_property
-    def needs(self) -> list[int]:
-        """For each unit, the subset of those that must stand before it."""
-        return [mask_of(np.flatnonzero(column)) for column in self.parts.earlier.T]
-
-    @cached_property
     def barred(self) -> Longs:
-        """For each unit, the subset of those that cannot stand behind it: shape (u, 1)."""
-        needs = np.array(self.needs, dtype=np.int64)
-        return (needs | np.int64(1) << np.arange(len(needs)))[:, np.newaxis]
+        """For each unit, the subset of those that cannot stand behind it, itself among them: shape (u, 1)."""
+        known = [mask_of([unit, *np.flatnonzero(column)]) for unit, column in enumerate(self.parts.earlier.T)]
+        return np.array(known, dtype=np.int64)[:, np.newaxis]
 
     @cached_property
     def is_closed(self) -> Bools:
         """Whether a subset can be the first sides: whatever must stand before one of its units is in it; (2^u,)."""
         closed = np.ones(len(self.every), dtype=bool)
-        for unit, needed in enumerate(self.needs):
-            if needed:
-                closed &= ((self.every >> unit) & 1 == 0) | (self.every & needed == needed)
+        for unit, barred in enumerate(self.barred[:, 0].tolist()):
+            if barred != 1 << unit:
+                closed &= ((self.every >> unit) & 1 == 0) | (self.every & barred == barred)
         return closed
 
     @cached_property
@@ -250,7 +245,7 @@ def _extend(side: Side, ends: Numbers, sets: Longs) -> None:
     start = side.size - side.subsets.items[sets]
     for unit in range(len(cost) if len(sets) else 0):
         position = start - int(side.subsets.parts.lengths[unit])
-        possible = (sets & ((1 << unit) | side.subsets.needs[unit]) == 0) & (position >= 0)
+        possible = (sets & side.subsets.barred[unit] == 0) & (position >= 0)
         possible &= cost[unit, np.maximum(position, 0)] < NEVER
         some = np.flatnonzero(possible)
         if len(some):
@@ -375,8 +370,8 @@ def keep_better(kept: Numbers, sets: Longs, found: Numbers) -> None:
     better = found[0] < known[0]
     if len(known) > 1:
         better |= (found[0] == known[0]) & (found[1] < known[1])
-    some = np.flatnonzero(better)
-    kept[:, sets[some]] = found.take(some, axis=1)
+    for row, numbers in zip(kept, found, strict=True):
+        row[sets[better]] = numbers[better]
 
 
 def trace(side: Side) -> list[int]:

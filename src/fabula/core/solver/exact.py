@@ -1,5 +1,6 @@
 """The best arrangement of a few units, whatever the mix of constraints, sides and limits, and whether there is any."""
 
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, lru_cache
@@ -132,10 +133,7 @@ def _first(count: int, enough: Callable[[int], bool]) -> int | None:
         low, high, step = high, min(high + step, count - 1) if high < count - 1 else count, step * 3
     if high >= count:
         return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    return bisect_left(range(high), 1, low + 1, key=enough)
 
 
 def _optimum(planned: Plan, criterion: Criterion) -> Filled | None:

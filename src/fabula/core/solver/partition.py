@@ -53,8 +53,7 @@ class Plan:
     @cached_property
     def sizes(self) -> range:
         """How many items a side can have, by the lengths alone."""
-        sizes = side_sizes(self.constraints, self.kept, self.room)
-        return sizes if self.constraints.sides > 1 else range(self.kept, self.kept + (self.kept in sizes))
+        return side_sizes(self.constraints, self.kept, self.room)
 
     def steps(self, side: int) -> list[tuple[int, int]]:
         """Pairs (items on the sides before, items on this side)."""

@@ -36,6 +36,7 @@ JUDGED = 1  # paths for each layout, from the prices of the nearest
 WARM = 0.3  # noise at the start, in deviations of the links
 FEW_ITEMS, MORE = 100, 1.5  # of more items, how much more work
 ANNEALED = 0.15  # of the work, to anneal what prices led to
+FOR_BOUND = 0.1 * UNITS_PER_SECOND  # units for a bound, whatever is left
 LATE = 1.0  # seconds' worth of work after which no ordering is looked for
 ROUTED = 0.65  # of the work, for the route where neighbours count alone; the rest is the bound's
 TIE = 1e-7  # weight of squares beside the sum, to decide between orderings that tie
@@ -359,7 +360,7 @@ def _bound_draft(
 ) -> Found:
     """What came of a draft, with its bounds; ``least`` is one of the largest deviation."""
     found = Found(ordering, draft.sizes, problem.key(ordering, draft.sizes), Bounds(-np.inf), room)
-    kept, budget = len(ordering), _at_least(budget)
+    kept, budget = len(ordering), budget.at_least(FOR_BOUND)
     standing = draft.floor if len(draft.sizes) == 1 else -np.inf
     if problem.goal.follows is None:
         standing = 0.0 if problem.goal.nothing else max(standing, floors.table_floor(problem, kept, room, budget))
@@ -368,16 +369,11 @@ def _bound_draft(
     return replace(found, bounds=_tighten(problem, found, bounds, budget, flowing))
 
 
-def _at_least(budget: Budget) -> Budget:
-    """A budget, or, where little is left, enough for a bound."""
-    return budget.extend(max(0.0, 0.1 * UNITS_PER_SECOND - budget.left))
-
-
 def _tighten(problem: Problem, found: Found, bounds: Bounds, budget: Budget, flowing: float | None = None) -> Bounds:
     """Bounds, or those by sorting where these are better; ``flowing`` is a bound of what neighbours cost."""
     if problem.goal.follows is None:
         return bounds
-    kept, budget = len(found.ordering), _at_least(budget)
+    kept, budget = len(found.ordering), budget.at_least(FOR_BOUND)
     flowing = floors.flow_floor(problem, found.ordering, found.sizes, budget) if flowing is None else flowing
     line = floors.line_bounds(problem, kept, found.room, found.key[1] if problem.counts_worst else np.inf, budget)
     worst = max(bounds.worst or 0.0, line.worst or 0.0) if problem.counts_worst else None
@@ -404,7 +400,7 @@ def least_worst(problem: Instance, floor: float, budget: Budget) -> tuple[Ints, 
             # among orderings with the same sum, one with smaller squares
             scale = float(limited.cost[np.isfinite(limited.cost)].max(initial=0.0)) or 1.0
             squared = replace(limited, cost=limited.cost + TIE * limited.cost**2 / scale)
-            return descend(squared, ordering, budget.extend(max(0.0, SPARE - budget.left))), Bounds(bound, floor)
+            return descend(squared, ordering, budget.at_least(SPARE)), Bounds(bound, floor)
         proven &= bound == np.inf
         following = at + step
         if proven:  # what comes between is tried by the next round of smaller steps
@@ -426,7 +422,7 @@ def _smallest_sum(problem: Instance, budget: Budget) -> tuple[Ints | None, float
         floor, wish = tables.position_bound(problem.cost)
     except ValueError:
         return None, np.inf
-    rng, late = np.random.default_rng(0), budget.extend(max(0.0, SPARE - budget.left))
+    rng, late = np.random.default_rng(0), budget.at_least(SPARE)
     ordering = tables.construct(problem, wish, rng, late)
     if ordering is None or not np.isfinite(problem.value(ordering)):
         return None, floor
