@@ -110,7 +110,7 @@ MOST_JUDGED = 1500  # runs and ends by sizes of sides
 
 def line_bounds(task: Problem, kept: int, room: float, worst: float, budget: Budget) -> Bounds:
     """What no ordering of so many items gets below, flow and wishes aside; no deviation above ``worst``."""
-    best, goal = Bounds(0.0, 0.0), task.goal
+    best, goal = Bounds(0.0), task.goal
     axes = 0 if goal.follows is None else goal.rows.shape[1]
     for axis in range(axes):
         one = goal
@@ -119,7 +119,7 @@ def line_bounds(task: Problem, kept: int, room: float, worst: float, budget: Bud
         found = _axis_bounds(task, one, kept, room, worst, budget.part(1 / (axes - axis)))
         # squares along the axes add up; of plain distances the longest axis tells most
         total = max(best.total, found.total) if task.counts_worst else best.total + found.total
-        best = Bounds(total, max(best.worst or 0.0, found.worst or 0.0))
+        best = Bounds(total, max(best.worst, found.worst))
     return best
 
 
@@ -127,13 +127,13 @@ def _axis_bounds(task: Problem, goal: Goal, kept: int, room: float, worst: float
     c, power = task.constraints, 1 if task.counts_worst else 2
     sizes = side_sizes(c, kept, room)
     if goal.follows is None or not len(sizes):
-        return Bounds(0.0, 0.0)
+        return Bounds(0.0)
     follows = goal.follows
     ranks = line.ranks_of(follows, (kept,)) if c.sides == 1 else line.ranks_between(follows, sizes, c.sides, kept)
     if kept < c.n:
         pool, _ = line.pool_of(goal, c, room, power)
         if not task.counts_worst:
-            return Bounds(max(0.0, line.smallest_sum(pool, ranks, np.inf, budget)[0]), 0.0)
+            return Bounds(max(0.0, line.smallest_sum(pool, ranks, np.inf, budget)[0]))
         least = float(ranks.nearest(pool.values).max())  # every rank is taken
         least = max(least, line.smallest_worst(pool, ranks, budget.part(0.6))[0])
         most = max(worst, least) * (1 + 1e-9)

@@ -38,11 +38,6 @@ class Criterion:
     mask: int = 0  # the bits of which the largest counts; all others are summed
     shared: Longs | None = None  # (n, kept) what is added by the position in the whole
 
-    def on_side(self, begun: int, size: int) -> Longs:
-        """The cost of each item at each position of a side that begins after some: shape (n, size)."""
-        cost = self.cost(size)
-        return cost if self.shared is None else cost + self.shared[:, begun : begun + size]
-
     def join(self, one: Longs, other: Longs) -> Longs:
         """The cost of two parts taken together, or both numbers of it."""
         if not self.mask:
@@ -191,16 +186,15 @@ class Side:
 
 def side(subsets: Subsets, criterion: Criterion, allowed: Bools, room: float, *, begun: int = 0) -> Side:
     """A side whose positions may be taken as ``allowed`` (n, size) says, after ``begun`` items."""
-    parts = subsets.parts
-    cost = np.where(allowed, criterion.on_side(begun, allowed.shape[1]), NEVER)
-    link = criterion.link
-    between = None
+    parts, link, between, size = subsets.parts, criterion.link, None, allowed.shape[1]
+    shared = 0 if criterion.shared is None else criterion.shared[:, begun : begun + size]
+    cost = np.where(allowed, criterion.cost(size) + shared, NEVER)
     if link is not None:
         heads, tails = ([run[k] for run in parts.members] for k in (0, -1))
         between = link[np.ix_(tails, heads)]
     costs = [_by_start(parts, cost, link, criterion.join)]
     if criterion.minor is not None:
-        costs.append(_by_start(parts, criterion.minor(allowed.shape[1]), None, np.add))
+        costs.append(_by_start(parts, criterion.minor(size), None, np.add))
     return Side(subsets, criterion, np.array(costs), between, room)
 
 

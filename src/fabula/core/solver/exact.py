@@ -23,7 +23,7 @@ def trace_sides(found: Filled) -> tuple[Ints, tuple[int, ...]]:
     planned, subsets = found.plan, found.plan.subsets
     if found.alone is not None:
         members = subsets.parts.members
-        return np.array([item for unit in trace(found.alone) for item in members[unit]], dtype=np.intp), ()
+        return np.array([item for unit in trace(found.alone) for item in members[unit]], dtype=np.intp), (planned.kept,)
     final = planned.final
     keys = [subsets.item_masks[final], *found.joined[-1][::-1, final]]
     left = int(final[np.lexsort(keys)[0]])  # of those with the smallest numbers, the first by its items
@@ -33,8 +33,7 @@ def trace_sides(found: Filled) -> tuple[Ints, tuple[int, ...]]:
         pieces.append(_lay_side(found, number, begun, part))
         left ^= part
     pieces.reverse()
-    sizes = tuple(map(len, pieces))
-    return np.concatenate(pieces).astype(np.intp), sizes if len(sizes) > 1 else ()
+    return np.concatenate(pieces).astype(np.intp), tuple(map(len, pieces))
 
 
 def _last_side(found: Filled, number: int, left: int) -> tuple[int, int]:

@@ -245,9 +245,7 @@ def _compositions(constraints: Constraints, kept: int, room: float) -> Iterator[
 def position_bound(cost: Floats) -> tuple[float, Ints]:
     """The smallest sum of costs over positions (n, n), and the ordering that has it; a ValueError without one."""
     items, places = assign_least(cost)
-    ordering = np.empty(len(cost), dtype=np.intp)
-    ordering[places] = items
-    return float(cost[items, places].sum()), ordering
+    return float(cost[items, places].sum()), np.argsort(places)
 
 
 # A first ordering: one that keeps the constraints, and sides that hold too much relieved by swaps.

@@ -76,14 +76,6 @@ def ranks_between(template: Template, sizes: range, sides: int, kept: int) -> Ra
     return Ranks(low, high)
 
 
-def lay_out(template: Template, sizes: Sequence[int], values: Floats, items: Ints) -> Ints:
-    """The best ordering of items by their sorted values, on sides of given sizes."""
-    targets = np.concatenate([template.samples(size) for size in sizes])
-    ordering = np.empty(len(items), dtype=np.intp)
-    ordering[np.argsort(targets, kind="stable")] = items[np.argsort(values, kind="stable")]
-    return ordering
-
-
 MOST_SIZES = 2000  # that are judged
 FAR = (1, 2, 5, 12, 30, 75)  # items moved from one side to another
 
@@ -173,13 +165,10 @@ def choose(
         cost = (away**pool.power if weigh else np.zeros(last - first)) + price * pool.lengths[item]
         filled = best[first:last] + np.where(away <= most, cost, np.inf)
         if pool.must[item]:
-            taken[item, first:last] = True
-            best[first + 1 : last + 1] = filled
-            best[: first + 1] = np.inf
-            continue
-        better = filled < best[first + 1 : last + 1]
-        taken[item, first:last] = better
-        best[first + 1 : last + 1] = np.where(better, filled, best[first + 1 : last + 1])
+            best[:] = np.inf  # nothing goes without it
+        known = best[first + 1 : last + 1]
+        taken[item, first:last] = filled < known
+        np.minimum(known, filled, out=known)
     items, rank = list[int](), m if np.isfinite(best[m]) else 0
     for item in range(n - 1, -1, -1):
         if rank and taken[item, rank - 1]:
@@ -286,10 +275,7 @@ def _lay_alone(goal: Goal, items: Ints, begun: int, kept: int) -> Ints:
         return items
     mine = goal.take(items)
     costs = mine.on_side(m) + mine.in_whole(kept)[:, begun : begun + m]
-    places, numbers = assign_least(costs.T)
-    ordering = np.empty(m, dtype=np.intp)
-    ordering[places] = items[numbers]
-    return ordering
+    return items[assign_least(costs.T)[1]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -327,7 +313,11 @@ def line_draft(task: Problem, template: Template, kept: int, room: float, budget
     if best is not None:
         return best[1]
     dealt = deal_draft(task, items, room)
-    return dealt if dealt.fits else Draft(lay_out(template, judged[0][2], values, items), judged[0][2], fits=False)
+    if dealt.fits:
+        return dealt
+    sizes, ordering = judged[0][2], np.empty_like(items)
+    ordering[np.argsort(np.concatenate([template.samples(size) for size in sizes]), kind="stable")] = items
+    return Draft(ordering, sizes, fits=False)
 
 
 def deal_draft(task: Problem, items: Ints, room: float) -> Draft:

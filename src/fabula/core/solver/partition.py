@@ -255,10 +255,9 @@ def by_price(single: Singles, excess: Excess) -> Iterator[tuple[Singles, float]]
 
 def can_join(planned: Plan, criterion: Criterion, single: Singles, limit: int) -> bool:
     """Whether there is an arrangement of parts in which no deviation is above ``limit``."""
-    free, some = Criterion(criterion.cost), Singles()
-    for key, numbers in single.items():
-        some[key] = np.where((numbers < NEVER) & (numbers & criterion.mask <= limit), 0, NEVER)
-    return join_sides(planned, free, some).best < NEVER
+    within = {key: (numbers < NEVER) & (numbers & criterion.mask <= limit) for key, numbers in single.items()}
+    some = {key: np.where(free, 0, NEVER) for key, free in within.items()}
+    return join_sides(planned, Criterion(criterion.cost), some).best < NEVER
 
 
 def parts_within(single: Singles, measure: Mapping[Key, NDArray[Any]], limit: float) -> Singles:

@@ -145,7 +145,7 @@ class Bounds:
     """What no arrangement can get below."""
 
     total: float  # the sum of deviations, none above the largest one found; or the weighed sum
-    worst: float | None = None  # the largest deviation; None where it does not count
+    worst: float = 0.0  # the largest deviation, where it counts
     violations: int = 0  # the neighbours that are alike
 
 
@@ -214,10 +214,9 @@ class Problem:
         return None if constraints is None else Problem(self.goal.take(items), flow, constraints)
 
 
-def describe(problem: Problem, ordering: Ints, sides: tuple[int, ...], bounds: Bounds | None = None) -> Arrangement:
+def describe(problem: Problem, ordering: Ints, sizes: tuple[int, ...], bounds: Bounds | None = None) -> Arrangement:
     """An arrangement with everything that is told of it; without bounds, it is the best."""
     goal, flow, labels = problem.goal, problem.flow, problem.constraints.apart
-    sizes = sides or (len(ordering),)
     side = np.repeat(np.arange(len(sizes)), sizes)
     deviations = None
     if goal.follows is not None:
@@ -237,9 +236,10 @@ def describe(problem: Problem, ordering: Ints, sides: tuple[int, ...], bounds: B
         bound = min(bounds.total, objective)
         gap = _relative(objective - bound, abs(at) + abs(flowing))
         gap = max(gap, _relative(violations - bounds.violations, violations))
-        if bounds.worst is not None and deviations is not None:
+        if problem.counts_worst and deviations is not None:
             gap = max(gap, _relative(float(deviations.max()) - bounds.worst, float(deviations.max())))
     left_out = np.flatnonzero(np.bincount(ordering, minlength=goal.n) == 0)
+    sides = sizes if len(sizes) > 1 else ()
     return Arrangement(ordering, left_out, sides, deviations, objective, bound, gap, gap == 0.0, violations)
 
 

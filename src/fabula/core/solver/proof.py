@@ -170,8 +170,7 @@ def _follow(costs: Costs, prices: Floats, limit: Floats, most: int) -> tuple[Int
 def _promising(problem: Ints, least: Floats, most: int) -> Ints:
     """Of each problem the ways that may turn out cheapest, so many of them at most."""
     order = np.lexsort((least, problem))
-    ordered = problem[order]
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])[: len(order)])
+    starts = np.flatnonzero(np.diff(problem[order], prepend=-1))
     rank = np.arange(len(order)) - np.repeat(starts, np.diff([*starts, len(order)]))
     return order[rank < most]
 
@@ -180,9 +179,7 @@ def _keep_cheapest(ways: Ways, n: int) -> Ints:
     """The cheapest of the ways that hold the same items and end with the same one."""
     key = ((ways.problem.astype(np.int64) << n) | ways.items) * n + ways.last
     order = np.lexsort((ways.cost, key))
-    first = np.ones(len(order), dtype=bool)
-    first[1:] = key[order[1:]] != key[order[:-1]]
-    return order[first]
+    return order[np.flatnonzero(np.diff(key[order], prepend=-1))]
 
 
 # The best orderings of collections of one length, where it can be proved that they are.

@@ -64,7 +64,7 @@ def search(problem: Problem, seconds: float) -> tuple[Ints, tuple[int, ...], Bou
     best = _prove(bare or problem)
     sure = best is not None and best.bounds.total >= best.key[-1]
     if best is not None and sure and (bare is None or _keeps(constraints, best)):
-        return best.ordering, (), replace(best.bounds, violations=_least_alike(constraints, problem.goal.n))
+        return best.ordering, best.sizes, replace(best.bounds, violations=_least_alike(constraints, problem.goal.n))
     more = problem.goal.n > FEW_ITEMS and not problem.counts_worst
     budget = Budget.of_seconds(seconds * (MORE if more else 1.0))
     if bare is not None and not sure:
@@ -151,7 +151,7 @@ def _report(problem: Problem, found: Found, best: Found | None, budget: Budget) 
     if best is not None:
         bounds = replace(bounds, total=max(bounds.total, best.bounds.total))
     least = _least_alike(problem.constraints, len(found.ordering))
-    return found.ordering, found.sizes if len(found.sizes) > 1 else (), replace(bounds, violations=least)
+    return found.ordering, found.sizes, replace(bounds, violations=least)
 
 
 def _keeps(constraints: Constraints, free: Found) -> bool:
@@ -211,8 +211,8 @@ def _by_worst(problem: Problem, candidates: list[Candidate], budget: Budget, *, 
     if best is None:
         return None
     # a layout in which no deviation can be as small as the largest found says nothing about the sum
-    total = min(bound.total for bound in bounds if (bound.worst or 0.0) <= best.key[1] * (1 + 1e-12))
-    worst = min(bound.worst or 0.0 for bound in bounds)
+    total = min(bound.total for bound in bounds if bound.worst <= best.key[1] * (1 + 1e-12))
+    worst = min(bound.worst for bound in bounds)
     return replace(best, bounds=Bounds(total if known else 0.0, worst if known else 0.0))
 
 
@@ -309,7 +309,7 @@ def _draft_in_room(problem: Problem, kept: int, room: float, budget: Budget) -> 
     least = 0.0
     if problem.counts_worst:
         bounds = floors.line_bounds(problem, kept, room, np.inf, budget.part(0.1))
-        least = max(bounds.worst or 0.0, floors.wishes_floor(problem, kept, room))
+        least = max(bounds.worst, floors.wishes_floor(problem, kept, room))
     prices = _alike_prices(problem)
     for price in prices:
         first = budget.part(0.3) if price == np.inf and len(prices) > 1 else budget.extend(LATE * UNITS_PER_SECOND)
@@ -365,8 +365,7 @@ def _bound_draft(
     if problem.goal.follows is None:
         standing = 0.0 if problem.goal.nothing else max(standing, floors.table_floor(problem, kept, room, budget))
     flowing = floors.flow_floor(problem, ordering, found.sizes, budget.part(1.0 if routes else 0.5), symmetric=routes)
-    bounds = Bounds(standing + flowing, least if problem.counts_worst else None)
-    return replace(found, bounds=_tighten(problem, found, bounds, budget, flowing))
+    return replace(found, bounds=_tighten(problem, found, Bounds(standing + flowing, least), budget, flowing))
 
 
 def _tighten(problem: Problem, found: Found, bounds: Bounds, budget: Budget, flowing: float | None = None) -> Bounds:
@@ -376,8 +375,7 @@ def _tighten(problem: Problem, found: Found, bounds: Bounds, budget: Budget, flo
     kept, budget = len(found.ordering), budget.at_least(FOR_BOUND)
     flowing = floors.flow_floor(problem, found.ordering, found.sizes, budget) if flowing is None else flowing
     line = floors.line_bounds(problem, kept, found.room, found.key[1] if problem.counts_worst else np.inf, budget)
-    worst = max(bounds.worst or 0.0, line.worst or 0.0) if problem.counts_worst else None
-    return replace(bounds, total=max(bounds.total, line.total + flowing), worst=worst)
+    return replace(bounds, total=max(bounds.total, line.total + flowing), worst=max(bounds.worst, line.worst))
 
 
 # The bottleneck first: limits on the largest deviation are tried from below; under each, the sum.
