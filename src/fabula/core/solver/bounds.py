@@ -131,11 +131,10 @@ def _axis_bounds(task: Problem, goal: Goal, kept: int, room: float, worst: float
     follows = goal.follows
     ranks = line.ranks_of(follows, (kept,)) if c.sides == 1 else line.ranks_between(follows, sizes, c.sides, kept)
     if kept < c.n:
-        pool, _ = line.pool_of(goal, c, room, power)
-        if not task.counts_worst:
-            return Bounds(max(0.0, line.smallest_sum(pool, ranks, np.inf, budget)[0]))
-        least = float(ranks.nearest(pool.values).max())  # every rank is taken
-        least = max(least, line.smallest_worst(pool, ranks, budget.part(0.6))[0])
+        (pool, _), least = line.pool_of(goal, c, room, power), 0.0
+        if task.counts_worst:
+            least = float(ranks.nearest(pool.values).max())  # every rank is taken
+            least = max(least, line.smallest_worst(pool, ranks, budget.part(0.6))[0])
         most = max(worst, least) * (1 + 1e-9)
         return Bounds(max(0.0, line.smallest_sum(pool, ranks, most, budget)[0]), least)
     values = np.sort(goal.rows[:, 0])
@@ -238,12 +237,7 @@ def flow_floor(
 
 def _frame(flow: Floats, sides: int) -> Floats:
     """The links with a dummy item between two sides, at no cost beside any."""
-    if sides == 1:
-        return flow
-    n = len(flow)
-    framed = np.zeros((n + sides - 1, n + sides - 1), dtype=flow.dtype)
-    framed[:n, :n] = flow
-    return framed
+    return flow if sides == 1 else np.pad(flow, (0, sides - 1))
 
 
 # A lower bound that sees positions and neighbours together: cheapest paths through the positions.

@@ -446,13 +446,7 @@ class Constraints:
         lengths = self.lengths
         if len(new) < self.n:
             lengths, values["limit"] = self.weights, None
-        return Constraints(
-            len(new),
-            **values,
-            apart_soft=self.apart_soft,
-            sides=self.sides,
-            lengths=None if lengths is None else lengths[items],
-        )
+        return replace(self, n=len(new), lengths=None if lengths is None else lengths[items], **values)
 
     def bare(self) -> "Constraints":
         """The constraints without wishes on single items."""

@@ -369,7 +369,7 @@ def keep_better(kept: Numbers, sets: Longs, found: Numbers) -> None:
 
 
 def trace(side: Side) -> list[int]:
-    """The units of the cheapest way to lay all of them along the side; of those that tie, the smallest first."""
+    """The items of the cheapest way to lay all units along the side; of those that tie, the smallest first."""
     subsets, order = side.subsets, list[int]()
     left, barred = len(subsets.every) - 1, subsets.barred[:, 0]
     while left:  # the numbers of what is left, by its first unit
@@ -382,4 +382,4 @@ def trace(side: Side) -> list[int]:
             by_unit[0] += side.link[order[-1]] if order else 0
         order.append(int(np.lexsort(by_unit[::-1])[0]))
         left ^= 1 << order[-1]
-    return order
+    return [item for unit in order for item in subsets.parts.members[unit]]

@@ -22,8 +22,7 @@ def trace_sides(found: Filled) -> tuple[Ints, tuple[int, ...]]:
     """The ordering behind the best numbers; of those that tie, the first in the order of the items."""
     planned, subsets = found.plan, found.plan.subsets
     if found.alone is not None:
-        members = subsets.parts.members
-        return np.array([item for unit in trace(found.alone) for item in members[unit]], dtype=np.intp), (planned.kept,)
+        return np.array(trace(found.alone), dtype=np.intp), (planned.kept,)
     final = planned.final
     keys = [subsets.item_masks[final], *found.joined[-1][::-1, final]]
     left = int(final[np.lexsort(keys)[0]])  # of those with the smallest numbers, the first by its items
@@ -66,8 +65,7 @@ def _lay_side(found: Filled, number: int, begun: int, part: int) -> list[int]:
     few = Subsets(
         replace(parts, members=members, lengths=parts.lengths[chosen], earlier=earlier), subsets.lengths[chosen]
     )
-    order = trace(side(few, found.criterion, allowed, planned.room, begun=begun))
-    return [item for unit in order for item in members[unit]]
+    return trace(side(few, found.criterion, allowed, planned.room, begun=begun))
 
 
 # The best arrangement of a few units, whatever the mix of constraints, sides and limits.

@@ -17,7 +17,7 @@ from fabula.core.arrays import Bools, Floats, Ints
 from fabula.core.fit import assign_least, match_sorted
 from fabula.core.solver.constraints import SLACK, Constraints
 from fabula.core.solver.instance import rebalance_ranks
-from fabula.core.solver.problem import UNLIMITED, Budget, Goal, Problem, side_sizes
+from fabula.core.solver.problem import UNLIMITED, Budget, Goal, Problem
 from fabula.core.template import Template
 
 GRID = 1201  # numbers between which ranks are told
@@ -288,16 +288,12 @@ class Draft:
     floor: float = -np.inf  # no sum of position costs on sides of these sizes is below it
 
 
-def line_draft(task: Problem, template: Template, kept: int, room: float, budget: Budget) -> Draft | None:
-    """The best draft in the time, wishes and flow aside; None where no sizes of sides are possible."""
-    c, power = task.constraints, 1 if task.counts_worst else 2
-    allowed = side_sizes(c, kept, room)
-    even = even_sizes(kept, c.sides)
-    if not len(allowed) or (c.sides > 1 and not all(size in allowed for size in even)):
-        return None
+def line_draft(task: Problem, template: Template, even: Sizes, allowed: range, room: float, budget: Budget) -> Draft:
+    """The best draft in the time on sides of allowed sizes, even ones if need be, wishes and flow aside."""
+    power = 1 if task.counts_worst else 2
     items = _choose(task, template, even, room, budget)
     values = task.goal.rows[items, 0]
-    judged, _ = judge_sizes(template, values, allowed, c.sides, power, budget.part(0.4))
+    judged, _ = judge_sizes(template, values, allowed, len(even), power, budget.part(0.4))
     if not task.sorts:  # even sides leave more room for what comes
         near = [one for one in judged if one[0] <= judged[0][0] * NEAR and one[1] <= judged[0][1] * NEAR]
         judged = sorted(near, key=lambda one: max(one[2]) - min(one[2]))
@@ -365,18 +361,15 @@ def _share_out(
     return Draft(ordering, sizes, fits=True)
 
 
-def assign_draft(task: Problem, kept: int, room: float, budget: Budget) -> Draft | None:
-    """A draft on even sides; None where they cannot be."""
+def assign_draft(task: Problem, sizes: Sizes, room: float, budget: Budget) -> Draft:
+    """A draft on sides of given sizes."""
     c = task.constraints
-    allowed, sizes = side_sizes(c, kept, room), even_sizes(kept, c.sides)
-    if not len(allowed) or (c.sides > 1 and not all(size in allowed for size in sizes)):
-        return None
     cost = task.costs(sizes)  # (n, kept)
     must = np.zeros(c.n, dtype=bool)
     must[list(c.must_keep)] = True
     ordering, floor = _assign(cost, must)
     budget.spend(_assignment_cost(c.n))
-    if kept < c.n:
+    if cost.shape[1] < c.n:
         limit = min(c.limit or np.inf, c.sides * room) * SLACK
         ordering, floor = _within(cost, must, c.weights, limit, budget)
     draft = Draft(ordering, sizes, fits_in(room, c.weights[ordering], sizes), floor)

@@ -347,9 +347,7 @@ def side_positions(constraints: Constraints, sizes: Sequence[int]) -> Bools | No
     starts = np.cumsum([0, *sizes])
     for (side, position), item in constraints.ends.items():
         inside = -sizes[side] <= position < sizes[side]
-        if allowed is None or not inside:
-            return None
-        if not settle(allowed, item, int(starts[side]) + position % sizes[side]):
+        if allowed is None or not inside or not settle(allowed, item, int(starts[side]) + position % sizes[side]):
             return None
     return allowed
 

@@ -15,11 +15,11 @@ from fabula.core.arrays import Ints
 from fabula.core.fit import fit
 from fabula.core.solver import bounds as floors, instance as tables
 from fabula.core.solver.bounds import PathSearch
-from fabula.core.solver.constraints import Constraints, count_alike
+from fabula.core.solver.constraints import Constraints
 from fabula.core.solver.descent import anneal, descend
 from fabula.core.solver.instance import Candidate, Instance
 from fabula.core.solver.line import Draft, assign_draft, even_sizes, fits_in, line_draft
-from fabula.core.solver.problem import UNITS_PER_SECOND, Bounds, Budget, Problem, possible_counts, side_room
+from fabula.core.solver.problem import UNITS_PER_SECOND, Bounds, Budget, Problem, possible_counts, side_room, side_sizes
 from fabula.core.solver.proof import FEW, MOST_ITEMS, coupling_bound, programme, prove
 from fabula.core.solver.tours import link_bound, route
 
@@ -156,9 +156,7 @@ def _report(problem: Problem, found: Found, best: Found | None, budget: Budget) 
 
 def _keeps(constraints: Constraints, free: Found) -> bool:
     """Whether an ordering keeps every wish, and no neighbours are alike."""
-    side = np.repeat(np.arange(len(free.sizes)), free.sizes)
-    apart = constraints.apart is None or not count_alike(constraints.apart[free.ordering], side)
-    return apart and not constraints.broken(free.ordering, free.sizes)
+    return not replace(constraints, apart_soft=False).broken(free.ordering, free.sizes)
 
 
 def _least_alike(constraints: Constraints, kept: int) -> int:
@@ -320,14 +318,16 @@ def _draft_in_room(problem: Problem, kept: int, room: float, budget: Budget) -> 
 
 
 def _draft(problem: Problem, kept: int, room: float, budget: Budget, *, routes: bool) -> Draft | None:
+    c, follows, even = problem.constraints, problem.goal.follows, even_sizes(kept, problem.constraints.sides)
     if routes and problem.flow is not None:
-        c, sizes = problem.constraints, even_sizes(kept, problem.constraints.sides)
         ordering = route(problem.flow, np.random.default_rng(0), budget)
-        return Draft(ordering, sizes, fits=fits_in(room, c.weights[ordering], sizes), floor=0.0)
-    follows = problem.goal.follows
+        return Draft(ordering, even, fits=fits_in(room, c.weights[ordering], even), floor=0.0)
+    allowed = side_sizes(c, kept, room)
+    if not all(size in allowed for size in even):
+        return None
     if follows is None or not problem.on_line:
-        return assign_draft(problem, kept, room, budget)
-    return line_draft(problem, follows, kept, room, budget)
+        return assign_draft(problem, even, room, budget)
+    return line_draft(problem, follows, even, allowed, room, budget)
 
 
 def _refine(
