@@ -162,6 +162,8 @@ def link_table(problem: Problem, total: int, alike: float) -> Floats:
     for run in constraints.together:
         for a, b in pairwise(run):
             kept = link[a, b]
+            if constraints.apart_soft:  # they are neighbours in any case
+                kept = 0.0 if problem.flow is None else problem.flow[a, b]
             link[a], link[:, b] = np.inf, np.inf
             link[a, b] = kept
     np.fill_diagonal(link, np.inf)
@@ -263,7 +265,10 @@ WORSE = 50.0  # how much more a deviation above the largest counts
 def construct(problem: Instance, wish: Ints, rng: np.random.Generator, budget: Budget = UNLIMITED) -> Ints | None:
     """An ordering that keeps the constraints and lengths, close to one (n,) that need not; None when none was found."""
     whole = fill(problem, wish, rng, budget)
-    return None if whole is None else rebalance(problem, whole, rng, budget)
+    ordering = None if whole is None else rebalance(problem, whole, rng, budget)
+    return (
+        None if ordering is None or not np.isfinite(problem.value(ordering)) else ordering
+    )  # a run may hold two that are alike
 
 
 def fill(problem: Frame, wish: Ints, rng: np.random.Generator, budget: Budget) -> Ints | None:

@@ -341,7 +341,7 @@ def _refine(
         return None
     near, rng = instance.spread(np.searchsorted(items, draft.ordering)), np.random.default_rng(0)
     ordering = tables.construct(instance, near, rng, first)
-    if ordering is None or not np.isfinite(instance.value(ordering)):
+    if ordering is None:
         return None
     if problem.counts_worst:
         k = np.arange(len(ordering))  # deviations above the floor are brought down first, then the sum
@@ -422,7 +422,7 @@ def _smallest_sum(problem: Instance, budget: Budget) -> tuple[Ints | None, float
         return None, np.inf
     rng, late = np.random.default_rng(0), budget.at_least(SPARE)
     ordering = tables.construct(problem, wish, rng, late)
-    if ordering is None or not np.isfinite(problem.value(ordering)):
+    if ordering is None:
         return None, floor
     if problem.value(ordering) > floor * (1 + 1e-9):
         ordering = anneal(problem, ordering, rng, budget.part(0.7))
