@@ -35,6 +35,7 @@ $(VENV)/.dev: $(VENV)/.created pyproject.toml constraints.txt
 # The page is tested in real browsers, loudness against ffmpeg: installed where that can be done without asking.
 $(VENV)/.tools: $(VENV)/.created
 	@command -v chromium >/dev/null && command -v firefox-esr >/dev/null && command -v ffmpeg >/dev/null && command -v mpd >/dev/null && command -v cueconvert >/dev/null && command -v mixxx >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq chromium firefox-esr ffmpeg mpd mpc cuetools >/dev/null && apt-get install -y -qq --no-install-recommends mixxx >/dev/null; } || echo "no chromium, firefox-esr, ffmpeg, mpd, cuetools or mixxx: the tests that need them are skipped" >&2
+	@command -v chromium-headless-shell >/dev/null || [ "$$(id -u)" != 0 ] || apt-get install -y -qq chromium-headless-shell >/dev/null 2>&1 || true  # quicker than chromium, where it is to be had
 	@touch $@
 
 $(VENV)/base/.installed: $(VENV)/.created pyproject.toml

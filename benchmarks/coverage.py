@@ -111,19 +111,21 @@ def main() -> None:
     print("| | " + " | ".join(f"{c} creators | one dominant" for c in CREATORS) + " |\n" + "|---" * 9 + "|")
     for cell in CELLS:
         shares = [hold(cell, c, dominant=d, runs=runs) for c in CREATORS for d in (False, True)]
-        print(f"| {cell.name} | " + " | ".join(f"{share:.1%}" for share in shares) + " |", flush=True)
+        print(f"| {cell.name}: held, % | " + " | ".join(f"{100 * share:.1f}" for share in shares) + " |", flush=True)
     null = [null_p_values(c, dominant=d, runs=runs) for c in CREATORS for d in (False, True)]
     for most in (0.05, 0.01):
-        print(f"| p of nothing below {most} | " + " | ".join(f"{np.mean(p < most):.1%}" for p in null) + " |")
+        print(f"| p of nothing below {most}, % | " + " | ".join(f"{100 * np.mean(p < most):.1f}" for p in null) + " |")
     print(
         "| the same, p of KS against uniform | " + " | ".join(f"{kstest(p, 'uniform').pvalue:.2f}" for p in null) + " |"
     )
-    print("| its distance | " + " | ".join(f"{kstest(p, 'uniform').statistic:.3f}" for p in null) + " |")
-    print("\n| collections | spread of the scores | audits of nothing that cry leak | that refuse |\n|---|---|---|---|")
+    print("\naudits of nothing")
     for collections in (20, 40, 200):
         for spread in (0.1, 0.3, 1.0):
             cried, refused = false_alarms(collections, spread, runs)
-            print(f"| {collections} | {spread} | {cried:.1%} | {refused:.1%} |", flush=True)
+            print(
+                f"{collections} collections, scores spread by {spread}: {cried:.1%} cry leak, {refused:.1%} refuse",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

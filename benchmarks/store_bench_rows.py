@@ -80,16 +80,17 @@ def measure(name: str, *, trained: bool = True) -> dict[str, list[dict[str, Any]
 
 
 def show() -> None:
-    """Print the reference rows of every task."""
-    print("| task | method | Spearman | opener | close | neighbours |\n|---|---|---|---|---|---|")
-    for name in FAMILIES:
-        task = family_task(name)
+    """Print Spearman's rho of every reference method on every task."""
+    tasks = [family_task(name) for name in FAMILIES]
+    print("| method | " + " | ".join(f"`{task.name}`" for task in tasks) + " |\n" + "|---" * (1 + len(tasks)) + "|")
+    rows: dict[str, list[str]] = {}
+    for task in tasks:
         for row in make_card(task).rows:
-            rho = row.metrics["spearman"]
-            mean, low, high = (round(value, 3) + 0.0 for value in (rho.mean, rho.low, rho.high))  # no -0.0
-            means = " | ".join(f"{row.metrics[each].mean:.3f}" for each in ("first", "last", "neighbours"))
-            label = f"| `{name}`, {task.digest} | {row.method} |"
-            print(f"{label} {mean:.3f} ({low:.3f} to {high:.3f}) | {means} |", flush=True)
+            method = "sort by one column" if row.method.startswith("sort by") else row.method
+            rows.setdefault(method, []).append(f"{round(row.metrics['spearman'].mean, 3) + 0.0:.3f}")  # no -0.0
+    for method, told in rows.items():
+        print(f"| {method} | " + " | ".join(told) + " |")
+    print("| digest | " + " | ".join(task.digest for task in tasks) + " |")
 
 
 def main(names: list[str]) -> None:

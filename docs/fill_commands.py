@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -15,9 +16,13 @@ PAGE = Path(__file__).with_name("commands.md")
 RELEASE = Path(__file__).resolve().parents[1] / "release"
 HEAD = """# Commands
 
-Filled from `--help` (`--help-all` where there is one) by `make docs`. Options that two commands have in common are told
-of the first.
+Filled by `make docs` from `--help` (`--help-all` where there is one), with two examples of each at most. Options that
+an earlier command has in the same words are only named. So are `--json`, which prints JSON instead;
+`--where COLUMN=VALUE`, which keeps the rows that have it (repeatable); and `--seed`, for the same result again (0 by
+default).
 """
+ONCE = ("--json", "--where", "--seed")
+EXAMPLES = 2
 
 
 def page() -> str:
@@ -26,25 +31,43 @@ def page() -> str:
     for path, command in walk(cli, ("fabula",)):
         look = {**(cli.context_settings or {}), "max_content_width": 100, "terminal_width": 100}
         with click.Context(command, info_name=" ".join(path), **{**look, "help_option_names": []}) as context:
-            known = {where: some for where, some in find_known(command, context, first).items() if len(some) > 2}
+            known = find_known(command, context, first)
             hide(known, hidden=True)
             whole = getattr(command, "get_help_all", command.get_help)(context)
             hide(known, hidden=False)
         names = {where: ", ".join(f"`{max(one.opts, key=len)}`" for one in some) for where, some in known.items()}
-        again = "".join(f"As for `{where}`: {some}.\n" for where, some in names.items())
-        parts.append(f"## `{' '.join(path)}`\n\n```text\n{whole}\n```\n" + (f"\n{again}" if again else ""))
+        again = ". ".join(f"As for `{where}`: {some}" if where else f"Also {some}" for where, some in names.items())
+        text = shorten(whole, " ".join(path), group=isinstance(command, click.Group))
+        parts.append(f"## `{' '.join(path)}`\n\n```text\n{text}\n```\n" + (f"\n{again}.\n" if again else ""))
     return "\n".join(parts)
+
+
+def shorten(whole: str, name: str, *, group: bool) -> str:
+    """Help without what stands in the heading or, of a group, with the commands that it holds, and without "[x>=1]"."""
+    whole = re.sub(
+        r" +\[x>=[01]\]", "", whole.replace("INTEGER RANGE", f"{'N':13}").replace("FLOAT RANGE", f"{'N':11}")
+    )
+    usage, _, rest = whole.removeprefix("Usage: ").replace(" [OPTIONS]", "", 1).partition("\n\n")
+    if group:
+        rest = rest.partition("\n\nCommands:\n")[0]
+        rest = rest.partition("\n\n  Example")[0] + "".join(rest.partition("\n\nOptions:\n")[1:])
+    blocks = rest.split("\n\n")
+    for index, block in enumerate(blocks):
+        if block.startswith("  Example"):
+            lines = [line for line in block.splitlines() if line.strip() != name]
+            blocks[index] = "\n".join(lines[: EXAMPLES + 1]) if len(lines) > 1 else ""
+    return "\n\n".join(block for block in [usage if usage != name else "", *blocks] if block)
 
 
 def find_known(
     command: click.Command, context: click.Context, first: dict[tuple[str, str], str]
 ) -> dict[str, list[click.Option]]:
-    """The options that an earlier command has in the same words, by that command."""
+    """The options that the head tells (under "") or an earlier command has in the same words, by that command."""
     known: dict[str, list[click.Option]] = {}
     for option in command.get_params(context):
         record = option.get_help_record(context)
         if isinstance(option, click.Option) and record is not None:
-            where = first.setdefault(record, context.info_name or "")
+            where = "" if option.opts[-1] in ONCE else first.setdefault(record, context.info_name or "")
             if where != context.info_name:
                 known.setdefault(where, []).append(option)
     return known

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from fabula.core.collection import Collection
 from fabula.evaluation.intervals import mean_interval
+from fabula.models.encoders.set import SetInputs
 from fabula.models.titles import TITLE_PAIRS, words_of
 from fabula.training.data import ItemPool
-from fabula.training.sets import Tables, collection_bits, only
+from fabula.training.sets import Tables, collection_bits
 
 Ints = NDArray[np.int64]
 
@@ -60,10 +62,27 @@ def interval(values: NDArray[np.float64], groups: NDArray[Any]) -> dict[str, flo
     return {"mean": found.mean, "low": found.low, "high": found.high, "n": found.n}
 
 
-def bits_by_inputs(tables: Tables, data: ItemPool, features: Sequence[str], **settings: Any) -> dict[str, Any]:
+def only(tables: Tables, features: Sequence[int], *, titles: bool = True) -> Tables:
+    """The tables of a net that is shown nothing but some features, and titles or not."""
+
+    def limit(x: SetInputs) -> tuple[Tensor, Tensor]:
+        shown = torch.zeros(x.known.shape[-1], device=x.known.device)
+        shown[list(features)] = 1.0
+        return tables(replace(x, known=x.known * shown, titled=x.titled * float(titles)))
+
+    return limit
+
+
+@dataclass(frozen=True, eq=False)
+class OwnedPool(ItemPool):
+    """Items of many collections, and whom each collection is by, as a number: ``groups`` (collections,)."""
+
+    groups: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+
+
+def bits_by_inputs(tables: Tables, data: OwnedPool, features: Sequence[str], **settings: Any) -> dict[str, Any]:
     """Bits with their intervals for each usual case of what is known; of all inputs also by length and without flow."""
-    groups = np.asarray(data.groups)
-    found: dict[str, Any] = {}
+    groups, found = data.groups, dict[str, Any]()
     for name, seen in fingerprints_of(features).items():
         bits = collection_bits(only(tables, seen.features, titles=seen.titles), data, **settings)
         found[name] = interval(bits, groups)

@@ -6,11 +6,12 @@ Used by `train_music_model.py`; what comes of it is a net as any other.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
 import torch
+from assess_music import only
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -18,7 +19,7 @@ from fabula.models.encoders.set import SetInputs
 from fabula.training import loop
 from fabula.training.nets.set_net import SetNet
 from fabula.training.recipes import SetRecipe
-from fabula.training.sets import BOTH, Masking, SetLearner, collection_bits, only
+from fabula.training.sets import BOTH, Masking, SetLearner, collection_bits
 
 Stacked = tuple[SetNet, dict[str, Tensor]]  # one of some nets of a kind, and the weights of all, (nets, ...) each
 
@@ -53,9 +54,10 @@ class ErringMasking(Masking):
         super().__init__(recipe, features, device)
         self.errors = errors
 
-    def stray(self, values: Tensor, generator: torch.Generator) -> Tensor:
-        """Values (B, n, f) with their errors."""
-        return self.errors.stray(values, generator)
+    def __call__(self, x: SetInputs, generator: torch.Generator) -> SetInputs:
+        """The batch as any other hides it, its estimates with errors under the noise."""
+        hidden = super().__call__(replace(x, values=torch.zeros_like(x.values)), generator)
+        return replace(hidden, values=self.errors.stray(x.values, generator) + hidden.values)
 
 
 class StudentLearner(SetLearner):

@@ -1,4 +1,4 @@
-"""The recipe of the model `music` that comes with the package.
+r"""The recipe of the model `music` that comes with the package.
 
     python examples/train_music_model.py FOLDER --out models           # the .parquet files of TABLES
     python examples/train_music_model.py FOLDER --convert music.npz    # then, where there is no pyarrow:
@@ -9,6 +9,24 @@ teachers' mean opinion. What would be heard of the sound is simulated from the t
 every batch (`simulate_heard.py`). What to keep is decided on artists set aside from training; validation is measured at
 the end and decides nothing. Three controls are trained by the same recipe: they must know nothing. Spellings of one
 artist are one artist; what is by an artist of any validation part is not trained on.
+
+The model of the package:
+
+    python examples/train_music_model.py FOLDER --prepare music.prepared --jobs 2 --set grams=350 \
+      --spec width=128 layers=3 inner=384
+    W="spec.width=160 spec.inner=512"
+    python examples/train_music_model.py music.prepared --out teachers --jobs 13 --teachers 10 --seed 20 --students 0 \
+      --set epochs=40 dropout=0.15 title_dropout=0.7 word_dropout=0.5 feature_masking=0.15 few=0.25 untitled=0.3 \
+      --spec width=144 inner=448 pair_width=48 --vary "$W" "$W" "$W" "$W" "$W dropout=0.1" "$W few=0.15" \
+      "$W untitled=0.2" "$W title_dropout=0.8" "$W feature_masking=0.25" "$W subsequences=0.4"
+    python examples/train_music_model.py music.prepared --out models --jobs 3 --teachers 0 --students 3 \
+      --student-epochs 44 --no-controls --given teachers/teachers-0.pt teachers/teachers-4.pt teachers/teachers-8.pt \
+      --set epochs=40 dropout=0.1 title_dropout=0.7 word_dropout=0.5 feature_masking=0.2 few=0.2 untitled=0.3 \
+      --spec width=144 inner=448 pair_width=48 --vary-students "" "taught=0.9" "dropout=0.15"
+    python examples/describe_music_model.py models/music.safetensors models/music.json FOLDER \
+      --controls teachers/music.json
+    python examples/measure_music_model.py FOLDER --only bits --out measured.json [--strict]
+    python examples/describe_music_model.py models/music.safetensors --measured measured.json
 """
 
 from __future__ import annotations
@@ -19,6 +37,7 @@ import tempfile
 import time
 import zlib
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -38,7 +57,7 @@ from fabula.training.data import ItemPool
 from fabula.training.loop import optimise
 from fabula.training.nets.set_net import SetNet, as_model, learn_inputs
 from fabula.training.recipes import SetRecipe
-from fabula.training.sets import BOTH, collection_bits, only, read_inputs, set_fingerprint, set_pool
+from fabula.training.sets import BOTH, collection_bits, read_inputs, set_fingerprint, set_pool
 
 TABLES = ("albums", "albums-more", "titles", "features-more2", "features-more", "titles-more")
 PREFERRED = ("albums", "albums-more", "features-more2", "features-more", "titles", "titles-more")  # of one album twice
@@ -146,7 +165,7 @@ def without_errors(pool: ItemPool, albums: list[Collection], read: SetEncoder) -
     z = np.nan_to_num((z - mean[places]) / deviation[places]).astype(np.float32)
     values = pool.values.clone()
     values[:, places] = torch.from_numpy(z)
-    return ItemPool({**pool.items, "values": values}, pool.lengths, pool.pairs, pool.groups)
+    return replace(pool, items={**pool.items, "values": values})
 
 
 def scale_of(read: SetEncoder) -> tuple[np.ndarray, np.ndarray]:
@@ -169,13 +188,14 @@ def _factor(covariance: np.ndarray) -> np.ndarray:
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0)))
 
 
-def prepared(albums: list[Collection], read: SetEncoder, pool: ProcessPoolExecutor) -> ItemPool:
+def prepared(albums: list[Collection], read: SetEncoder, pool: ProcessPoolExecutor) -> assessing.OwnedPool:
     """Albums as data, read side by side."""
     size = max(1, len(albums) // 64)
     tasks = [(albums[i : i + size], read) for i in range(0, len(albums), size)]
     numbers: dict[str, int] = {}
     groups = [numbers.setdefault(album.maker or album.id, len(numbers)) for album in albums]
-    return set_pool([inputs for part in pool.map(_inputs, tasks) for inputs in part], groups)
+    found = set_pool([inputs for part in pool.map(_inputs, tasks) for inputs in part])
+    return assessing.OwnedPool(found.items, found.lengths, found.pairs, np.asarray(groups))
 
 
 def _inputs(task: tuple[list[Collection], SetEncoder]) -> list[Any]:
@@ -201,14 +221,14 @@ def work(task: dict[str, Any]) -> dict[str, Any]:
     torch.save({"spec": json.dumps(spec.to_dict()), "weights": run.best_net().state_dict()}, task["to"])
     bits = [round(epoch.bits[BOTH], 4) for epoch in run.history]
     best, known = run.best_net().eval(), dict(zip(CHOSEN_BY, views, strict=True))
-    seen = {name: float(collection_bits(only(best, view), aside).mean()) for name, view in known.items()}
+    seen = {name: float(collection_bits(assessing.only(best, view), aside).mean()) for name, view in known.items()}
     return {"bits": bits, "aside": seen, "seconds": round(time.monotonic() - began, 1)}
 
 
 def to_device(data: ItemPool, device: str) -> ItemPool:
     """The same on a device."""
     items = {name: column.to(device) for name, column in data.items.items()}
-    return ItemPool(items, data.lengths, None if data.pairs is None else data.pairs.to(device), data.groups)
+    return replace(data, items=items, pairs=None if data.pairs is None else data.pairs.to(device))
 
 
 def load_net(path: str, device: str) -> SetNet:
@@ -356,7 +376,7 @@ def write_prepared(path: Path, data: dict[str, Any]) -> None:
     for part, pool in data["parts"].items():
         items = {f"items {name}": column.numpy() for name, column in pool.items.items()}
         for name, column in {**items, "lengths": pool.lengths.numpy(), "pairs": pool.pairs.numpy(),
-                             "groups": np.asarray(pool.groups)}.items():  # fmt: skip
+                             "groups": pool.groups}.items():  # fmt: skip
             small = column.astype(np.int16) if column.dtype.kind == "i" and column.max(initial=0) < 2**15 else column
             arrays[f"{part} {name}"] = small
     with path.open("wb") as file:
@@ -372,7 +392,8 @@ def read_prepared(path: Path) -> dict[str, Any]:
         names = [name for name in stored.files if name.startswith(f"{part} items ")]
         items = {name.removeprefix(f"{part} items "): _as_tensor(stored[name]) for name in names}
         lengths, groups = (stored[f"{part} {name}"].astype(np.int64) for name in ("lengths", "groups"))
-        parts[part] = ItemPool(items, torch.from_numpy(lengths), torch.from_numpy(stored[f"{part} pairs"]), groups)
+        pairs = torch.from_numpy(stored[f"{part} pairs"])
+        parts[part] = assessing.OwnedPool(items, torch.from_numpy(lengths), pairs, groups)
     vocabulary = Vocabulary(*(tuple(said[name]) for name in ("tokens", "grams")))
     scale = {"transform.mean": stored["mean"], "transform.deviation": stored["deviation"]}
     read = SetEncoder(SetSpec.from_dict(said["spec"]), scale, vocabulary)
@@ -404,8 +425,8 @@ def train_and_write(data: dict[str, Any], options: argparse.Namespace, pool: Pro
         finish(told, read, validation, options, recipe, folder, data["record"])
 
 
-def finish(told: dict[str, Any], read: SetEncoder, validation: dict[str, ItemPool], options: argparse.Namespace,
-           recipe: SetRecipe, folder: Path, record: dict[str, Any]) -> None:  # fmt: skip
+def finish(told: dict[str, Any], read: SetEncoder, validation: dict[str, assessing.OwnedPool],
+           options: argparse.Namespace, recipe: SetRecipe, folder: Path, record: dict[str, Any]) -> None:  # fmt: skip
     """Choose by what was set aside, measure on validation, write."""
 
     def nets_of(kind: str) -> list[str]:
@@ -418,7 +439,7 @@ def finish(told: dict[str, Any], read: SetEncoder, validation: dict[str, ItemPoo
         for seed, name in enumerate(TABLES):
             data = assessing.spoil(validation[name], control, 10 + seed)
             bits = collection_bits(loaded[control], data, draws=16)
-            report["controls"].setdefault(control, {})[name] = assessing.interval(bits, np.asarray(data.groups))
+            report["controls"].setdefault(control, {})[name] = assessing.interval(bits, data.groups)
         print(f"  {control}: {report['controls'][control]}", flush=True)
     print(f"chosen: {chosen}", flush=True)
     report["validation"] = assess(loaded[chosen], validation)

@@ -16,7 +16,7 @@ import fabula
 
 ROOT = Path(__file__).resolve().parents[1]
 SITE = ROOT / "site"
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 DEMO = json.loads((SITE / "demo.json").read_text(encoding="utf-8"))
 
 

@@ -104,20 +104,17 @@ class TemplateLearner(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transformer
 
     def transform(self, X: Any, *, positions: Sequence[ArrayLike] | None = None) -> Floats:
         """Mean squared error of each collection under each template, (collections, templates)."""
-        return self._errors(X, positions)
-
-    def predict(self, X: Any, *, positions: Sequence[ArrayLike] | None = None) -> Ints:
-        """The template nearest to each collection, (collections,)."""
-        return np.asarray(self._errors(X, positions).argmin(axis=1))
-
-    def score(self, X: Any, y: Any = None, *, positions: Sequence[ArrayLike] | None = None) -> float:
-        """Minus the mean squared error under the nearest template: higher is better."""
-        return -float(self._errors(X, positions).min(axis=1).mean())
-
-    def _errors(self, X: Any, positions: Sequence[ArrayLike] | None) -> Floats:
         check_is_fitted(self)
         found: TemplateSet = self.templates_
         return found.errors(self._essences(X, reset=False), positions)
+
+    def predict(self, X: Any, *, positions: Sequence[ArrayLike] | None = None) -> Ints:
+        """The template nearest to each collection, (collections,)."""
+        return np.asarray(self.transform(X, positions=positions).argmin(axis=1))
+
+    def score(self, X: Any, y: Any = None, *, positions: Sequence[ArrayLike] | None = None) -> float:
+        """Minus the mean squared error under the nearest template: higher is better."""
+        return -float(self.transform(X, positions=positions).min(axis=1).mean())
 
     def _essences(self, X: Any, *, reset: bool) -> list[Floats]:
         given = X if isinstance(X, list | tuple) else ()

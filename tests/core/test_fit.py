@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 from hypothesis.extra.numpy import arrays
 
-from fabula.core.arrays import normalise
+from fabula.core.arrays import normalise, quantise
 from fabula.core.fit import fit, lay, match_assignment
 from fabula.core.template import PAPER_KNOTS, Template
 from fabula.errors import ConstraintError, InputError
@@ -117,7 +117,8 @@ def test_a_reversed_template_gives_a_reversed_fit(values, curve):
 def test_the_given_order_has_no_say(values, curve, random):
     shuffle = list(range(len(values)))
     random.shuffle(shuffle)
-    assert np.array_equal(values[fit(values, curve).ordering], values[shuffle][fit(values[shuffle], curve).ordering])
+    told = quantise(values)  # what differs by rounding alone is equal
+    assert np.array_equal(told[fit(values, curve).ordering], told[shuffle][fit(values[shuffle], curve).ordering])
 
 
 def test_the_given_order_has_no_say_in_the_general_solver(rng):

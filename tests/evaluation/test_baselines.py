@@ -12,7 +12,6 @@ from fabula.evaluation.metrics import (
     best_scores,
     edit,
     evaluate,
-    random_orderings,
     random_proposals,
     shuffle_proposals,
     single_features,
@@ -30,7 +29,7 @@ def collection(columns: dict[str, list[float]]) -> Collection:
 
 def test_random_orderings_are_uniform(rng):
     counts = dict.fromkeys(permutations(range(3)), 0)
-    for ordering in random_orderings([3] * 6000, rng):
+    for [ordering] in random_proposals([3] * 6000, 1, rng):
         counts[tuple(ordering.tolist())] += 1
     assert min(counts.values()) > 850
     assert max(counts.values()) < 1150

@@ -30,7 +30,7 @@ def open_all(way: str, paths: list[Path], folder: Path) -> None:
     assert not strange, strange
     assert not slow, slow
     assert rows[-1]["most"] < MEGABYTES
-    assert sum(row["computed"] for row in rows[:-1]) < TOGETHER
+    assert sum(row["computed"] for row in rows[:-1]) < 0.6 * TOGETHER  # half of the files
     assert sum(row["end"] == "refused" for row in rows[:-1]) >= len(paths) // 2, "it reads what cannot be read"
 
 
@@ -44,4 +44,5 @@ def test_there_are_more_than_120():
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell the most memory")
 @pytest.mark.parametrize("way", ["python", "command"])
 def test_each_is_read_or_refused(way, tmp_path):
-    open_all(way, make.write(tmp_path), tmp_path)
+    """Every second by Python, the others by the command; the page is sent all."""
+    open_all(way, make.write(tmp_path)[way == "command" :: 2], tmp_path)

@@ -14,12 +14,11 @@ import fabula
 from fabula.core.template import TemplateSet
 from fabula.errors import FileError, InputError, ModelError
 from fabula.jobs.job import gather, open_job, plan_job
-from fabula.jobs.tasks import templates_learn
 from fabula.jobs.tasks.by_model import read_shard
 from fabula.jobs.worker import Owner, attempt, work
 from fabula.models.model import load_model
 from fabula.session.catalogue import CatalogueRequest, order_catalogue
-from fabula.templates import refinement
+from fabula.templates import learn, refinement
 from fabula.templates.refinement import EvolutionSettings
 
 
@@ -110,7 +109,7 @@ def test_a_collection_that_cannot_be_encoded_is_a_failure_and_the_rest_goes_on(t
 @pytest.mark.slow
 @pytest.mark.parametrize(("method", "sample"), [("refined", 8192), ("refined", 64), ("evolution", 64)])
 def test_templates_are_those_learned_from_all_at_once(tmp_path, monkeypatch, method, sample):
-    monkeypatch.setattr(templates_learn, "EvolutionSettings", lambda: EvolutionSettings(generations=12))
+    monkeypatch.setattr(learn, "EvolutionSettings", lambda **how: EvolutionSettings(**{"generations": 12, **how}))
     monkeypatch.setattr(refinement, "_SAMPLE", sample)  # with 64, the starts race on some of the collections
     rows = albums(400, seed=3, names=("energy",))
     pq.write_table(rows, tmp_path / "t.parquet", row_group_size=300)
@@ -131,7 +130,7 @@ def test_templates_are_those_learned_from_all_at_once(tmp_path, monkeypatch, met
 
 @pytest.mark.parametrize("method", ["refined", "evolution"])
 def test_a_shard_of_which_nothing_is_learned_adds_nothing(tmp_path, monkeypatch, method):
-    monkeypatch.setattr(templates_learn, "EvolutionSettings", lambda: EvolutionSettings(generations=3))
+    monkeypatch.setattr(learn, "EvolutionSettings", lambda **how: EvolutionSettings(**{"generations": 3, **how}))
     rows = albums(40, seed=4, names=("energy",))
     side = np.where(np.arange(rows.num_rows) < rows.num_rows // 2, "train", "test")
     pq.write_table(rows.append_column("split", pa.array(side)), tmp_path / "t.parquet")

@@ -50,17 +50,19 @@ def command() -> None:
 @click.option("--raw", is_flag=True, default=None, help="encode: not z-scored within each collection.")
 @click.option("--likeliest", is_flag=True, default=None, help="order: the likeliest ordering, not the best guess.")
 @click.option("--spec", metavar="NAME", help="extract: what to measure.")
-@click.option("--by", metavar="COLUMN", help="templates-learn: the column to use as the essence.")
-@click.option("-k", type=click.IntRange(1, 1000), help="templates-learn: how many.")
-@click.option("--method", type=click.Choice(["refined", "evolution"]), help="templates-learn: refined by default.")
-@click.option("--paper", is_flag=True, default=None, help="With --method evolution: Algorithm 1 to the letter.")
+@click.option("--by", metavar="COLUMN", help="The column to use as the essence.")
+@click.option("-k", type=click.IntRange(1, 1000), help="How many.")
+@click.option("--method", type=click.Choice(["refined", "evolution"]), help="Refined by default.")
+@click.option(
+    "--paper", is_flag=True, default=None, help="With --method evolution: Algorithm 1 of the paper to the letter."
+)
 @click.option("--seed", type=int, help="For the same result again.")
-@click.option("--features", metavar="A,B,...", help="Trainings: the columns to train on.")
-@click.option("--preset", help="Trainings: settings to start from.")
+@click.option("--features", metavar="A,B,...", help="The columns to train on.")
+@click.option("--preset", help="Settings to start from.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE",
-              help="Trainings: any other setting, such as epochs=20; repeatable.")  # fmt: skip
-@click.option("--device", help="Trainings: auto, cpu, cuda or cuda:1.")
-@click.option("--held-out", type=float, help="Trainings: share held out where there is no column split.")
+              help="Any other setting, such as epochs=20; repeatable.")  # fmt: skip
+@click.option("--device", help="auto, cpu, cuda or cuda:1.")
+@click.option("--held-out", type=float, help="Share held out where there is no column split.")
 @click.option("--seeds", type=click.IntRange(1, 100), help="compare, reproduce: runs of each.")
 @click.option("--sweep", metavar="1,2,4,...", help="compare: by the number of dimensions instead.")
 @click.option("--controls-only", is_flag=True, default=None, help="audit: leave the real collections out.")

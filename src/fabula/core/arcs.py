@@ -11,6 +11,7 @@ least as likely (Jensen's inequality), until it stays. That may be a lesser peak
 import heapq
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -78,25 +79,23 @@ class Arcs:
         """
         if alternatives < 1:
             raise InputError(f"alternatives must be at least 1; got {alternatives}")
-        values = as_essence(essence)
-        rows = values.reshape(len(values), -1)
-        self._check_dimensions(rows)
+        rows = self._as_rows(essence)
         pinned = as_fixed(fixed or {}, len(rows))
         mixed = mixing(rows) if ties == "random" else None
         if mixed is not None:
             shown = np.argsort(mixed)
             there = {position: int(shown[item]) for position, item in pinned.items()}
-            fits = self.order(values[mixed], alternatives=alternatives, fixed=there, ties="given")
+            fits = self.order(rows[mixed], alternatives=alternatives, fixed=there, ties="given")
             return [replace(each, ordering=mixed[each.ordering]) for each in fits]
         found: dict[bytes, Fit] = {}
         for candidates in self._rounds(rows, pinned):
             fits = [
-                replace(lay(values, ordering, template), exact=True, score=float(self.score(values[ordering])))
+                replace(lay(rows, ordering, template), exact=True, score=float(self.score(rows[ordering])))
                 for template, ordering in candidates
             ]
             for candidate in sorted(fits, key=lambda one: -(one.score or 0.0)):
                 if len(found) < alternatives:
-                    found.setdefault(values[candidate.ordering].tobytes(), candidate)
+                    found.setdefault(rows[candidate.ordering].tobytes(), candidate)
             if len(found) == alternatives:
                 break
         return sorted(found.values(), key=lambda one: -(one.score or 0.0))
@@ -112,9 +111,7 @@ class Arcs:
         where = as_offsets(offsets, len(rows))
         if not len(rows):
             return np.empty(0, dtype=np.intp), np.empty(0)
-        values = as_essence(rows)
-        rows = values.reshape(len(values), -1)
-        self._check_dimensions(rows)
+        rows = self._as_rows(rows)
         orderings, scores = np.empty(len(rows), dtype=np.intp), np.empty(len(where) - 1)
         for some in by_length(where, _CELLS, axes=1):
             items = rows[some.rows]  # (B, n, d)
@@ -133,21 +130,20 @@ class Arcs:
         middles = [(shares[i] + shares[j]) / 2 for i in range(len(shares)) for j in range(i)]
         return np.stack([*shares, *middles[:_MOST_MIDDLES]]), True
 
-    def _check_dimensions(self, rows: Floats) -> None:
+    def _as_rows(self, essence: ArrayLike) -> Floats:
+        values = as_essence(essence)
+        rows = values.reshape(len(values), -1)
         if rows.shape[1] != self.dimensions:
             raise InputError(f"essence has {rows.shape[1]} dimension(s), the arcs have {self.dimensions}")
+        return rows
 
     def _rounds(self, rows: Floats, pinned: dict[int, int]) -> Iterator[list[tuple[Template, Ints]]]:
         """Orderings with the template each is best for, in the order in which they are to be considered."""
         starts, blended = self.starts()
         yield [self._climb(rows, pinned, start) for start in starts] if blended else []
-        streams = [(t.normalised(), _rank(rows, t, pinned)) for t in self.templates]
-        while True:
-            heads = [(template, next(stream, None)) for template, stream in streams]
-            candidates = [(template, ordering) for template, ordering in heads if ordering is not None]
-            if not candidates:
-                return
-            yield candidates
+        templates = [t.normalised() for t in self.templates]
+        for ranked in zip_longest(*(_rank(rows, t, pinned) for t in self.templates)):
+            yield [(t, ordering) for t, ordering in zip(templates, ranked, strict=True) if ordering is not None]
 
     def _climb(self, rows: Floats, pinned: dict[int, int], share: Floats) -> tuple[Template, Ints]:
         ordering = np.empty(0, dtype=np.intp)

@@ -7,23 +7,16 @@ i has the rows ``offsets[i]`` to ``offsets[i + 1]``, at least one.
 
 from collections.abc import Iterator
 from operator import index
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fabula.errors import InputError, brief, check_count
+from fabula.errors import InputError, brief
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 Bools = NDArray[np.bool_]
-
-
-def as_generator(seed: Any) -> np.random.Generator:
-    """The random numbers of a seed: a whole number of at least 0, or a generator, which is given back."""
-    if not isinstance(seed, np.random.Generator):
-        check_count(seed, "seed", least=0)
-    return np.random.default_rng(seed)
 
 
 def as_essence(essence: ArrayLike, *, name: str = "essence") -> Floats:
@@ -66,7 +59,7 @@ def normalise(essence: ArrayLike) -> Floats:
 
 def positions(n: int) -> NDArray[np.float64]:
     """Relative positions j / (n - 1) of n places, as the paper samples a template; one place is at 0."""
-    return np.linspace(0.0, 1.0, n) if n > 1 else np.zeros(n)
+    return np.linspace(0.0, 1.0, n)
 
 
 def as_ordering(ordering: ArrayLike, n: int | None = None) -> Ints:
@@ -85,23 +78,21 @@ def as_ordering(ordering: ArrayLike, n: int | None = None) -> Ints:
 
 def as_item(item: int, n: int) -> int:
     """Check the index of an item."""
-    try:
-        what = index(item)
-    except TypeError:
-        raise InputError(f"an item must be a whole number; got {item!r}") from None
-    if not 0 <= what < n:
-        raise InputError(f"an item must lie in 0..{n - 1}; got {what}")
-    return what
+    return _as_index(item, 0, n, "an item", f"0..{n - 1}")
 
 
 def as_position(position: int, n: int) -> int:
     """Check a position among n: from 0, or negative from the end."""
+    return _as_index(position, -n, n, "a position", f"0..{n - 1}, or -{n}..-1 from the end")
+
+
+def _as_index(value: int, low: int, high: int, what: str, legal: str) -> int:
     try:
-        number = index(position)
+        number = index(value)
     except TypeError:
-        raise InputError(f"a position must be a whole number; got {position!r}") from None
-    if not -n <= number < n:
-        raise InputError(f"a position must lie in 0..{n - 1}, or -{n}..-1 from the end; got {number}")
+        raise InputError(f"{what} must be a whole number; got {value!r}") from None
+    if not low <= number < high:
+        raise InputError(f"{what} must lie in {legal}; got {number}")
     return number
 
 

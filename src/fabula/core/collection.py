@@ -152,23 +152,13 @@ class Collection:
         self.__dict__.update(id=id, items=given, features=array, feature_names=names, ordered=ordered, title=title)
 
     @classmethod
-    def view(
-        cls,
-        id: str,  # noqa: A002 - the design's word
-        columns: "tuple[ItemColumns, slice]",
-        features: NDArray[np.floating[Any]],
-        feature_names: tuple[str, ...],
-        *,
-        ordered: bool = True,
-        title: str = "",
-    ) -> "Collection":
-        """A collection whose items are made of some rows of columns when first asked for; nothing is checked or copied.
+    def view(cls, columns: "tuple[ItemColumns, slice]", **known: Any) -> "Collection":
+        """A collection of all that is ``known`` but its items, which are made of some rows when first asked for.
 
-        :class:`fabula.Collections` makes these of its block.
+        :class:`fabula.Collections` makes these of its block; nothing is checked or copied.
         """
         made = object.__new__(cls)
-        made.__dict__.update(id=id, features=features, feature_names=feature_names, ordered=ordered, title=title)
-        made.__dict__["_columns"] = columns
+        made.__dict__.update(known, _columns=columns)
         return made
 
     def __getattr__(self, name: str) -> Any:

@@ -45,12 +45,7 @@ class Lazy(Sequence[T]):
     def part(self, rows: slice | Ints) -> Self:
         """Some rows."""
 
-    @overload
-    def __getitem__(self, rows: int) -> T: ...
-    @overload
-    def __getitem__(self, rows: slice | Ints) -> Self: ...
-
-    def __getitem__(self, rows: int | slice | Ints) -> T | Self:
+    def __getitem__(self, rows: Any) -> Any:
         if isinstance(rows, (slice, np.ndarray)):
             return self.part(rows)
         index = range(len(self))[rows]
@@ -138,12 +133,9 @@ WORDS = ("id", "title", "path", "artist")
 
 @dataclass(frozen=True, eq=False)
 class ItemColumns:
-    """What is known of the items of many rows, one column per word; None where no item has one."""
+    """What is known of the items of many rows, one column per word."""
 
-    id: Cells
-    title: Cells | None = None
-    path: Cells | None = None
-    artist: Cells | None = None
+    words: Mapping[str, Cells]  # of WORDS, the id always
     # name -> column; where a cell is "" the item has no such detail
     details: Mapping[str, Cells] = field(default_factory=dict)
     length: Floats | None = None  # (rows,), NaN where it is not known
@@ -154,31 +146,22 @@ class ItemColumns:
         names = dict.fromkeys(name for item in items for name in item.details)
         words = {word: as_objects(getattr(item, word) for item in items) for word in WORDS}
         known = any(item.length is not None for item in items)
-        return cls(
-            **words,
-            details={name: as_objects(item.details.get(name, "") for item in items) for name in names},
-            length=np.array([np.nan if x.length is None else x.length for x in items]) if known else None,
-        )
+        details = {name: as_objects(item.details.get(name, "") for item in items) for name in names}
+        length = np.array([np.nan if x.length is None else x.length for x in items]) if known else None
+        return cls(words, details, length)
 
     def __len__(self) -> int:
-        return len(self.id)
+        return len(self.words["id"])
 
     def part(self, rows: slice | Ints) -> ItemColumns:
         """Some rows, by a slice or an array of rows."""
-
-        def of(cells: Any) -> Any:
-            return None if cells is None else cells[rows]
-
-        details = {name: of(cells) for name, cells in self.details.items()}
-        return ItemColumns(
-            of(self.id), of(self.title), of(self.path), of(self.artist), details=details, length=of(self.length)
-        )
+        words, details = ({name: cells[rows] for name, cells in each.items()} for each in (self.words, self.details))
+        return ItemColumns(words, details, None if self.length is None else self.length[rows])
 
     def items(self) -> tuple[Item, ...]:
         """An item per row, made now."""
         nothing = [""] * len(self)
-        words = (getattr(self, word) for word in WORDS)
-        ids, titles, paths, artists = (nothing if cells is None else cells.tolist() for cells in words)
+        ids, titles, paths, artists = (self.words[w].tolist() if w in self.words else nothing for w in WORDS)
         columns = [cells.tolist() for cells in self.details.values()]
         rest = zip(*columns, strict=True) if columns else [()] * len(self)
         lengths = [None] * len(self)
@@ -196,10 +179,7 @@ class ItemColumns:
 
     def column(self, name: str) -> Cells | None:
         """One column by its name: id, title, path, artist, or a detail; None where there is none."""
-        if name in WORDS:
-            found: Cells | None = getattr(self, name)
-            return found
-        return self.details.get(name)
+        return (self.words if name in WORDS else self.details).get(name)
 
 
 def as_objects(values: Iterable[Any]) -> NDArray[np.object_]:
@@ -243,12 +223,6 @@ class Collections(Sequence[Collection]):
     """
 
     __slots__ = ("_items", "feature_names", "features", "ids", "offsets", "ordered", "titles")
-
-    features: NDArray[np.floating[Any]]
-    offsets: Ints
-    feature_names: tuple[str, ...]
-    ids: NDArray[np.object_]
-    titles: NDArray[np.object_] | None
 
     def __init__(
         self,
@@ -411,14 +385,13 @@ class Collections(Sequence[Collection]):
 
     def _collection(self, number: int, start: int, stop: int) -> Collection:
         rows = slice(start, stop)
-        title = "" if self.titles is None else self.titles[number]
         return Collection.view(
-            self.ids[number],
             (self._items, rows),
-            self.features[rows],
-            self.feature_names,
+            id=self.ids[number],
+            features=self.features[rows],
+            feature_names=self.feature_names,
             ordered=self.ordered,
-            title=title,
+            title="" if self.titles is None else self.titles[number],
         )
 
     def _rows(self, rows: slice | Ints, offsets: Ints, which: slice | Ints) -> Collections:
@@ -455,4 +428,4 @@ def _as_columns(words: Mapping[str, Sequence[str] | Cells], rows: int) -> ItemCo
     if wrong is not None:
         got = f"{wrong!r}" if wrong not in WORDS else f"{len(cells[wrong])} of {wrong!r}"
         raise InputError(f"items must give one text per row, {rows}, of {', '.join(WORDS)}; got {got}")
-    return ItemColumns(**({"id": Numbered(np.arange(1, rows + 1))} | cells))
+    return ItemColumns({"id": Numbered(np.arange(1, rows + 1))} | cells)

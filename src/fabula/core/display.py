@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from html import escape
-from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,4 +80,4 @@ def name_some(names: Sequence[str], most: int = 6) -> str:
     'a, b, and 1 more'
     """
     rest = len(names) - most
-    return ", ".join(chain(names[:most], [f"and {rest} more"] if rest > 0 else []))
+    return ", ".join([*names[:most], *([f"and {rest} more"] if rest > 0 else [])])

@@ -30,7 +30,7 @@ FilePath = str | os.PathLike[str]
 # Writing files so that each is complete or absent.
 
 
-def write_whole(path: str | os.PathLike[str], data: str | bytes) -> Path:
+def write_whole(path: FilePath, data: str | bytes) -> Path:
     """Write a file under a temporary name beside it, then rename: a reader never sees half of it.
 
     Whatever interrupts the writing, a file that was there before stays as it was. Text is written as UTF-8, names of
@@ -43,7 +43,7 @@ def write_whole(path: str | os.PathLike[str], data: str | bytes) -> Path:
 
 
 @contextlib.contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def whole_file(path: FilePath) -> Iterator[BinaryIO]:
     """A file to write some at a time, under a temporary name until all is written; :func:`write_whole` for one go.
 
     Whatever interrupts the writing, a file that was there before stays as it was, and nothing else is left behind.
@@ -51,30 +51,29 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     target = check_target(path)
     temporary: Path | None = None
     try:
-        # A link is followed, so that the file it points to is replaced and the link stays.
-        place = target.resolve()
-        start = f".{target.name[:40]}."
-        sweep_folder(place.parent, start)
-        handle, temporary = make_part(start, place.parent)
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-            if sys.platform == "win32":  # what is open cannot be renamed there
-                file.close()
-            temporary.chmod(_mode(place))
-            temporary.replace(place)  # while it is locked: nobody sweeps it away
-    except BaseException as error:
+        with tell_refusal(target, "be written"):
+            # A link is followed, so that the file it points to is replaced and the link stays.
+            place = target.resolve()
+            start = f".{target.name[:40]}."
+            sweep_folder(place.parent, start)
+            handle, temporary = make_part(start, place.parent)
+            with os.fdopen(handle, "wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+                if sys.platform == "win32":  # what is open cannot be renamed there
+                    file.close()
+                temporary.chmod(_mode(place))
+                temporary.replace(place)  # while it is locked: nobody sweeps it away
+    except BaseException:
         if temporary is not None:
             with contextlib.suppress(OSError):
                 temporary.unlink()
-        if isinstance(error, OSError):
-            raise FileError(f"{target}: cannot be written ({error.strerror or error})") from error
         raise
 
 
 @contextlib.contextmanager
-def tell_refusal(path: str | os.PathLike[str], what: str) -> Iterator[None]:
+def tell_refusal(path: FilePath, what: str) -> Iterator[None]:
     """Say in one line what the system refuses, such as that a path cannot "be read"."""
     try:
         yield
@@ -83,7 +82,7 @@ def tell_refusal(path: str | os.PathLike[str], what: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def refuse_odd_names(path: str | os.PathLike[str]) -> Iterator[None]:
+def refuse_odd_names(path: FilePath) -> Iterator[None]:
     """One line where names of files that are no text are to go into a table, which holds nothing else."""
     try:
         yield
@@ -160,21 +159,20 @@ def sweep_folder(folder: Path, start: str = "") -> int:
 
 
 @contextlib.contextmanager
-def whole_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+def whole_folder(path: FilePath) -> Iterator[Path]:
     """A new folder to write into, under a temporary name until all is written; nothing is left where that fails."""
     target = check_target(path)
     part = target.parent / f".{target.name[:40]}.{secrets.token_hex(4)}.part"
     try:
-        part.mkdir()
-        yield part
-        part.rename(target)
-    except OSError as error:
-        raise FileError(f"{target}: cannot be written ({error.strerror or error})") from error
+        with tell_refusal(target, "be written"):
+            part.mkdir()
+            yield part
+            part.rename(target)
     finally:
         shutil.rmtree(part, ignore_errors=True)
 
 
-def check_target(path: str | os.PathLike[str]) -> Path:
+def check_target(path: FilePath) -> Path:
     """Refuse a place where no file can be written, before any work is done for it."""
     check_kind(path, (str, os.PathLike), "the name of a file", "path")
     target = Path(path)
@@ -213,7 +211,7 @@ _YOUNG = 60.0  # seconds in which a file may be one that is just being renamed
 _TAKEN = {errno.EAGAIN, errno.EACCES, errno.EDEADLK}  # as the systems say that another one holds it
 
 
-def take(path: str | os.PathLike[str], *, mode: int = 0o600) -> int | None:
+def take(path: FilePath, *, mode: int = 0o600) -> int | None:
     """The lock file at a path, made and locked; None where another one holds it. Closing it lets it go.
 
     Not the file but the system's lock on it counts: one that a crash left there is in nobody's way. Where the file
@@ -268,7 +266,7 @@ def _lock(file: int) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def _is_same(file: int, path: str | os.PathLike[str]) -> bool:
+def _is_same(file: int, path: FilePath) -> bool:
     try:
         return os.path.samestat(os.fstat(file), Path(path).stat())
     except OSError:
@@ -282,7 +280,7 @@ _AT_ONCE = getattr(os, "O_NONBLOCK", 0)  # a pipe is not waited for
 _guard: ContextVar[Opener | None] = ContextVar("guard", default=None)
 
 
-def open_file(path: str | os.PathLike[str]) -> BinaryIO:
+def open_file(path: FilePath) -> BinaryIO:
     """A file, open for reading: by the guard where one stands. An OSError where it cannot be read, or may not."""
     guard = _guard.get()
     if guard is not None:
@@ -290,7 +288,7 @@ def open_file(path: str | os.PathLike[str]) -> BinaryIO:
     return open(path, "rb", opener=lambda name, flags: os.open(name, flags | _AT_ONCE))
 
 
-def is_file(path: str | os.PathLike[str]) -> bool:
+def is_file(path: FilePath) -> bool:
     """Whether a file stands at a path; none does where no file can have such a name, as lists may have them."""
     try:
         return Path(path).is_file()
@@ -328,7 +326,7 @@ def check_nested(text: str | bytes, where: str) -> None:
 _MOST_SPARSE, _SPARSE = 10_000_000, 20  # cells of a table; of more, times those that are there
 
 
-def check_sparse(path: str | os.PathLike[str], rows: int, columns: int, there: int) -> None:
+def check_sparse(path: FilePath, rows: int, columns: int, there: int) -> None:
     """Refuse rows that name their columns, each of them others, by a FileError: as a table they have no bound."""
     if rows * columns > max(_MOST_SPARSE, _SPARSE * there):
         raise FileError(f"{path}: {rows:,} rows have {columns:,} columns, nearly all of them empty")
@@ -446,6 +444,7 @@ _LETTERS = {  # encoding -> of each language, letter -> about its share of those
 # the same of a letter that the language does not have, and of what is none in a word
 _FOREIGN, _NO_LETTER = -7.0, -11.0
 _SURER = 4.0  # than of cp1252, to be taken for another
+_USUAL = ("utf-8", "cp1252")  # encodings that a text is tried by
 _OLD = ("cp1251", "koi8-r", "koi8-u", "cp866", "iso8859-5", "cp932", "euc-jp", "gb18030", "big5", "cp949")
 
 
@@ -467,7 +466,7 @@ class Script:
             return mark + text.encode("utf-8", "surrogateescape")
 
 
-def readable_file(path: str | os.PathLike[str]) -> Path:
+def readable_file(path: FilePath) -> Path:
     """The path of a file that is there."""
     file = Path(path)
     try:
@@ -482,7 +481,7 @@ def readable_file(path: str | os.PathLike[str]) -> Path:
     return file
 
 
-def read_bytes(path: str | os.PathLike[str], *, most: int | None = None) -> bytes:
+def read_bytes(path: FilePath, *, most: int | None = None) -> bytes:
     """All the bytes of a file, which may have a size at most."""
     file = readable_file(path)
     try:
@@ -498,12 +497,7 @@ def read_bytes(path: str | os.PathLike[str], *, most: int | None = None) -> byte
 
 
 def read_text(
-    path: str | os.PathLike[str],
-    what: str,
-    encodings: Sequence[str] = ("utf-8", "cp1252"),
-    *,
-    any_bytes: bool = False,
-    most: int | None = None,
+    path: FilePath, what: str, encodings: Sequence[str] = _USUAL, *, any_bytes: bool = False, most: int | None = None
 ) -> tuple[str, Script]:
     """The text of a file and how it was encoded: by its byte order mark, else the first encoding that can be it.
 
@@ -514,12 +508,7 @@ def read_text(
 
 
 def decode(
-    data: bytes,
-    path: str | os.PathLike[str],
-    what: str,
-    encodings: Sequence[str] = ("utf-8", "cp1252"),
-    *,
-    any_bytes: bool = False,
+    data: bytes, path: FilePath, what: str, encodings: Sequence[str] = _USUAL, *, any_bytes: bool = False
 ) -> tuple[str, Script]:
     """The text that bytes are, and how it was encoded; takes what :func:`read_text` takes."""
     mark, encoding = find_mark(data)

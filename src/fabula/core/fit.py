@@ -1,6 +1,7 @@
 """Fitting: an essence laid on a template (the paper's Algorithm 2), and items matched to positions exactly."""
 
 import hashlib
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from html import escape
@@ -30,7 +31,8 @@ def match_sorted(values: Floats, targets: Floats) -> Ints:
     tied = ranked[1:] == ranked[:-1]
     if tied.any():
         run = np.concatenate([[0], np.cumsum(~tied)])  # equal values share a number
-        items, positions = _sorted_within(run, items), _sorted_within(run, positions)
+        start = run * len(items)
+        items, positions = (np.sort(start + each) - start for each in (items, positions))  # within each run
     ordering = np.empty_like(items)
     ordering[positions] = items
     return ordering
@@ -48,10 +50,7 @@ def match_assignment(cost: Floats, *, floor: float = 0.0) -> Ints:
     if not len(cost):
         return np.empty(0, dtype=np.intp)
     worst = _bottleneck(cost, floor)
-    position = assign_least(np.where(cost <= worst, cost, np.inf))[1]
-    ordering = np.empty_like(position)
-    ordering[position] = np.arange(len(position))
-    return ordering
+    return np.argsort(assign_least(np.where(cost <= worst, cost, np.inf))[1])
 
 
 def _bottleneck(cost: Floats, floor: float) -> float:
@@ -67,11 +66,8 @@ def _bottleneck(cost: Floats, floor: float) -> float:
         raise _shortage(finite) from None
     high = cost[np.arange(len(cost)), position].max()
     limits = np.unique(cost[(cost > low) & (cost <= high)])
-    a, b = 0, len(limits) - 1  # limits[b] is enough
-    while a < b:
-        middle = (a + b) // 2
-        a, b = (a, middle) if _feasible(cost, limits[middle]) else (middle + 1, b)
-    return float(limits[b])
+    first = bisect_left(limits[:-1], 1, key=lambda limit: _feasible(cost, limit))  # the last is enough
+    return float(limits[first])
 
 
 def _feasible(cost: Floats, limit: float) -> bool:
@@ -127,24 +123,14 @@ def _shortage(allowed: Bools) -> ConstraintError:
     """Items that share too few positions (a violator of Hall's condition)."""
     # A largest matching leaves an item out; the items reached from it by alternating paths have one position too few.
     position = assign_least((~allowed).astype(np.float64))[1]
-    matched = allowed[np.arange(len(allowed)), position]
-    owner = np.full(len(allowed), -1)
-    owner[position[matched]] = np.flatnonzero(matched)
-    frontier = [int(np.flatnonzero(~matched)[0])]
-    items, positions = set(frontier), set[int]()
-    while frontier:
-        for spot in np.flatnonzero(allowed[frontier.pop()]).tolist():
-            if spot not in positions:
-                positions.add(spot)
-                items.add(int(owner[spot]))
-                frontier.append(int(owner[spot]))
-    return ConstraintError(sorted(items), sorted(positions))
-
-
-def _sorted_within(run: Ints, indices: Ints) -> Ints:
-    """Sort indices within each run of equal run numbers; ``run`` is rising from 0."""
-    n = len(indices)
-    return np.asarray(np.sort(run * n + indices) - run * n)
+    owner = np.argsort(position)
+    items = np.zeros(len(allowed), dtype=bool)
+    items[np.argmin(allowed[np.arange(len(allowed)), position])] = True
+    positions = allowed[items].any(axis=0)
+    while not items[owner[positions]].all():
+        items[owner[positions]] = True
+        positions = allowed[items].any(axis=0)
+    return ConstraintError(np.flatnonzero(items).tolist(), np.flatnonzero(positions).tolist())
 
 
 # Equal items: which of them comes first is not for the order in which they were given to say.

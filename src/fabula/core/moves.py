@@ -303,21 +303,20 @@ def _search_near(energy: Energy, given: Ints, spare: int) -> Ints:
     if len(given) > _BEAMED:
         here, moved = _move_many(energy, given, spare)
         return _polish(energy, given, here, moved)
-    states: dict[bytes, tuple[float, Ints, frozenset[int]]] = {}
-    states[given.tobytes()] = (0.0, given, frozenset())
-    best = states[given.tobytes()]
+    best: tuple[float, Ints, frozenset[int]] = (0.0, given, frozenset())
+    states = [best]
     for _ in range(spare):
         grown: dict[bytes, tuple[float, Ints, frozenset[int]]] = {}
-        for gained, here, moved in states.values():
+        for gained, here, moved in states:
             gains = move_gains(energy, here)
             np.fill_diagonal(gains, -np.inf)
             for at, to in zip(*np.unravel_index(np.argsort(-gains, axis=None)[:_BEAM], gains.shape), strict=True):
                 there, now = Move(int(at), int(to), 0.0).apply(here), moved | {int(here[at])}
                 if len(now) <= spare:
                     grown.setdefault(there.tobytes(), (gained + float(gains[at, to]), there, now))
-        states = dict(sorted(grown.items(), key=lambda pair: -pair[1][0])[:_BEAM])
-        best = max(best, *states.values(), key=lambda state: state[0])
-    ends = [_polish(energy, given, here, moved) for _, here, moved in [best, *states.values()]]
+        states = sorted(grown.values(), key=lambda state: -state[0])[:_BEAM]
+        best = max(best, *states, key=lambda state: state[0])
+    ends = [_polish(energy, given, here, moved) for _, here, moved in [best, *states]]
     return max(ends, key=lambda one: float(energy.score(one)))
 
 

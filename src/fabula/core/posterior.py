@@ -11,8 +11,7 @@ counted are sums over positions and neighbours, so that the solver finds it as a
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import lgamma
-from typing import NamedTuple
+from math import comb, lgamma
 
 import numpy as np
 from numpy.typing import NDArray
@@ -185,22 +184,22 @@ def _scale(positions: Floats, flow: Floats) -> tuple[Floats, Floats, Floats]:
 def _sum_subsets(place: Sums, follow: Sums) -> tuple[Floats, Floats, Floats]:
     """The logarithms of the sums over all orderings (B,), and what part has each item where, and before which."""
     count, n, _ = place.shape
-    steps = _steps(n)
-    ahead, scale = _lay_ahead(place, follow, steps)
+    joining, going = _steps(n)
+    ahead, scale = _lay_ahead(place, follow, joining)
     whole = ahead[-1][:, 0].sum(axis=1)
     chances, neighbours = np.zeros((count, n, n)), np.zeros((count, n, n))
     chances[:, :, -1] = ahead[-1][:, 0] / _above_zero(whole)[:, np.newaxis]
     behind = np.ones((count, 2, n), dtype=place.dtype)
     behind[:, -1] = 0
     for size in range(n - 1, 0, -1):
-        onward = np.take(behind.reshape(count, -1), steps.going[size], axis=1, mode="clip")  # going on with an item
+        onward = np.take(behind.reshape(count, -1), going[size], axis=1, mode="clip")  # going on with an item
         worth = follow * place[:, np.newaxis, :, size]
         pairs = multiply(ahead[size].transpose(0, 2, 1), onward) * worth  # (B, n, n): the last, and the next
         share = pairs / _above_zero(pairs.sum(axis=(1, 2), keepdims=True))
         chances[:, :, size - 1] = share.sum(axis=2)
         neighbours += share
         if size > 1:
-            behind = np.empty((count, steps.sizes[size] + 1, n), dtype=place.dtype)
+            behind = np.empty((count, comb(n, size) + 1, n), dtype=place.dtype)
             behind[:, -1] = 0
             multiply(onward, worth.transpose(0, 2, 1), out=behind[:, :-1])
             _shrink(behind)
@@ -208,18 +207,18 @@ def _sum_subsets(place: Sums, follow: Sums) -> tuple[Floats, Floats, Floats]:
         return np.log(whole, dtype=np.float64) + scale, chances, neighbours
 
 
-def _lay_ahead(place: Sums, follow: Sums, steps: "_Steps") -> tuple[list[Sums], Floats]:
+def _lay_ahead(place: Sums, follow: Sums, joining: list[Ints]) -> tuple[list[Sums], Floats]:
     """Of each size the sums over the ways to lay each subset with each item last, (B, subsets, n), each scaled."""
     count, n, _ = place.shape
     first = np.zeros((count, n, n), dtype=place.dtype)
     first[:, np.arange(n), np.arange(n)] = place[:, :, 0]
     found, scale = [first[:, :0], first], np.zeros(count)
     for size in range(1, n):
-        reached = np.empty((count, steps.sizes[size] + 1, n), dtype=place.dtype)
+        reached = np.empty((count, comb(n, size) + 1, n), dtype=place.dtype)
         reached[:, -1] = 0
         multiply(found[size], follow * place[:, np.newaxis, :, size], out=reached[:, :-1])
         scale += _shrink(reached)
-        found.append(np.take(reached.reshape(count, -1), steps.joining[size], axis=1, mode="clip"))
+        found.append(np.take(reached.reshape(count, -1), joining[size], axis=1, mode="clip"))
     return found, scale
 
 
@@ -234,21 +233,12 @@ def _above_zero(sums: Sums) -> Sums:
     return np.maximum(sums, np.finfo(sums.dtype).tiny)
 
 
-class _Steps(NamedTuple):
-    """How many subsets of each size there are, and where cells of one size come from in the size beside."""
-
+@lru_cache(maxsize=2)
+def _steps(n: int) -> tuple[list[Ints], list[Ints]]:
+    """How the subsets of n items of one size go over into those of the next; 75 MB for 18 items."""
     # ``joining[c]`` (subsets of c + 1, n): the cell of the subset of c without an item, for each of its items;
     # ``going[c]`` (subsets of c, n): the cell of the subset of c + 1 with an item, for each it does not hold. Elsewhere
     # the cell behind the last, which is zero.
-
-    sizes: list[int]
-    joining: list[Ints]
-    going: list[Ints]
-
-
-@lru_cache(maxsize=2)
-def _steps(n: int) -> _Steps:
-    """The subsets of n items by size, and how those of one size go over into the next; 75 MB for 18 items."""
     every, bits = np.arange(1 << n), 1 << np.arange(n)
     size = np.bitwise_count(every)
     layers = [every[size == k] for k in range(n + 1)]
@@ -263,4 +253,4 @@ def _steps(n: int) -> _Steps:
         joining.append(np.where(after & bits > 0, without, len(layers[k]) * n))
         with_it = rank[here | bits] * n + np.arange(n)
         going.append(np.where(here & bits > 0, len(layers[k + 1]) * n, with_it))
-    return _Steps([len(layer) for layer in layers], joining, going)
+    return joining, going

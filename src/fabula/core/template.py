@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 
 from fabula.core.arrays import Floats, Ints, as_essence, normalise, positions as even_positions
 from fabula.core.display import caption_html, curve_svg, name_some
-from fabula.core.files import check_nested, open_file, write_whole
+from fabula.core.files import check_nested, open_file, tell_refusal, write_whole
 from fabula.core.fingerprints import Fingerprints
 from fabula.errors import FileError, InputError, brief, check_kind
 
@@ -329,12 +329,10 @@ class TemplateSet:
     def load(cls, path: str | Path) -> "TemplateSet":
         """Read a set that :meth:`save` or a person wrote; an error names the template that breaks a rule."""
         try:
-            with open_file(path) as file:  # of a device or a pipe no more than there may be
-                data = file.read(_MOST)
+            with tell_refusal(path, "be read"), open_file(path) as file:
+                data = file.read(_MOST)  # of a device or a pipe no more than there may be
             check_nested(data, str(path))
             document = json.loads(data.decode("utf-8-sig"))
-        except OSError as error:
-            raise FileError(f"{path}: cannot be read ({error.strerror or error})") from error
         except (ValueError, RecursionError) as error:
             raise FileError(f"{path}: is not a template file (JSON expected: {error})") from error
         if not isinstance(document, dict) or document.get("format") != FORMAT:
@@ -381,14 +379,11 @@ def join_essences(
     if positions is not None and len(positions) != len(essences):
         raise InputError(f"one list of positions per collection: got {len(positions)} for {len(essences)} collections")
     values = [as_essence(essence, name=f"essence of collection {i}") for i, essence in enumerate(essences)]
-    for i, value in enumerate(values):
+    even = map(even_positions, map(len, values))
+    where = list(even if positions is None else map(as_positions, positions))
+    for i, (value, at) in enumerate(zip(values, where, strict=True)):
         if value.ndim != 1:
             raise InputError(f"essence of collection {i} must be one number per item; got shape {value.shape}")
-    if positions is None:
-        where = [even_positions(len(value)) for value in values]
-    else:
-        where = [as_positions(each) for each in positions]
-    for i, (value, at) in enumerate(zip(values, where, strict=True)):
         if value.shape != at.shape:
             raise InputError(f"collection {i} has {len(value)} values and {at.size} positions: they must agree")
     lengths = np.array([len(value) for value in values])
@@ -467,12 +462,13 @@ def name_templates(knots: ArrayLike, values: ArrayLike) -> list[Template]:
     """
     bare = [Template(knots, row) for row in np.asarray(values, dtype=np.float64)]
     looks = [shape_of(template) for template in bare]
+    often = Counter(looks)
+    numbers = {shape: count(1) for shape in often}
     sentences = {name: sentence for name, (sentence, _) in shapes("simple").items()}
     sentences |= {"flat": "Stays where it is.", "arc": "Has several dimensions."}
-    return [
-        Template(template.knots, template.values, name, sentences[shape])
-        for template, name, shape in zip(bare, _number(looks), looks, strict=True)
-    ]
+    names = [f"{shape} {next(numbers[shape])}" if often[shape] > 1 else shape for shape in looks]
+    about = zip(bare, names, looks, strict=True)
+    return [Template(one.knots, one.values, name, sentences[shape]) for one, name, shape in about]
 
 
 @cache
@@ -481,12 +477,6 @@ def _album_templates() -> dict[str, Template]:
     rows = json.loads(files("fabula.core").joinpath("album_templates.json").read_text(encoding="utf-8"))
     made = (Template(PAPER_KNOTS, row["values"], row["name"], row["description"]) for row in rows)
     return {made_one.name: made_one for made_one in made}
-
-
-def _number(shapes: list[str]) -> list[str]:
-    often = Counter(shapes)
-    numbers = {shape: count(1) for shape in often}
-    return [f"{shape} {next(numbers[shape])}" if often[shape] > 1 else shape for shape in shapes]
 
 
 def _scale(samples: Floats) -> Floats:

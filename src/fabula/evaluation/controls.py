@@ -120,13 +120,9 @@ def divide(collections: Sequence[Collection], share: float) -> tuple[list[Collec
     spelt = spell_makers(collections)
     names = spelt if len(set(spelt)) >= _MAKERS else [c.id for c in collections]
     wanted = max(round(share * len(names)), min(5, len(names) // 2), 1)
-    apart: set[str] = set()
-    times, taken = Counter(names), 0
-    for name in sorted(times, key=share_of):
-        if taken >= wanted:
-            break
-        apart.add(name)
-        taken += times[name]
+    times = Counter(names)
+    mixed = sorted(times, key=share_of)
+    apart = set(mixed[: 1 + np.searchsorted(np.cumsum([times[name] for name in mixed]), wanted)])
     sides = [(c, name in apart) for c, name in zip(collections, names, strict=True)]
     return [c for c, out in sides if not out], [c for c, out in sides if out]
 

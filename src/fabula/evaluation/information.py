@@ -9,7 +9,7 @@ import math
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -60,7 +60,7 @@ class Information:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON, without those by number of items."""
-        return {each.name: getattr(self, each.name) for each in fields(self) if each.name != "per_length"}
+        return {name: value for name, value in vars(self).items() if name != "per_length"}
 
     def _repr_html_(self) -> str:
         rows = [
@@ -156,12 +156,9 @@ def table_bits(tables: Sequence[TablePair], *, negatives: int, draws: int, rng: 
     """
 
     def scores(part: Ints, orders: Ints) -> tuple[Floats, Floats]:
-        b, _, n = orders.shape
         positions, flow = (np.stack([tables[i][which] for i in part]) for which in (0, 1))  # (b, n, n)
-        rows = orders * n + (np.arange(b) * n * n)[:, np.newaxis, np.newaxis]  # where each table's rows begin
-        others = positions.take(rows + np.arange(n)).sum(axis=2)
-        others += flow.take(rows[:, :, :-1] + orders[:, :, 1:]).sum(axis=2)
-        return np.trace(positions, axis1=1, axis2=2) + np.trace(flow, offset=1, axis1=1, axis2=2), others
+        both, true = Energy(positions, flow), np.tile(np.arange(orders.shape[2]), (len(part), 1))
+        return np.asarray(both.score(true)), np.asarray(both.score(orders))
 
     lengths = np.array([len(positions) for positions, _ in tables])
     return _bits(scores, lengths, max(1, _ORDERINGS // (negatives * draws)), negatives, draws, rng)
@@ -254,14 +251,10 @@ def summarise_bits(drawn: Floats, lengths: Ints, groups: Sequence[Hashable] | No
     interval = mean_interval(bits, groups)
     noise = math.sqrt((drawn.var(axis=1, ddof=1) / draws).sum()) / len(bits) if draws > 1 else None
     ceilings = np.minimum(math.log2(negatives + 1), [math.lgamma(n + 1) / math.log(2) for n in lengths])
-    per_length = {
-        int(n): LengthInformation(
-            float(min(bits[lengths == n].mean(), ceilings[lengths == n][0])),
-            int((lengths == n).sum()),
-            float(ceilings[lengths == n][0]),
-        )
-        for n in np.unique(lengths)
-    }
+    per_length: dict[int, LengthInformation] = {}
+    for n in np.unique(lengths).tolist():
+        own, most = bits[lengths == n], float(ceilings[lengths == n][0])
+        per_length[n] = LengthInformation(float(min(own.mean(), most)), len(own), most)
     ceiling = float(ceilings.mean())
     mean, low, high = (min(value, ceiling) for value in (interval.mean, interval.low, interval.high))
     many = len(bits) if groups is None else len(set(groups))

@@ -11,7 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, permutations
+from itertools import combinations, islice, permutations
 
 import numpy as np
 from scipy.special import gammaln
@@ -108,8 +108,7 @@ def find_leaks(
         columns = {name: np.concatenate([c.column(name) for c in some]) for name in names}
         for name, values in columns.items():
             judged = (_judge(*signal, rows) for signal in _column_signals(name, values))
-            tells = next((each for each in judged if each), None)  # of what hides in a column only the first that tells
-            found += [tells] if tells else []
+            found += islice(filter(None, judged), 1)  # of what hides in a column only the first that tells
         found += _find_relations(_leave_out(columns, found), rows)
         found += _find_signs(_leave_out(columns, found), rows)
         together = _find_sum(_leave_out(columns, found), rows)

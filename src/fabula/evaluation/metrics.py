@@ -21,7 +21,7 @@ lcs           longest subsequence that keeps the true order, by n               
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -57,12 +57,11 @@ class Evaluation:
 
     def keys(self) -> list[str]:
         """Names of the metrics, and ``n``."""
-        return [each.name for each in fields(self)]
+        return list(vars(self))
 
     def __getitem__(self, name: str) -> float:
-        if name not in self.keys():
-            raise KeyError(name)
-        return float(getattr(self, name)) if name != "n" else self.n
+        found: float = vars(self)[name]
+        return found
 
 
 def evaluate(orderings: Iterable[ArrayLike]) -> Evaluation:
@@ -181,11 +180,6 @@ def _each(metric: Callable[[Ints], float], orders: Ints) -> Floats:
 
 
 # Baselines: orderings that any method must beat, and the paper's score of a set of proposals.
-
-
-def random_orderings(lengths: Iterable[int], rng: np.random.Generator) -> list[Ints]:
-    """One uniformly random ordering per collection of so many items."""
-    return [rng.permutation(n) for n in lengths]
 
 
 def random_proposals(lengths: Iterable[int], k: int, rng: np.random.Generator) -> list[list[Ints]]:

@@ -16,7 +16,7 @@ from fabula.core.arrays import Alike, Floats, Ints, normalise_many
 from fabula.core.collection import Collection, Evidence, Item
 from fabula.core.collections import Collections
 from fabula.core.energy import Energy, check_count
-from fabula.core.files import write_whole
+from fabula.core.files import tell_refusal, write_whole
 from fabula.core.fit import Fit
 from fabula.errors import FabulaError, FileError, InputError, ModelError, check_kind
 from fabula.models.config import PAIRS, Encoded, LoadedEncoder, LoadedScorer
@@ -465,10 +465,8 @@ def load_model(name: str | Path) -> Model:
     if not path.is_file():
         shipped = ", ".join(shipped_models()) or "none"
         raise FileError(f"{name}: no such model file, and no model of that name comes with fabula (those: {shipped})")
-    try:
+    with tell_refusal(path, "be read"):
         data = path.read_bytes()
-    except OSError as error:
-        raise FileError(f"{name}: cannot be read ({error.strerror or error})") from error
     return model_from_bytes(data, str(name))
 
 

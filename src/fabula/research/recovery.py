@@ -22,7 +22,7 @@ from fabula.errors import InputError
 from fabula.evaluation import information
 from fabula.evaluation.controls import keep_only
 from fabula.evaluation.information import Information
-from fabula.evaluation.metrics import random_orderings, score_all, single_features
+from fabula.evaluation.metrics import score_all, single_features
 from fabula.media.medium import find_evidence
 from fabula.media.registry import measure_if_held
 from fabula.models.config import PAIRS, TITLES
@@ -219,7 +219,7 @@ def draw_evenly(collections: Sequence[Collection], most: int = _MOST) -> list[Co
 
 def chance_scores(lengths: Sequence[int], rng: np.random.Generator, draws: int) -> dict[str, Floats]:
     """Metric -> mean score of some random orderings of each collection, (collections,)."""
-    found = [score_all(list(random_orderings(lengths, rng))) for _ in range(draws)]
+    found = [score_all([rng.permutation(n) for n in lengths]) for _ in range(draws)]
     return {name: np.mean([each[name] for each in found], axis=0) for name in found[0]}
 
 

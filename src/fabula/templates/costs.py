@@ -110,35 +110,34 @@ def quadratic_costs(
 ) -> TemplateCosts:
     """Compute A, b and c of every collection; those with equal positions share one A."""
     values, u, lengths = join_essences(essences, positions)
-    return flat_costs(values, u, lengths, knots=knots, even=positions is None)
+    return flat_costs(values, lengths, None if positions is None else u, knots=knots)
 
 
 def flat_costs(
-    values: Floats, u: Floats, lengths: Ints, *, knots: ArrayLike = PAPER_KNOTS, even: bool = True
+    values: Floats, lengths: Ints, u: Floats | None = None, *, knots: ArrayLike = PAPER_KNOTS
 ) -> TemplateCosts:
-    """Compute A, b and c of collections laid end to end: essence and positions (items,), lengths (m,)."""
+    """Compute A, b and c of collections laid end to end: essence and uneven positions (items,), lengths (m,)."""
     x = np.asarray(knots, dtype=np.float64)
     q = basis(x, [0.0]).shape[1]  # checks the knots
     starts = np.cumsum(lengths) - lengths
     m = len(lengths)
     group = np.empty(m, dtype=np.intp)
     linear, constant = np.empty((m, q)), np.empty(m)
-    forms: list[Floats] = []
+    forms: list[Floats] = [np.empty((0, q * (q + 1) // 2))]
     known = 0
     for n in np.unique(lengths).tolist():
         rows = np.flatnonzero(lengths == n)
-        first, which = _distinct(u, starts[rows], n, equal=even)
+        lists, which = _position_lists(u, starts[rows], n)
         group[rows] = known + which
-        known += len(first)
-        forms.extend(_forms(x, u, starts[rows][first], n))
+        known += len(lists)
+        forms.extend(_forms(x, lists))
         for span in _spans(len(rows), n * q):
             part = rows[span]
-            cells = starts[part][:, np.newaxis] + np.arange(n)
-            V = values[cells]
-            if len(first) == 1:
-                linear[part] = V @ basis(x, u[cells[0]]) / n
+            V = values[starts[part][:, np.newaxis] + np.arange(n)]
+            if len(lists) == 1:
+                linear[part] = V @ basis(x, lists[0]) / n
             else:
-                B = basis(x, u[cells.ravel()]).reshape(len(part), n, q)
+                B = basis(x, lists[which[span]].ravel()).reshape(len(part), n, q)
                 linear[part] = (V[:, np.newaxis] @ B)[:, 0] / n
             constant[part] = (V * V).mean(axis=1)
     return TemplateCosts(x, np.concatenate(forms), group, linear, constant)
@@ -148,7 +147,7 @@ def restore_costs(lengths: Ints, linear: Floats, constant: Floats) -> TemplateCo
     """Costs of collections with even positions, from their lengths (m,) and what was kept of them: b (m, q), c (m,)."""
     x = np.asarray(PAPER_KNOTS)
     sizes, group = np.unique(lengths, return_inverse=True)
-    forms = [form for n in sizes.tolist() for form in _forms(x, positions_of(n), np.zeros(1, dtype=np.intp), n)]
+    forms = [form for n in sizes.tolist() for form in _forms(x, positions_of(n)[np.newaxis])]
     none = np.empty((0, len(x) * (len(x) + 1) // 2))
     return TemplateCosts(x, np.concatenate([none, *forms]), group, linear, constant)
 
@@ -163,26 +162,21 @@ def as_count(k: int, collections: int) -> int:
     return int(k)
 
 
-def _distinct(u: Floats, starts: Ints, n: int, *, equal: bool) -> tuple[Ints, Ints]:
-    """Among lists of n positions: the first of each distinct one, and which one each is."""
-    if equal:
-        return np.zeros(1, dtype=np.intp), np.zeros(len(starts), dtype=np.intp)
+def _position_lists(u: Floats | None, starts: Ints, n: int) -> tuple[Floats, Ints]:
+    """The distinct ones of lists of n positions, (lists, n), and which one each is; without u all are even."""
+    if u is None:
+        return positions_of(n)[np.newaxis], np.zeros(len(starts), dtype=np.intp)
     known: dict[bytes, int] = {}
-    first: list[int] = []
-    which = np.empty(len(starts), dtype=np.intp)
-    for i, start in enumerate(starts.tolist()):
-        which[i] = known.setdefault(u[start : start + n].tobytes(), len(known))
-        if len(known) > len(first):
-            first.append(i)
-    return np.array(first, dtype=np.intp), which
+    lists = (u[start : start + n].tobytes() for start in starts.tolist())
+    which = np.fromiter((known.setdefault(one, len(known)) for one in lists), np.intp, len(starts))
+    return np.frombuffer(b"".join(known)).reshape(-1, n), which
 
 
-def _forms(knots: Floats, u: Floats, starts: Ints, n: int) -> Iterator[Floats]:
-    """Packed A for each list of n positions."""
-    q = len(knots)
-    for span in _spans(len(starts), n * q):
-        cells = starts[span][:, np.newaxis] + np.arange(n)
-        B = basis(knots, u[cells.ravel()]).reshape(-1, n, q)
+def _forms(knots: Floats, lists: Floats) -> Iterator[Floats]:
+    """Packed A for each list of positions (lists, n)."""
+    (_, n), q = lists.shape, len(knots)
+    for span in _spans(len(lists), n * q):
+        B = basis(knots, lists[span].ravel()).reshape(-1, n, q)
         A = B.swapaxes(1, 2) @ B / n  # (rows, q, q)
         i, j = np.triu_indices(q)
         yield A[:, i, j] * np.where(i == j, 1.0, 2.0)

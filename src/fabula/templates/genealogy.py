@@ -96,8 +96,8 @@ def trace_genealogy(
         lineages.append([lineage[number] if number in lineage else next(fresh) for number in range(many)])
         flows.append(flow)
     generations = []
-    for templates, own, table in zip(sets, lineages, tables, strict=True):
-        label, error = table.argmin(axis=1), table.min(axis=1)
+    for templates, own, label, table in zip(sets, lineages, labels, tables, strict=True):
+        error = table.min(axis=1)
         members = [np.flatnonzero(label == number) for number in range(len(templates))]
         ranked = [some[np.argsort(error[some], kind="stable")].tolist() for some in members]
         best, worst = [some[:_EXTREMES] for some in ranked], [some[::-1][:_EXTREMES] for some in ranked]

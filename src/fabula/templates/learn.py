@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fabula.core.arcs import Arcs
-from fabula.core.arrays import Floats, as_generator, by_length
+from fabula.core.arrays import Floats, Ints, by_length
 from fabula.core.template import PAPER_KNOTS, TemplateSet, basis, join_essences, name_templates, replace_values
-from fabula.errors import InputError, brief
-from fabula.templates.costs import as_count, quadratic_costs
+from fabula.errors import InputError, brief, check_count
+from fabula.templates.costs import TemplateCosts, as_count, quadratic_costs
 from fabula.templates.refinement import EvolutionSettings, Progress, RefinementSettings, evolve, refine
 
 if TYPE_CHECKING:
@@ -250,21 +250,38 @@ def learn_templates(
     if not isinstance(essences, Sized):
         raise InputError(f"must be a list of arrays in true order; got {brief(essences)}", field="essences")
     as_count(k, len(essences))
-    rng = as_generator(seed)
+    if not isinstance(seed, np.random.Generator):
+        check_count(seed, "seed", least=0)
+    rng = np.random.default_rng(seed)
     if method == "contrastive":
         how = ContrastSettings(knots, **options)
         arcs = learn_arcs(essences, k, rng=rng, positions=positions, settings=how, progress=progress)
         heavy = np.argsort(-arcs.weights, kind="stable").tolist()
         return TemplateSet(name_templates(knots, [arcs.templates[i].normalised().values for i in heavy]))
     costs = quadratic_costs(essences, positions, knots=knots)
+    return TemplateSet(name_templates(knots, learn_values(costs, k, method, rng=rng, progress=progress, **options)[0]))
+
+
+def learn_values(
+    costs: TemplateCosts,
+    k: int,
+    method: str,
+    *,
+    rng: np.random.Generator,
+    progress: Progress | None = None,
+    initial: ArrayLike | None = None,
+    **options: Any,
+) -> tuple[Floats, Ints, float]:
+    """Templates (k, q) of least squared error, most followed first; how many follow each (k,); and their cost."""
     if method == "evolution":
         values = evolve(costs, k, rng=rng, settings=EvolutionSettings(**options), progress=progress).values
     else:
-        initial = options.pop("initial", None)
         settings = RefinementSettings(**options)
         values = refine(costs, k, rng=rng, settings=settings, initial=initial, progress=progress).values
-    followers = np.bincount(costs.nearest(values[np.newaxis])[0][0], minlength=k)
-    return TemplateSet(name_templates(knots, values[np.argsort(-followers, kind="stable")]))
+    [label], error = costs.nearest(values[np.newaxis])
+    followers = np.bincount(label, minlength=k)
+    most = np.argsort(-followers, kind="stable")
+    return values[most], followers[most], float(error.mean())
 
 
 @dataclass(frozen=True)

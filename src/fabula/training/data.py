@@ -35,7 +35,6 @@ class ItemPool:
     items: Mapping[str, Tensor]
     lengths: Tensor  # (collections,), on the CPU: items of each
     pairs: Tensor | None = None  # (sum of n^2, k): the table over pairs of each collection, row by row
-    groups: NDArray[np.int64] | None = None  # (collections,): whom each is by, as a number
 
     def __len__(self) -> int:
         return len(self.lengths)

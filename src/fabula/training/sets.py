@@ -232,13 +232,8 @@ class Masking:
         shown = self._show(len(x.values), generator)[:, None]  # (B, 1, f)
         titled = (_uniform((len(x.values), 1), generator) >= self.recipe.untitled).float()
         noise = torch.randn(x.values.shape, device=x.values.device, generator=generator) * self.recipe.noise
-        values = self.stray(x.values, generator)
-        values = values + noise if self.recipe.noise else values
+        values = x.values + noise if self.recipe.noise else x.values
         return replace(x, values=values, known=x.known * shown, titled=x.titled * titled)
-
-    def stray(self, values: Tensor, generator: torch.Generator) -> Tensor:
-        """Values (B, n, f) as they are; one who knows better may let estimates err."""
-        return values
 
     def _show(self, count: int, generator: torch.Generator) -> Tensor:
         """1 where a feature of a collection may be seen, (B, f)."""
@@ -255,17 +250,6 @@ class Masking:
 
 def _uniform(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
     return torch.rand(shape, device=generator.device, generator=generator)
-
-
-def only(tables: Tables, features: Sequence[int], *, titles: bool = True) -> Tables:
-    """The tables of a net that is shown nothing but some features, and titles or not."""
-
-    def limit(x: SetInputs) -> tuple[Tensor, Tensor]:
-        shown = torch.zeros(x.known.shape[-1], device=x.known.device)
-        shown[list(features)] = 1.0
-        return tables(replace(x, known=x.known * shown, titled=x.titled * float(titles)))
-
-    return limit
 
 
 def collection_bits(
@@ -286,10 +270,8 @@ def collection_bits(
 
 
 def prepare(collections: Sequence[Collection], read: SetEncoder, *, device: torch.device | str = "cpu") -> ItemPool:
-    """Collections in true order as a pool for training or measuring; groups are artists."""
-    numbers: dict[str, int] = {}
-    groups = [numbers.setdefault(c.maker or c.id, len(numbers)) for c in collections]
-    return set_pool(read_inputs(collections, read), groups, device=device)
+    """Collections in true order as a pool for training or measuring."""
+    return set_pool(read_inputs(collections, read), device=device)
 
 
 def read_inputs(collections: Sequence[Collection], read: SetEncoder) -> list[SetInputs]:
@@ -301,10 +283,8 @@ def read_inputs(collections: Sequence[Collection], read: SetEncoder) -> list[Set
     return [found[number] for number in range(len(collections))]
 
 
-def set_pool(
-    inputs: Sequence[SetInputs], groups: Sequence[int] | None = None, *, device: torch.device | str = "cpu"
-) -> ItemPool:
-    """Collections of 2 items or more, each as :func:`read_inputs` gives it, and whom each is by."""
+def set_pool(inputs: Sequence[SetInputs], *, device: torch.device | str = "cpu") -> ItemPool:
+    """Collections of 2 items or more, each as :func:`read_inputs` gives it."""
     if not inputs:
         raise InputError("at least one collection is needed to train or to measure")
     lengths = torch.tensor([len(x.values) for x in inputs])
@@ -314,7 +294,7 @@ def set_pool(
     rows = {name: row.float() if row.is_floating_point() else row for name, row in rows.items()}
     items = {name: row.to(device) for name, row in rows.items()}
     pairs = torch.from_numpy(np.concatenate([x.pairs.reshape(-1, x.pairs.shape[-1]) for x in inputs])).half()
-    return ItemPool(items, lengths, pairs.to(device), np.arange(len(inputs)) if groups is None else np.asarray(groups))
+    return ItemPool(items, lengths, pairs.to(device))
 
 
 def set_fingerprint(collections: Sequence[Collection]) -> str:

@@ -4,6 +4,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from examples.assess_music import (  # noqa: E402
+    OwnedPool,
     agreement,
     bits_by_inputs,
     interval,
@@ -19,6 +20,7 @@ def measured(albums, small):
     """Collections with a model that knows their order, and their data."""
     collections = albums[1][:12]
     data = prepare(collections, learn_inputs(albums[0], small, tokens=1, grams=1))
+    data = OwnedPool(data.items, data.lengths, data.pairs, np.arange(len(data)))
 
     def truth(x):
         n = x.values.shape[1]

@@ -4,6 +4,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 
+from examples.assess_music import only  # noqa: E402
 from examples.learn_from_teachers import Errors, StudentLearner, distill  # noqa: E402
 from fabula.errors import InputError  # noqa: E402
 from fabula.evaluation.controls import Parts  # noqa: E402
@@ -17,7 +18,6 @@ from fabula.training.sets import (  # noqa: E402
     Masking,
     SetTraining,
     collection_bits,
-    only,
     prepare,
 )
 
@@ -120,7 +120,7 @@ def test_a_model_that_knows_nothing_has_no_bits(albums, small):
 def test_wrong_settings_are_refused(albums):
     with pytest.raises(InputError, match="no setting 'epoch'"):
         SetRecipe.from_dict({"epoch": 3})
-    with pytest.raises(InputError, match="'epochs' must be a whole number from 1"):
+    with pytest.raises(InputError, match="'epochs' must be a whole number of at least 1"):
         SetRecipe(epochs=0)
     with pytest.raises(InputError, match="'dropout' must be a number from 0 to 1"):
         SetRecipe(dropout=2)

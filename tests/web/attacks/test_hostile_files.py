@@ -54,8 +54,12 @@ def waited_seconds(process: int) -> float:
     return found / 1e9
 
 
-def check_all(start, tmp_path: Path, paths: list[Path], way: str) -> None:
-    """Send all while another asks for little; where others have the processor, an answer may be late by so much."""
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell the most memory")
+def test_each_is_sent_or_opened_and_others_are_answered_meanwhile(start, tmp_path):
+    """Where others have the processor, an answer may be late by so much."""
+    paths = make.write(tmp_path)
     running = start(str(tmp_path), seconds=60 + HUNG * len(paths))
     waits: list[tuple[float, str]] = []  # how late an answer was, and what was read meanwhile
     memory: list[int] = []
@@ -80,8 +84,9 @@ def check_all(start, tmp_path: Path, paths: list[Path], way: str) -> None:
     before = computed_seconds(running.process.pid)
     try:
         with running.client() as client:
-            for path in paths:
+            for number, path in enumerate(paths):
                 known = computed_seconds(running.process.pid)
+                way = "upload" if number % 2 and path.is_file() else "open"  # a folder is not sent as one file
                 ends[path.name] = _, seconds = send(client, path, way)
                 computed = computed_seconds(running.process.pid) - known
                 if max(computed, seconds / busy()) > SECONDS:
@@ -95,12 +100,3 @@ def check_all(start, tmp_path: Path, paths: list[Path], way: str) -> None:
     assert max(memory) < MEGABYTES
     assert computed_seconds(running.process.pid) - before < TOGETHER
     assert max(waits)[0] < ANSWERED, max(waits)[1]
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(600)
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell the most memory")
-@pytest.mark.parametrize("way", ["upload", "open"])
-def test_each_is_sent_and_others_are_answered_meanwhile(start, tmp_path, way):
-    paths = make.write(tmp_path)  # a folder is not sent as one file
-    check_all(start, tmp_path, [path for path in paths if way == "open" or path.is_file()], way)

@@ -25,11 +25,10 @@ def command(ctx: click.Context, /, *, controls_only: bool, published_bug: bool, 
     """Measure the information about the order, with the controls that would catch a leak.
 
     \b
-    Trains the recipe on the real collections, on noise in place of their features and on shuffled
-    orders; with --titles also, as a third control, on titles shuffled among the items. Every control
-    must come out zero. Exit codes: 1 when one does not, 3 when there are too few collections to judge.
-    The controls catch a scorer that peeks and an estimate that is wrong. They cannot see a column that
-    tells the order: for that the data are looked through, and what is found is told.
+    Trains the recipe on the real collections and on controls, which must come out zero: noise
+    features, shuffled orders and, with --titles, shuffled titles. Exit codes: 1 when one does not, 3
+    when there are too few collections to judge. No control sees a column that tells the order: for
+    that the data are looked through, and what is found is told.
 
     \b
     Examples:

@@ -39,10 +39,10 @@ def command(
     """Measure how well every method recovers the true order of held-out collections.
 
     \b
-    Chance, each feature sorted up and down, the sorted essence, squared-error templates, the
-    mixture of arcs and, where asked for, a search and a direct transformer; with intervals and
-    paired tests over those who made the collections. Of a model also its bits, and whether it has
-    seen these collections; of a set model such as music what it proposes, and the likeliest order.
+    Chance, each feature and the essence sorted, squared-error templates, the mixture of arcs and,
+    where asked for, a search and a direct transformer; with intervals and paired tests over those
+    who made the collections. Of a model also its bits, and whether it has seen these collections;
+    of a set model what it proposes, and the likeliest order.
 
     \b
     Examples:

@@ -46,7 +46,6 @@ def command(*, output: Path | None, show_recipe: bool, jobs: int, as_json: bool,
     """Train an essence on ordered collections: a table, or a folder of numbered folders and playlists.
 
     \b
-    They come from a table, or from a folder of numbered folders and playlists, each in its order.
     With --titles, --from or a folder it is a set model, which reads titles and sees the whole collection.
     An interrupted run goes on from its last epoch when the same command is given again.
     Several GPUs: torchrun --nproc-per-node 4 -m fabula train ...; the table may lie on the disk of any machine.

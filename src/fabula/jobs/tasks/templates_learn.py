@@ -6,13 +6,13 @@ result is that of :func:`fabula.learn_templates` on all essences at once, but fo
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from fabula.core.arrays import Floats, normalise_many, positions as even_positions
+from fabula.core.arrays import Floats, normalise_many
 from fabula.core.template import PAPER_KNOTS, TemplateSet, name_templates
 from fabula.errors import InputError
 from fabula.jobs.job import Input, ShardedJob
@@ -21,9 +21,9 @@ from fabula.jobs.task import Cut, JobRequest, JobTask, Round
 from fabula.jobs.tasks import by_model as tables
 from fabula.models.model import Model
 from fabula.session.catalogue import Piece, complete
-from fabula.templates import refinement
 from fabula.templates.costs import TemplateCosts, as_count, flat_costs, restore_costs
-from fabula.templates.refinement import EvolutionSettings
+from fabula.templates.learn import learn_values
+from fabula.templates.refinement import PAPER_EVOLUTION, RefinementSettings
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,7 +46,7 @@ class TemplatesLearn(JobTask):
         """Ranges of rows; of a table with a column split, those to train on are learned from."""
         if (asked.options["by"] is None) == (not asked.model):
             raise InputError("say where the essence comes from: a column (by) or a model, one of the two")
-        refinement.RefinementSettings(asked.options["starts"], asked.options["steps"])
+        RefinementSettings(asked.options["starts"], asked.options["steps"])
         if asked.options["method"] not in ("refined", "evolution"):
             raise InputError("is refined or evolution; contrast learns from 50,000 at most", field="method")
         if asked.options["paper"] and asked.options["method"] != "evolution":
@@ -75,16 +75,11 @@ class TemplatesLearn(JobTask):
             return _forms(job, shard)
         costs, options = _read_forms(job), job.options
         k, rng = int(options["k"]), np.random.default_rng(int(options["seed"]))
-        if options["method"] == "evolution":
-            how = refinement.PAPER_EVOLUTION if options["paper"] else EvolutionSettings()
-            values = refinement.evolve(costs, k, rng=rng, settings=how).values
-        else:
-            settings = refinement.RefinementSettings(int(options["starts"]), int(options["steps"]))
-            values = refinement.refine(costs, k, rng=rng, settings=settings).values
-        label, error = costs.nearest(values[np.newaxis])
-        followers = np.bincount(label[0], minlength=len(values))
-        most = np.argsort(-followers, kind="stable")
-        table = {"values": _lists(values[most]), "followers": followers[most], "cost": np.full(len(most), error.mean())}
+        how = asdict(PAPER_EVOLUTION) if options["paper"] else {}
+        if options["method"] == "refined":
+            how = {name: int(options[name]) for name in ("starts", "steps")}
+        values, followers, cost = learn_values(costs, k, options["method"], rng=rng, **how)
+        table = {"values": _lists(values), "followers": followers, "cost": np.full(k, cost)}
         return pa.table(table), len(costs)
 
     def following(self, job: ShardedJob, now: Round) -> Round:
@@ -139,14 +134,9 @@ def _forms(job: ShardedJob, shard: int) -> "tuple[pa.Table, int]":
             essence = model.encode_many(complete(part, piece.medium))
         several = part.sizes > 1
         lengths = part.sizes[several].astype(np.int64)
-        linear, constant = np.empty((0, _Q)), np.empty(0)
-        if len(lengths):
-            even = {n: even_positions(n) for n in np.unique(lengths).tolist()}
-            u = np.concatenate([even[n] for n in lengths.tolist()])
-            costs = flat_costs(essence[np.repeat(several, part.sizes), 0], u, lengths)
-            linear, constant = costs.linear, costs.constant
+        costs = flat_costs(essence[np.repeat(several, part.sizes), 0], lengths)
         ids = np.array(part.ids[several].tolist(), dtype=str)
-        return {"collection": ids, "length": lengths, "linear": _lists(linear), "constant": constant}
+        return {"collection": ids, "length": lengths, "linear": _lists(costs.linear), "constant": costs.constant}
 
     return tables.rows_of_shard(found, rows), len(found)
 

@@ -180,12 +180,9 @@ def _collections(
     for role in (role for role in WORDS if role in roles):
         for row in roles[role].rows_of_lists():
             raise table.error(int(row), roles[role], f"must be text, the {role} of the item")
-    given, names, paths, artists = (
-        roles[role].texts(identity=role == "id") if role in roles else None for role in WORDS
-    )
-    called = _Called(given, paths, Numbered(np.arange(1, table.count + 1)))
-    details = {name: column.details() for name, column in texts.items()}
-    items = ItemColumns(called, names, paths, artists, details)
+    words = {role: roles[role].texts(identity=role == "id") for role in WORDS if role in roles}
+    called = _Called(words.get("id"), words.get("path"), Numbered(np.arange(1, table.count + 1)))
+    items = ItemColumns({**words, "id": called}, {name: column.details() for name, column in texts.items()})
     firsts = order[offsets[:-1]]
     as_they_stand = len(order) == table.count and bool((order == np.arange(table.count)).all())
     ids = roles["collection"].texts(identity=True)[firsts].tolist() if "collection" in roles else None
