@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from itertools import pairwise
 
 import numpy as np
@@ -224,6 +225,19 @@ def test_soft_apart_with_many_items(rng):
     found = arrange(Goal.template(rng.normal(size=25), HILL), constraints=kept, seconds=0.6)
     assert found.violations >= 4  # 15 alike, and 10 others between them
     assert found.violations <= 6
+
+
+def test_a_run_of_two_that_are_alike_is_no_ordering_or_counted(rng):
+    options = {"sides": 3, "together": [(9, 2)], "apart": [0 if item in (2, 9) else -1 for item in range(28)]}
+    goal, flow = Goal.template(rng.normal(size=28), HILL), 0.1 * rng.random((28, 28))
+    with pytest.raises(
+        ConflictError, match=r"no ordering was found .*item 9 and item 2 together; item 2, item 9 apart"
+    ):
+        arrange(goal, flow=flow, constraints=Constraints(28, **options), seconds=0.2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # nothing is weighed by what must not be
+        found = arrange(goal, flow=flow, constraints=Constraints(28, **options, apart_soft=True), seconds=0.2)
+    assert found.violations == 1
 
 
 def test_descent_never_ends_worse_and_ends_where_no_swap_helps(rng):

@@ -14,7 +14,7 @@ from fabula.core.arrays import Floats, Ints
 from fabula.core.solver import line
 from fabula.core.solver.constraints import Constraints
 from fabula.core.solver.instance import Instance, link_scale
-from fabula.core.solver.problem import UNLIMITED, Bounds, Budget, Goal, Problem, side_sizes
+from fabula.core.solver.problem import UNLIMITED, Bounds, Budget, Goal, Problem, along, side_sizes
 from fabula.core.solver.tours import link_bound, tree_bound
 from fabula.core.template import Template, replace_values
 
@@ -110,7 +110,7 @@ MOST_JUDGED = 1500  # runs and ends by sizes of sides
 
 def line_bounds(task: Problem, kept: int, room: float, worst: float, budget: Budget) -> Bounds:
     """What no ordering of so many items gets below, flow and wishes aside; no deviation above ``worst``."""
-    best, goal = Bounds(0.0, 0.0), task.goal
+    best, goal = Bounds(0.0), task.goal
     axes = 0 if goal.follows is None else goal.rows.shape[1]
     for axis in range(axes):
         one = goal
@@ -119,7 +119,7 @@ def line_bounds(task: Problem, kept: int, room: float, worst: float, budget: Bud
         found = _axis_bounds(task, one, kept, room, worst, budget.part(1 / (axes - axis)))
         # squares along the axes add up; of plain distances the longest axis tells most
         total = max(best.total, found.total) if task.counts_worst else best.total + found.total
-        best = Bounds(total, max(best.worst or 0.0, found.worst or 0.0))
+        best = Bounds(total, max(best.worst, found.worst))
     return best
 
 
@@ -127,26 +127,24 @@ def _axis_bounds(task: Problem, goal: Goal, kept: int, room: float, worst: float
     c, power = task.constraints, 1 if task.counts_worst else 2
     sizes = side_sizes(c, kept, room)
     if goal.follows is None or not len(sizes):
-        return Bounds(0.0, 0.0)
+        return Bounds(0.0)
     follows = goal.follows
     ranks = line.ranks_of(follows, (kept,)) if c.sides == 1 else line.ranks_between(follows, sizes, c.sides, kept)
     if kept < c.n:
-        pool, _ = line.pool_of(goal, c, room, power)
-        if not task.counts_worst:
-            return Bounds(max(0.0, line.smallest_sum(pool, ranks, np.inf, budget)[0]), 0.0)
-        least = float(ranks.nearest(pool.values).max())  # every rank is taken
-        least = max(least, line.smallest_worst(pool, ranks, budget.part(0.6))[0])
+        (pool, _), least = line.pool_of(goal, c, room, power), 0.0
+        if task.counts_worst:
+            least = float(ranks.nearest(pool.values).max())  # every rank is taken
+            least = max(least, line.smallest_worst(pool, ranks, budget.part(0.6))[0])
         most = max(worst, least) * (1 + 1e-9)
         return Bounds(max(0.0, line.smallest_sum(pool, ranks, most, budget)[0]), least)
     values = np.sort(goal.rows[:, 0])
     least, total = float(ranks.away(values).max()), float((ranks.away(values) ** power).sum())
     pinned, free = find_pinned(goal, goal.follows, c, alone=1 in sizes)
     if len(free):
-        spans = sizes if c.sides > 1 else range(kept, kept + 1)
         loose = [run for run in c.together if set(run) <= set(free.tolist())]
-        runs = [goal.rows[list(run), 0] for run in loose[: MOST_JUDGED // len(spans)]]
+        runs = [goal.rows[list(run), 0] for run in loose[: MOST_JUDGED // len(sizes)]]
         rest = np.sort(goal.rows[free, 0])
-        total = max(total, worth_bound(goal.follows, rest, spans, c.sides, pinned, power, runs))
+        total = max(total, worth_bound(goal.follows, rest, sizes, c.sides, pinned, power, runs))
     if c.sides == 2:
         judged, complete = line.judge_sizes(goal.follows, values, sizes, c.sides, power, budget)
         if complete and judged:
@@ -175,7 +173,7 @@ def table_floor(task: Problem, kept: int, room: float, budget: Budget) -> float:
     """What no sum of a table's costs gets below: each item where it costs least, on a side of any size."""
     c = task.constraints
     least = np.full(c.n, np.inf)
-    for size in [kept] if c.sides == 1 else side_sizes(c, kept, room):
+    for size in side_sizes(c, kept, room):
         budget.spend(50.0 + 0.003 * c.n * size)
         if budget.over:
             return -np.inf
@@ -187,7 +185,7 @@ def table_floor(task: Problem, kept: int, room: float, budget: Budget) -> float:
 def wishes_floor(task: Problem, kept: int, room: float) -> float:
     """The largest deviation that a single wish asks for: an item at an end, or a run at its best."""
     c, goal = task.constraints, task.goal
-    sizes = [kept] if c.sides == 1 else list(side_sizes(c, kept, room))
+    sizes = list(side_sizes(c, kept, room))
     ends = sizes[:1] if 1 not in sizes else sizes  # where the first and the last position are the same for all
     floor = 0.0
     for place, item in c.fixed.items():
@@ -210,11 +208,9 @@ def _at(goal: Goal, item: int, place: int, sizes: list[int]) -> float:
 
 
 def _run_at_best(goal: Goal, run: tuple[int, ...], size: int) -> float:
-    last = size - len(run) + 1
-    if last < 1:
+    if size < len(run):
         return np.inf
-    costs = goal.take(run).costs(size)
-    return float(np.max([costs[o, o : last + o] for o in range(len(run))], axis=0).min())
+    return float(along(goal.costs(size), run).max(axis=0).min())
 
 
 def flow_floor(
@@ -241,12 +237,7 @@ def flow_floor(
 
 def _frame(flow: Floats, sides: int) -> Floats:
     """The links with a dummy item between two sides, at no cost beside any."""
-    if sides == 1:
-        return flow
-    n = len(flow)
-    framed = np.zeros((n + sides - 1, n + sides - 1), dtype=flow.dtype)
-    framed[:n, :n] = flow
-    return framed
+    return flow if sides == 1 else np.pad(flow, (0, sides - 1))
 
 
 # A lower bound that sees positions and neighbours together: cheapest paths through the positions.

@@ -119,10 +119,7 @@ class _Forbidden(Kind):
     word, single = "forbidden", True
 
     def read(self, value: Any, n: int, sides: int) -> Any:
-        try:
-            return tuple(sorted({(as_item(item, n), as_position(position, n)) for item, position in value}))
-        except (TypeError, ValueError) as error:
-            raise _unless_told(error, f"forbidden must be pairs (item, position); got {value!r}") from error
+        return tuple(sorted(set(_read_pairs(value, n, as_position, "forbidden must be pairs (item, position)"))))
 
     def renumber(self, value: Any, new: Mapping[int, int], m: int) -> Any:
         return [(new[item], place) for item, place in value if item in new and -m <= place < m]
@@ -180,10 +177,7 @@ class _Before(Kind):
     word, single = "before", True
 
     def read(self, value: Any, n: int, sides: int) -> Any:
-        try:
-            return tuple(dict.fromkeys((as_item(a, n), as_item(b, n)) for a, b in value))
-        except (TypeError, ValueError) as error:
-            raise _unless_told(error, f"before must be pairs (item, later item); got {value!r}") from error
+        return tuple(dict.fromkeys(_read_pairs(value, n, as_item, "before must be pairs (item, later item)")))
 
     def items(self, value: Any) -> Iterable[int]:
         return chain(*value)
@@ -331,8 +325,14 @@ def _run_from(item: int, following: Mapping[int, int]) -> tuple[int, ...]:
     return tuple(run)
 
 
-def _unless_told(error: Exception, message: str) -> InputError:
-    return error if isinstance(error, InputError) else InputError(message)
+def _read_pairs(value: Any, n: int, read: Callable[[int, int], int], rule: str) -> list[tuple[int, int]]:
+    """Pairs of an item and what is read of the second, checked."""
+    try:
+        return [(as_item(item, n), read(other, n)) for item, other in value]
+    except InputError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{rule}; got {value!r}") from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -446,13 +446,7 @@ class Constraints:
         lengths = self.lengths
         if len(new) < self.n:
             lengths, values["limit"] = self.weights, None
-        return Constraints(
-            len(new),
-            **values,
-            apart_soft=self.apart_soft,
-            sides=self.sides,
-            lengths=None if lengths is None else lengths[items],
-        )
+        return replace(self, n=len(new), lengths=None if lengths is None else lengths[items], **values)
 
     def bare(self) -> "Constraints":
         """The constraints without wishes on single items."""

@@ -22,7 +22,7 @@ from fabula.core.solver.problem import Units
 
 Longs = NDArray[np.int64]
 Table = Callable[[int], Longs]
-Numbers = tuple[Longs, Longs | None]  # the two numbers of some subsets
+Numbers = NDArray[np.int64]  # (1 or 2, ...) the first number of some subsets, and the second where there is one
 
 NEVER = 1 << 61  # the cost of what must not be; three of them still fit
 _LARGEST = 1 << 60  # no cost of what may be comes near it
@@ -38,13 +38,8 @@ class Criterion:
     mask: int = 0  # the bits of which the largest counts; all others are summed
     shared: Longs | None = None  # (n, kept) what is added by the position in the whole
 
-    def on_side(self, begun: int, size: int) -> Longs:
-        """The cost of each item at each position of a side that begins after some: shape (n, size)."""
-        cost = self.cost(size)
-        return cost if self.shared is None else cost + self.shared[:, begun : begun + size]
-
-    def join(self, one: Longs, other: Longs | int) -> Longs:
-        """The cost of two parts taken together."""
+    def join(self, one: Longs, other: Longs) -> Longs:
+        """The cost of two parts taken together, or both numbers of it."""
         if not self.mask:
             return np.asarray(one + other)
         high = (one & ~self.mask) + (other & ~self.mask)
@@ -109,23 +104,18 @@ class Subsets:
         return self.of_items.get(items, np.empty(0, dtype=np.int64))
 
     @cached_property
-    def needs(self) -> list[int]:
-        """For each unit, the subset of those that must stand before it."""
-        return [mask_of(np.flatnonzero(column)) for column in self.parts.earlier.T]
-
-    @cached_property
     def barred(self) -> Longs:
-        """For each unit, the subset of those that cannot stand behind it: shape (u, 1)."""
-        needs = np.array(self.needs, dtype=np.int64)
-        return (needs | np.int64(1) << np.arange(len(needs)))[:, np.newaxis]
+        """For each unit, the subset of those that cannot stand behind it, itself among them: shape (u, 1)."""
+        known = [mask_of([unit, *np.flatnonzero(column)]) for unit, column in enumerate(self.parts.earlier.T)]
+        return np.array(known, dtype=np.int64)[:, np.newaxis]
 
     @cached_property
     def is_closed(self) -> Bools:
         """Whether a subset can be the first sides: whatever must stand before one of its units is in it; (2^u,)."""
         closed = np.ones(len(self.every), dtype=bool)
-        for unit, needed in enumerate(self.needs):
-            if needed:
-                closed &= ((self.every >> unit) & 1 == 0) | (self.every & needed == needed)
+        for unit, barred in enumerate(self.barred[:, 0].tolist()):
+            if barred != 1 << unit:
+                closed &= ((self.every >> unit) & 1 == 0) | (self.every & barred == barred)
         return closed
 
     @cached_property
@@ -160,8 +150,7 @@ class Side:
 
     subsets: Subsets
     criterion: Criterion
-    cost: Longs  # (units, size) each unit by the position it starts at
-    minor: Longs | None  # (units, size)
+    costs: Numbers  # (1 or 2, units, size) each unit by the position it starts at
     link: Longs | None  # (units, units) the second right after the first, where neighbours matter
     room: float  # the most it may hold
     whole: bool = False  # whether nothing but all of its units together is asked for
@@ -169,43 +158,44 @@ class Side:
     @property
     def size(self) -> int:
         """How many positions it has."""
-        return int(self.cost.shape[1])
+        return int(self.costs.shape[2])
 
     @cached_property
     def ends(self) -> Numbers:
-        """The two numbers of every subset at the end of the side: shape (2^u,), or (u, 2^u) by the first unit."""
-        count, subsets = len(self.cost), self.subsets
+        """The numbers of every subset at the end of the side: (1 or 2, 2^u), or (1 or 2, u, 2^u) by the first unit."""
+        numbers, count, _ = self.costs.shape
+        subsets = self.subsets
         bounded = self.whole and self.at_once and not self.criterion.mask and self.size == count >= _FEWEST_BOUNDED
         if bounded and self.link is not None:
-            return _follow_bounds(self, self.link), None
-        shape = (1 << count,) if self.link is None else (count, 1 << count)
-        first = np.full(shape, NEVER)
-        second = None if self.minor is None else np.zeros(shape, dtype=np.int64)
+            return _follow_bounds(self, self.link)[np.newaxis]
+        ends = np.full((numbers, 1 << count) if self.link is None else (numbers, count, 1 << count), NEVER)
+        ends[1:] = 0
         if self.link is None:
-            first[0] = 0
+            ends[0, 0] = 0
         for layer in subsets.layers[:-1]:
             fits = (subsets.items[layer] < self.size) & (subsets.load[layer] <= self.room)
             for at in range(0, int(fits.sum()), CHUNK):
-                _extend(self, first, second, layer[fits][at : at + CHUNK])
-        return first, second
+                _extend(self, ends, layer[fits][at : at + CHUNK])
+        return ends
 
     @cached_property
     def at_once(self) -> bool:
         """Whether all units can be set before a few subsets in one step: single items, and neighbours matter."""
-        return self.link is not None and self.minor is None and bool((self.subsets.parts.lengths == 1).all())
+        return self.link is not None and len(self.costs) == 1 and bool((self.subsets.parts.lengths == 1).all())
 
 
 def side(subsets: Subsets, criterion: Criterion, allowed: Bools, room: float, *, begun: int = 0) -> Side:
     """A side whose positions may be taken as ``allowed`` (n, size) says, after ``begun`` items."""
-    parts = subsets.parts
-    cost = np.where(allowed, criterion.on_side(begun, allowed.shape[1]), NEVER)
-    link = criterion.link
-    between = None
+    parts, link, between, size = subsets.parts, criterion.link, None, allowed.shape[1]
+    shared = 0 if criterion.shared is None else criterion.shared[:, begun : begun + size]
+    cost = np.where(allowed, criterion.cost(size) + shared, NEVER)
     if link is not None:
         heads, tails = ([run[k] for run in parts.members] for k in (0, -1))
         between = link[np.ix_(tails, heads)]
-    minor = None if criterion.minor is None else _by_start(parts, criterion.minor(allowed.shape[1]), None, np.add)
-    return Side(subsets, criterion, _by_start(parts, cost, link, criterion.join), minor, between, room)
+    costs = [_by_start(parts, cost, link, criterion.join)]
+    if criterion.minor is not None:
+        costs.append(_by_start(parts, criterion.minor(size), None, np.add))
+    return Side(subsets, criterion, np.array(costs), between, room)
 
 
 def _by_start(parts: Units, cost: Longs, link: Longs | None, join: Callable[[Longs, Longs], Longs]) -> Longs:
@@ -223,55 +213,52 @@ def _by_start(parts: Units, cost: Longs, link: Longs | None, join: Callable[[Lon
 
 
 def fill(side: Side) -> Numbers:
-    """The two numbers of the cheapest way for each subset, shape (2^u,) each; NEVER where the side is not full."""
-    first, second = side.ends
-    subsets = side.subsets
-    if first.ndim == 2:
-        if second is not None:
-            tight = np.where(first == first.min(axis=0), second, NEVER)
-            second = tight.min(axis=0)
-        first = first.min(axis=0)
+    """The numbers of the cheapest way for each subset, (1 or 2, 2^u); the first is NEVER where the side is not full."""
+    subsets, numbers = side.subsets, side.ends.copy() if side.link is None else _least(*side.ends)
     full = (subsets.items == side.size) & (subsets.load <= side.room)
-    return np.where(full, first, NEVER), second
+    numbers[0, ~full] = NEVER
+    return numbers
 
 
-def _extend(side: Side, first: Longs, second: Longs | None, sets: Longs) -> None:
+def _least(first: Longs, *second: Longs) -> Numbers:
+    """The smallest of some numbers, told apart along the first axis: by the first, then by the second."""
+    best = first.min(axis=0)
+    return np.array([best, *(np.where(first == best, ties, NEVER).min(axis=0) for ties in second)])
+
+
+def _extend(side: Side, ends: Numbers, sets: Longs) -> None:
     """Set each unit before each of some subsets of as many units, in place."""
-    here = first[..., sets]
+    here, cost = ends.take(sets, axis=-1), side.costs[0]
     if side.link is None or sets[0] > 0:
-        known = (here if side.link is None else here.min(axis=0)) < NEVER
+        known = (here[0] if side.link is None else here[0].min(axis=0)) < NEVER
         if not known.all():
-            sets, here = sets[known], here[..., known]
-    if side.at_once and len(side.cost) ** 2 * len(sets) <= AT_ONCE:
-        _extend_at_once(side, first, sets, here)
+            sets, here = sets[known], here.compress(known, axis=-1)
+    if side.at_once and len(cost) ** 2 * len(sets) <= AT_ONCE:
+        _extend_at_once(side, ends[0], sets, here[0])
         return
-    minor = None if second is None else second[..., sets]
     start = side.size - side.subsets.items[sets]
-    for unit in range(len(side.cost) if len(sets) else 0):
+    for unit in range(len(cost) if len(sets) else 0):
         position = start - int(side.subsets.parts.lengths[unit])
-        possible = (sets & ((1 << unit) | side.subsets.needs[unit]) == 0) & (position >= 0)
-        possible &= side.cost[unit, np.maximum(position, 0)] < NEVER
-        if possible.any():
-            at, after = position[possible], sets[possible] | (1 << unit)
-            total, tie = _behind(side, here[..., possible], None if minor is None else minor[..., possible], unit)
-            total = cap(side.criterion.join(total, side.cost[unit, at]))
-            if tie is not None and side.minor is not None:
-                tie = tie + side.minor[unit, at]
+        possible = (sets & side.subsets.barred[unit] == 0) & (position >= 0)
+        possible &= cost[unit, np.maximum(position, 0)] < NEVER
+        some = np.flatnonzero(possible)
+        if len(some):
+            after, costs = sets[some] | (1 << unit), side.costs[:, unit].take(position[some], axis=1)
+            found = side.criterion.join(_behind(side, here.take(some, axis=-1), unit), costs)
+            found[0] = cap(found[0])
             if side.link is None:
-                keep_better((first, second), after, total, tie)
-                continue
-            first[unit, after] = total
-            if second is not None and tie is not None:
-                second[unit, after] = tie
+                keep_better(ends, after, found)
+            else:
+                ends[:, unit, after] = found
 
 
 def _extend_at_once(side: Side, first: Longs, sets: Longs, here: Longs, bound: "_Bound | None" = None) -> Longs:
     """The same for single items, all before all of some subsets, where a bound permits; the subsets reached."""
     if side.link is None or not len(sets):
         return sets
-    count = len(side.cost)
+    count = len(side.link)
     start = side.size - int(sets[0]).bit_count() - 1
-    cost = side.cost[:, start][:, np.newaxis]
+    cost = side.costs[0, :, start, np.newaxis]
     total = np.zeros((count, 1), dtype=np.int64)
     if sets[0] and count * count * len(sets) <= FEW_AT_ONCE:
         total = (side.link[:, :, np.newaxis] + here).min(axis=1)  # (unit, subsets)
@@ -313,8 +300,8 @@ class _Bound:
 
 def _follow_bounds(side: Side, link: Longs) -> Longs:
     """The costs of those ends (units, 2^units) that may belong to the best way to lay all units."""
-    count = len(side.cost)
-    for bound in _bounds(side.cost, np.where(np.eye(count, dtype=bool), NEVER, link)):
+    count = len(link)
+    for bound in _bounds(side.costs[0], np.where(np.eye(count, dtype=bool), NEVER, link)):
         first, sets = np.full((count, 1 << count), NEVER), np.zeros(1, dtype=np.int64)
         for _ in range(count):
             parts = (sets[at : at + CHUNK] for at in range(0, len(sets), CHUNK))
@@ -362,58 +349,37 @@ def _ways_ahead(cost: NDArray[Any], behind: NDArray[Any]) -> NDArray[Any]:
     return ahead
 
 
-def _behind(side: Side, first: Longs, second: Longs | None, unit: int) -> Numbers:
+def _behind(side: Side, here: Numbers, unit: int) -> Numbers:
     """The cheapest way for some subsets with a unit before each, that unit's own cost aside."""
     if side.link is None:
-        return first, second
-    if first.shape[1] == 1 and first.min() == NEVER:  # the empty subset: nothing behind the unit
-        return np.zeros(1, dtype=np.int64), None if second is None else np.zeros(1, dtype=np.int64)
-    totals = first + side.link[unit][:, np.newaxis]  # (first unit, subsets)
-    best = totals.min(axis=0)
-    if second is None:
-        return best, None
-    return best, np.where(totals == best, second, NEVER).min(axis=0)
+        return here
+    if here.shape[2] == 1 and here[0].min() == NEVER:  # the empty subset: nothing behind the unit
+        return np.zeros((len(here), 1), dtype=np.int64)
+    return _least(here[0] + side.link[unit][:, np.newaxis], *here[1:])
 
 
-def keep_better(kept: Numbers, sets: Longs, total: Longs, minor: Longs | None) -> None:
+def keep_better(kept: Numbers, sets: Longs, found: Numbers) -> None:
     """Write down what is better than what is known of some subsets, each named once, in place."""
-    first, second = kept
-    better = total < first[sets]
-    if second is not None and minor is not None:
-        better |= (total == first[sets]) & (minor < second[sets])
-        second[sets] = np.where(better, minor, second[sets])
-    first[sets] = np.where(better, total, first[sets])
+    known = kept.take(sets, axis=1)
+    better = found[0] < known[0]
+    if len(known) > 1:
+        better |= (found[0] == known[0]) & (found[1] < known[1])
+    for row, numbers in zip(kept, found, strict=True):
+        row[sets[better]] = numbers[better]
 
 
 def trace(side: Side) -> list[int]:
-    """The units of the cheapest way to lay all of them along the side; of those that tie, the smallest first."""
-    first, second = side.ends
-    if side.link is None:
-        return _trace_plain(side, first, second)
-    left, order = len(side.subsets.every) - 1, list[int]()
-    goal = int(first[:, left].min())
-    minor = 0 if second is None else int(second[first[:, left] == goal, left].min())
-    while left:
-        tight = first[:, left] + (side.link[order[-1]] if order else 0) == goal
-        if second is not None:
-            tight &= second[:, left] == minor
-        unit = int(np.flatnonzero(tight)[0])
-        order.append(unit)
-        start = side.size - int(side.subsets.items[left])
-        goal = int(first[unit, left]) - int(side.cost[unit, start])
-        minor -= 0 if side.minor is None else int(side.minor[unit, start])
-        left ^= 1 << unit
-    return order
-
-
-def _trace_plain(side: Side, first: Longs, second: Longs | None) -> list[int]:
-    left, order, barred = len(first) - 1, list[int](), side.subsets.barred[:, 0]
-    while left:
-        start = side.size - int(side.subsets.items[left])
-        rest = left ^ (1 << np.arange(len(barred)))  # without each unit that is in it
-        tight = (rest & barred == 0) & (first[rest] < NEVER) & (first[rest] + side.cost[:, start] == first[left])
-        if side.minor is not None and second is not None:
-            tight &= second[rest] + side.minor[:, start] == second[left]
-        order.append(int(np.flatnonzero(tight)[0]))
-        left = int(rest[order[-1]])
-    return order
+    """The items of the cheapest way to lay all units along the side; of those that tie, the smallest first."""
+    subsets, order = side.subsets, list[int]()
+    left, barred = len(subsets.every) - 1, subsets.barred[:, 0]
+    while left:  # the numbers of what is left, by its first unit
+        if side.link is None:
+            rest = left ^ (1 << np.arange(len(barred)))  # without each unit that is in it
+            by_unit = side.ends[:, rest] + side.costs[:, :, side.size - int(subsets.items[left])]
+            by_unit[0, rest & barred != 0] = 2 * NEVER
+        else:
+            by_unit = side.ends[:, :, left].copy()
+            by_unit[0] += side.link[order[-1]] if order else 0
+        order.append(int(np.lexsort(by_unit[::-1])[0]))
+        left ^= 1 << order[-1]
+    return [item for unit in order for item in subsets.parts.members[unit]]

@@ -1,5 +1,6 @@
 """The best arrangement of a few units, whatever the mix of constraints, sides and limits, and whether there is any."""
 
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, lru_cache
@@ -21,11 +22,9 @@ def trace_sides(found: Filled) -> tuple[Ints, tuple[int, ...]]:
     """The ordering behind the best numbers; of those that tie, the first in the order of the items."""
     planned, subsets = found.plan, found.plan.subsets
     if found.alone is not None:
-        members = subsets.parts.members
-        return np.array([item for unit in trace(found.alone) for item in members[unit]], dtype=np.intp), ()
-    first, second = found.joined[-1]
+        return np.array(trace(found.alone), dtype=np.intp), (planned.kept,)
     final = planned.final
-    keys = [subsets.item_masks[final], *([] if second is None else [second[final]]), first[final]]
+    keys = [subsets.item_masks[final], *found.joined[-1][::-1, final]]
     left = int(final[np.lexsort(keys)[0]])  # of those with the smallest numbers, the first by its items
     pieces: list[list[int]] = []
     for number in range(planned.constraints.sides - 1, -1, -1):
@@ -33,25 +32,20 @@ def trace_sides(found: Filled) -> tuple[Ints, tuple[int, ...]]:
         pieces.append(_lay_side(found, number, begun, part))
         left ^= part
     pieces.reverse()
-    sizes = tuple(map(len, pieces))
-    return np.concatenate(pieces).astype(np.intp), sizes if len(sizes) > 1 else ()
+    return np.concatenate(pieces).astype(np.intp), tuple(map(len, pieces))
 
 
 def _last_side(found: Filled, number: int, left: int) -> tuple[int, int]:
     """How many items stand before the last side, and its subset, in the best way for a subset."""
     planned, subsets = found.plan, found.plan.subsets
-    goal = tuple(None if x is None else int(x[left]) for x in found.joined[number])
+    before, goal = found.joined[number - 1], found.joined[number][:, left, np.newaxis]
     for begun, size in sorted(planned.steps(number), key=lambda step: step[1]):
         if begun + size != subsets.items[left] or (number, begun, size) not in found.single:
             continue
-        following = partition.spread(subsets, found.criterion, size, found.single[number, begun, size])
-        before = found.joined[number - 1]
+        following = partition.spread(subsets, size, found.single[number, begun, size])
         parts = subsets.holding(size)
         parts = parts[parts & left == parts]
-        tight = found.criterion.join(before[0][left - parts], following[0][parts]) == goal[0]
-        if before[1] is not None and following[1] is not None:
-            tight &= before[1][left - parts] + following[1][parts] == goal[1]
-        parts = parts[tight]
+        parts = parts[(found.criterion.join(before[:, left - parts], following[:, parts]) == goal).all(axis=0)]
         if len(parts):
             return begun, int(parts[np.argmin(subsets.item_masks[parts])])
     raise RuntimeError("the sides do not add up to what was found")
@@ -71,8 +65,7 @@ def _lay_side(found: Filled, number: int, begun: int, part: int) -> list[int]:
     few = Subsets(
         replace(parts, members=members, lengths=parts.lengths[chosen], earlier=earlier), subsets.lengths[chosen]
     )
-    order = trace(side(few, found.criterion, allowed, planned.room, begun=begun))
-    return [item for unit in order for item in members[unit]]
+    return trace(side(few, found.criterion, allowed, planned.room, begun=begun))
 
 
 # The best arrangement of a few units, whatever the mix of constraints, sides and limits.
@@ -137,10 +130,7 @@ def _first(count: int, enough: Callable[[int], bool]) -> int | None:
         low, high, step = high, min(high + step, count - 1) if high < count - 1 else count, step * 3
     if high >= count:
         return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    return bisect_left(range(high), 1, low + 1, key=enough)
 
 
 def _optimum(planned: Plan, criterion: Criterion) -> Filled | None:
@@ -151,7 +141,7 @@ def _optimum(planned: Plan, criterion: Criterion) -> Filled | None:
             return None
         whole = replace(side(planned.subsets, criterion, allowed, planned.room), whole=True)
         best = int(whole.ends[0][..., -1].min())
-        return Filled(planned, criterion, {}, [(np.array([best]), None)], whole) if best < NEVER else None
+        return Filled(planned, criterion, {}, [np.array([[best]])], whole) if best < NEVER else None
     single = partition.single_sides(planned, criterion)
     if planned.simple:
         found = partition.join_sides(planned, criterion, single)

@@ -14,7 +14,7 @@ import numpy as np
 from fabula.core.arrays import Bools, Floats, Ints
 from fabula.core.fit import assign_least, match_assignment
 from fabula.core.solver.constraints import SLACK, Constraints
-from fabula.core.solver.problem import UNLIMITED, Budget, Problem, Units, side_positions, side_sizes
+from fabula.core.solver.problem import UNLIMITED, Budget, Problem, Units, along, side_positions, side_sizes
 from fabula.errors import ConstraintError
 
 MOST_LAYOUTS = 400
@@ -139,17 +139,14 @@ def pose(
     if constraints.limit is not None:
         least[-1] = max(0.0, float(lengths.sum()) - constraints.limit * SLACK)
     return Instance(
-        framed.constraints,
-        parts,
-        framed.starts,
-        framed.zone,
-        np.where(parts.positions(framed.starts), cost, np.inf),
-        link_table(problem, total, alike) if link is None else link,
-        np.array(pairs, dtype=np.intp).reshape(-1, 2).T,
-        lengths,
-        least,
-        np.append(np.full(len(sizes), room), np.inf),
-        tuple(sizes),
+        **vars(framed),
+        cost=np.where(parts.positions(framed.starts), cost, np.inf),
+        link=link_table(problem, total, alike) if link is None else link,
+        before=np.array(pairs, dtype=np.intp).reshape(-1, 2).T,
+        lengths=lengths,
+        least=least,
+        most=np.append(np.full(len(sizes), room), np.inf),
+        sizes=tuple(sizes),
     )
 
 
@@ -165,6 +162,8 @@ def link_table(problem: Problem, total: int, alike: float) -> Floats:
     for run in constraints.together:
         for a, b in pairwise(run):
             kept = link[a, b]
+            if constraints.apart_soft:  # they are neighbours in any case
+                kept = 0.0 if problem.flow is None else problem.flow[a, b]
             link[a], link[:, b] = np.inf, np.inf
             link[a, b] = kept
     np.fill_diagonal(link, np.inf)
@@ -219,24 +218,18 @@ def layouts(
 def run_worst(problem: Instance) -> Floats:
     """The largest deviation of an item's run when the item stands at a position: shape (N, N)."""
     worst = problem.cost.copy()
-    n = len(worst)
     for run in problem.constraints.together:
-        last = n - len(run) + 1
-        largest = np.max([problem.cost[item, o : last + o] for o, item in enumerate(run)], axis=0)
-        for o, item in enumerate(run):
+        largest = along(problem.cost, run).max(axis=0)
+        for offset, item in enumerate(run):
             worst[item] = np.inf
-            worst[item, o : last + o] = largest
+            worst[item, offset : len(largest) + offset] = largest
     return worst
 
 
 def _compositions(constraints: Constraints, kept: int, room: float) -> Iterator[tuple[int, ...]]:
     """Sizes of sides that add up to the items kept, the most even first."""
     sizes, mean = side_sizes(constraints, kept, room), kept / constraints.sides
-    if constraints.sides == 1:
-        if sizes or not np.isfinite(room):
-            yield (kept,)
-        return
-    partial: list[tuple[int, ...]] = [()]
+    partial: list[tuple[int, ...]] = [()] if sizes else []
     for side in range(constraints.sides - 1):
         behind = constraints.sides - side - 1
         partial = [
@@ -254,9 +247,7 @@ def _compositions(constraints: Constraints, kept: int, room: float) -> Iterator[
 def position_bound(cost: Floats) -> tuple[float, Ints]:
     """The smallest sum of costs over positions (n, n), and the ordering that has it; a ValueError without one."""
     items, places = assign_least(cost)
-    ordering = np.empty(len(cost), dtype=np.intp)
-    ordering[places] = items
-    return float(cost[items, places].sum()), ordering
+    return float(cost[items, places].sum()), np.argsort(places)
 
 
 # A first ordering: one that keeps the constraints, and sides that hold too much relieved by swaps.
@@ -274,7 +265,10 @@ WORSE = 50.0  # how much more a deviation above the largest counts
 def construct(problem: Instance, wish: Ints, rng: np.random.Generator, budget: Budget = UNLIMITED) -> Ints | None:
     """An ordering that keeps the constraints and lengths, close to one (n,) that need not; None when none was found."""
     whole = fill(problem, wish, rng, budget)
-    return None if whole is None else rebalance(problem, whole, rng, budget)
+    ordering = None if whole is None else rebalance(problem, whole, rng, budget)
+    return (
+        None if ordering is None or not np.isfinite(problem.value(ordering)) else ordering
+    )  # a run may hold two that are alike
 
 
 def fill(problem: Frame, wish: Ints, rng: np.random.Generator, budget: Budget) -> Ints | None:

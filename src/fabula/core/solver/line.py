@@ -17,7 +17,7 @@ from fabula.core.arrays import Bools, Floats, Ints
 from fabula.core.fit import assign_least, match_sorted
 from fabula.core.solver.constraints import SLACK, Constraints
 from fabula.core.solver.instance import rebalance_ranks
-from fabula.core.solver.problem import UNLIMITED, Budget, Goal, Problem, side_sizes
+from fabula.core.solver.problem import UNLIMITED, Budget, Goal, Problem
 from fabula.core.template import Template
 
 GRID = 1201  # numbers between which ranks are told
@@ -74,14 +74,6 @@ def ranks_between(template: Template, sizes: range, sides: int, kept: int) -> Ra
     low = np.where(above >= 0, grid[np.maximum(above, 0)], -np.inf)
     high = np.where(below < len(grid), grid[np.minimum(below, len(grid) - 1)], np.inf)
     return Ranks(low, high)
-
-
-def lay_out(template: Template, sizes: Sequence[int], values: Floats, items: Ints) -> Ints:
-    """The best ordering of items by their sorted values, on sides of given sizes."""
-    targets = np.concatenate([template.samples(size) for size in sizes])
-    ordering = np.empty(len(items), dtype=np.intp)
-    ordering[np.argsort(targets, kind="stable")] = items[np.argsort(values, kind="stable")]
-    return ordering
 
 
 MOST_SIZES = 2000  # that are judged
@@ -173,13 +165,10 @@ def choose(
         cost = (away**pool.power if weigh else np.zeros(last - first)) + price * pool.lengths[item]
         filled = best[first:last] + np.where(away <= most, cost, np.inf)
         if pool.must[item]:
-            taken[item, first:last] = True
-            best[first + 1 : last + 1] = filled
-            best[: first + 1] = np.inf
-            continue
-        better = filled < best[first + 1 : last + 1]
-        taken[item, first:last] = better
-        best[first + 1 : last + 1] = np.where(better, filled, best[first + 1 : last + 1])
+            best[:] = np.inf  # nothing goes without it
+        known = best[first + 1 : last + 1]
+        taken[item, first:last] = filled < known
+        np.minimum(known, filled, out=known)
     items, rank = list[int](), m if np.isfinite(best[m]) else 0
     for item in range(n - 1, -1, -1):
         if rank and taken[item, rank - 1]:
@@ -286,10 +275,7 @@ def _lay_alone(goal: Goal, items: Ints, begun: int, kept: int) -> Ints:
         return items
     mine = goal.take(items)
     costs = mine.on_side(m) + mine.in_whole(kept)[:, begun : begun + m]
-    places, numbers = assign_least(costs.T)
-    ordering = np.empty(m, dtype=np.intp)
-    ordering[places] = items[numbers]
-    return ordering
+    return items[assign_least(costs.T)[1]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,16 +288,12 @@ class Draft:
     floor: float = -np.inf  # no sum of position costs on sides of these sizes is below it
 
 
-def line_draft(task: Problem, template: Template, kept: int, room: float, budget: Budget) -> Draft | None:
-    """The best draft in the time, wishes and flow aside; None where no sizes of sides are possible."""
-    c, power = task.constraints, 1 if task.counts_worst else 2
-    allowed = side_sizes(c, kept, room)
-    even = even_sizes(kept, c.sides)
-    if not len(allowed) or (c.sides > 1 and not all(size in allowed for size in even)):
-        return None
+def line_draft(task: Problem, template: Template, even: Sizes, allowed: range, room: float, budget: Budget) -> Draft:
+    """The best draft in the time on sides of allowed sizes, even ones if need be, wishes and flow aside."""
+    power = 1 if task.counts_worst else 2
     items = _choose(task, template, even, room, budget)
     values = task.goal.rows[items, 0]
-    judged, _ = judge_sizes(template, values, allowed, c.sides, power, budget.part(0.4))
+    judged, _ = judge_sizes(template, values, allowed, len(even), power, budget.part(0.4))
     if not task.sorts:  # even sides leave more room for what comes
         near = [one for one in judged if one[0] <= judged[0][0] * NEAR and one[1] <= judged[0][1] * NEAR]
         judged = sorted(near, key=lambda one: max(one[2]) - min(one[2]))
@@ -327,7 +309,11 @@ def line_draft(task: Problem, template: Template, kept: int, room: float, budget
     if best is not None:
         return best[1]
     dealt = deal_draft(task, items, room)
-    return dealt if dealt.fits else Draft(lay_out(template, judged[0][2], values, items), judged[0][2], fits=False)
+    if dealt.fits:
+        return dealt
+    sizes, ordering = judged[0][2], np.empty_like(items)
+    ordering[np.argsort(np.concatenate([template.samples(size) for size in sizes]), kind="stable")] = items
+    return Draft(ordering, sizes, fits=False)
 
 
 def deal_draft(task: Problem, items: Ints, room: float) -> Draft:
@@ -375,18 +361,15 @@ def _share_out(
     return Draft(ordering, sizes, fits=True)
 
 
-def assign_draft(task: Problem, kept: int, room: float, budget: Budget) -> Draft | None:
-    """A draft on even sides; None where they cannot be."""
+def assign_draft(task: Problem, sizes: Sizes, room: float, budget: Budget) -> Draft:
+    """A draft on sides of given sizes."""
     c = task.constraints
-    allowed, sizes = side_sizes(c, kept, room), even_sizes(kept, c.sides)
-    if not len(allowed) or (c.sides > 1 and not all(size in allowed for size in sizes)):
-        return None
     cost = task.costs(sizes)  # (n, kept)
     must = np.zeros(c.n, dtype=bool)
     must[list(c.must_keep)] = True
     ordering, floor = _assign(cost, must)
     budget.spend(_assignment_cost(c.n))
-    if kept < c.n:
+    if cost.shape[1] < c.n:
         limit = min(c.limit or np.inf, c.sides * room) * SLACK
         ordering, floor = _within(cost, must, c.weights, limit, budget)
     draft = Draft(ordering, sizes, fits_in(room, c.weights[ordering], sizes), floor)

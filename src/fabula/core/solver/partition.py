@@ -6,10 +6,11 @@ sides pay together is a lower bound, and a part that costs a side more than its 
 arrangement is above the bound is in no best arrangement. Prices are found by subgradients; any give a true bound.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import comb
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,8 +53,7 @@ class Plan:
     @cached_property
     def sizes(self) -> range:
         """How many items a side can have, by the lengths alone."""
-        sizes = side_sizes(self.constraints, self.kept, self.room)
-        return sizes if self.constraints.sides > 1 else range(self.kept, self.kept + (self.kept in sizes))
+        return side_sizes(self.constraints, self.kept, self.room)
 
     def steps(self, side: int) -> list[tuple[int, int]]:
         """Pairs (items on the sides before, items on this side)."""
@@ -109,9 +109,8 @@ NO_SETS = np.empty(0, dtype=np.int64)
 def join(
     subsets: Subsets, criterion: Criterion, before: Numbers, following: Numbers, wanted: Longs, size: int
 ) -> Numbers:
-    """Both numbers of the cheapest way for each wanted subset (w,), ``size`` of its items on the following side."""
-    shape = subsets.every.shape
-    found = np.full(shape, NEVER), None if before[1] is None else np.full(shape, NEVER)
+    """The numbers of the cheapest way for each wanted subset (w,), ``size`` of its items on the following side."""
+    found = np.full_like(before, NEVER)
     held = np.bincount(np.bitwise_count(wanted), minlength=1)
     many = sum(int(number) * comb(count, size) for count, number in enumerate(held))  # with single items
     ahead, behind = (np.flatnonzero(numbers[0] < NEVER) for numbers in (before, following))
@@ -119,7 +118,7 @@ def join(
         _join_pairs(criterion, before, following, ahead, behind, found)
     else:
         _join_shares(subsets, criterion, before, following, wanted, size, found)
-    return found[0][wanted], None if found[1] is None else found[1][wanted]
+    return found.take(wanted, axis=1)
 
 
 def _join_pairs(
@@ -130,15 +129,14 @@ def _join_pairs(
     for at in range(0, len(ahead), step):
         rows, columns = np.nonzero((ahead[at : at + step, np.newaxis] & behind) == 0)
         one, other = ahead[at + rows], behind[columns]
-        totals = criterion.join(before[0][one], following[0][other])
+        totals = criterion.join(before.take(one, axis=1), following.take(other, axis=1))
         sets = one | other
-        if before[1] is None or following[1] is None:
-            np.minimum.at(found[0], sets, totals)
+        if len(totals) == 1:
+            np.minimum.at(found[0], sets, totals[0])
             continue
-        minor = before[1][one] + following[1][other]
-        order = np.lexsort([minor, totals, sets])
+        order = np.lexsort([*totals[::-1], sets])
         order = order[np.flatnonzero(np.diff(sets[order], prepend=-1))]  # the best of each subset
-        dp.keep_better(found, sets[order], totals[order], minor[order])
+        dp.keep_better(found, sets[order], totals.take(order, axis=1))
 
 
 def _join_shares(
@@ -154,13 +152,12 @@ def _join_shares(
     for sets, parts in shares(subsets, wanted, size):
         rest = sets[:, np.newaxis] - parts
         totals = criterion.join(before[0][rest], following[0][parts])
-        best = totals.min(axis=1)
-        minor = None
-        if before[1] is not None and following[1] is not None:
-            rows, columns = np.nonzero(totals == best[:, np.newaxis])
+        best = [totals.min(axis=1)]
+        if len(found) > 1:
+            rows, columns = np.nonzero(totals == best[0][:, np.newaxis])
             ties = before[1][rest[rows, columns]] + following[1][parts[rows, columns]]
-            minor = np.minimum.reduceat(ties, np.flatnonzero(np.diff(rows, prepend=-1)))
-        dp.keep_better(found, sets, dp.cap(best), minor)
+            best.append(np.minimum.reduceat(ties, np.flatnonzero(np.diff(rows, prepend=-1))))
+        dp.keep_better(found, sets, np.array([dp.cap(best[0]), *best[1:]]))
 
 
 def shares(subsets: Subsets, wanted: Longs, size: int) -> Iterator[tuple[Longs, Longs]]:
@@ -189,8 +186,9 @@ def _choices(count: int, taken: int) -> NDArray[np.float32]:
 
 # Pruning: parts that cannot stand on a side in the best arrangement are left out before the sides are joined.
 
-Singles = dict[tuple[int, int, int], Numbers]
-Excess = dict[tuple[int, int, int], Floats]  # what each part leaves its side to pay above its best one
+Key = tuple[int, int, int]  # a side, how many items stand before it, and how many on it
+Singles = dict[Key, Numbers]
+Excess = dict[Key, Floats]  # what each part leaves its side to pay above its best one
 
 ROUNDS = 60
 FEW = 1500  # parts per side at the first attempt
@@ -200,7 +198,7 @@ MARGIN = 1 << 24  # above the rounding of large numbers, below the grain of what
 def price_units(planned: Plan, single: Singles) -> tuple[Excess, float] | None:
     """What parts cost under prices found by subgradients, and a bound; None where some side has no part at all."""
     sides = planned.constraints.sides
-    keys: list[list[tuple[int, int, int]]] = [[key for key in single if key[0] == side] for side in range(sides)]
+    keys = [[key for key in single if key[0] == side] for side in range(sides)]
     sets = [np.concatenate([planned.subsets.holding(key[2]) for key in group] or [NO_SETS]) for group in keys]
     costs = [np.concatenate([single[key][0] for key in group] or [NO_SETS]).astype(np.float64) for group in keys]
     possible = [cost < NEVER for cost in costs]
@@ -257,15 +255,14 @@ def by_price(single: Singles, excess: Excess) -> Iterator[tuple[Singles, float]]
 
 def can_join(planned: Plan, criterion: Criterion, single: Singles, limit: int) -> bool:
     """Whether there is an arrangement of parts in which no deviation is above ``limit``."""
-    free, some = Criterion(criterion.cost), Singles()
-    for key, (first, _) in single.items():
-        some[key] = np.where((first < NEVER) & (first & criterion.mask <= limit), 0, NEVER), None
-    return join_sides(planned, free, some).best < NEVER
+    within = {key: (numbers < NEVER) & (numbers & criterion.mask <= limit) for key, numbers in single.items()}
+    some = {key: np.where(free, 0, NEVER) for key, free in within.items()}
+    return join_sides(planned, Criterion(criterion.cost), some).best < NEVER
 
 
-def parts_within(single: Singles, excess: Excess, limit: float) -> Singles:
-    """The parts that leave their side no more to pay, above its best one, than a limit."""
-    return {key: (np.where(excess[key] <= limit, first, NEVER), second) for key, (first, second) in single.items()}
+def parts_within(single: Singles, measure: Mapping[Key, NDArray[Any]], limit: float) -> Singles:
+    """The parts of which something, such as what they leave their side to pay above its best one, is within a limit."""
+    return {key: np.where(measure[key] <= limit, numbers, NEVER) for key, numbers in single.items()}
 
 
 def worst_limits(planned: Plan, criterion: Criterion, single: Singles) -> Longs:
@@ -293,8 +290,8 @@ class Filled:
 
     plan: Plan
     criterion: Criterion
-    single: Singles  # by (side, items before it, its size): both numbers of its subsets
-    joined: list[Numbers]  # for each side: both numbers of each subset (2^u,) on the sides up to it
+    single: Singles  # the numbers of each side's subsets
+    joined: list[Numbers]  # for each side: the numbers of each subset (1 or 2, 2^u) on the sides up to it
     alone: Side | None = None  # the side, where there is one and nothing is left out
 
     @property
@@ -304,7 +301,7 @@ class Filled:
 
 
 def single_sides(planned: Plan, criterion: Criterion) -> Singles:
-    """Both numbers of every subset on each side that there can be."""
+    """The numbers of every subset on each side that there can be."""
     single: Singles = {}
     known: dict[bytes, Numbers] = {}
     for number in range(planned.constraints.sides):
@@ -315,9 +312,8 @@ def single_sides(planned: Plan, criterion: Criterion) -> Singles:
             at = begun if criterion.shared is not None else 0
             key = size.to_bytes(4) + at.to_bytes(4) + allowed.tobytes()
             if key not in known:
-                first, second = dp.fill(dp.side(planned.subsets, criterion, allowed, planned.room, begun=begun))
-                here = planned.subsets.holding(size)
-                known[key] = first[here], None if second is None else second[here]
+                filled = dp.fill(dp.side(planned.subsets, criterion, allowed, planned.room, begun=begun))
+                known[key] = filled.take(planned.subsets.holding(size), axis=1)
             single[number, begun, size] = known[key]
     return single
 
@@ -331,36 +327,28 @@ def join_sides(planned: Plan, criterion: Criterion, single: Singles) -> Filled:
         here = planned.subsets.holding(size)
         closing[len(closing) - 1 - here[single[last, begun, size][0] < NEVER]] = True  # the complement of each
     for number in range(last + 1):
-        kept = _nothing(planned.subsets, criterion)
+        kept = np.full((1 if criterion.minor is None else 2, len(closing)), NEVER)
         for begun, size in planned.steps(number):
             if (number, begun, size) not in single:
                 continue
-            following = spread(planned.subsets, criterion, size, single[number, begun, size])
+            following = spread(planned.subsets, size, single[number, begun, size])
             sets = planned.candidates(number, begun + size)
             sets = sets[closing[sets]] if number == last - 1 else sets
             if number == 0:
-                total, minor = following[0][sets], None if following[1] is None else following[1][sets]
+                found = following.take(sets, axis=1)
             else:
-                before = np.where(planned.subsets.items == begun, out[-1][0], NEVER), out[-1][1]
-                total, minor = join(planned.subsets, criterion, before, following, sets, size)
-            dp.keep_better(kept, sets, total, minor)
+                before = np.where(planned.subsets.items == begun, out[-1], NEVER)
+                found = join(planned.subsets, criterion, before, following, sets, size)
+            dp.keep_better(kept, sets, found)
         out.append(kept)
     return Filled(planned, criterion, single, out)
 
 
-def _nothing(subsets: Subsets, criterion: Criterion) -> Numbers:
-    shape = subsets.every.shape
-    return np.full(shape, NEVER), None if criterion.minor is None else np.full(shape, NEVER)
-
-
-def spread(subsets: Subsets, criterion: Criterion, size: int, numbers: Numbers) -> Numbers:
-    """The numbers of the subsets with ``size`` items, in arrays over all subsets."""
-    first, second = _nothing(subsets, criterion)
-    here = subsets.holding(size)
-    first[here] = numbers[0]
-    if second is not None and numbers[1] is not None:
-        second[here] = numbers[1]
-    return first, second
+def spread(subsets: Subsets, size: int, numbers: Numbers) -> Numbers:
+    """The numbers of the subsets with ``size`` items, in an array over all subsets."""
+    every = np.full((len(numbers), len(subsets.every)), NEVER)
+    every[:, subsets.holding(size)] = numbers
+    return every
 
 
 def feasible(constraints: Constraints) -> bool:
@@ -383,17 +371,14 @@ def shortest_room(planned: Plan) -> float | None:
     lengths = np.unique(subsets.load)
     rank = np.searchsorted(lengths, subsets.load).astype(np.int64)
     single: Singles = {
-        key: (np.where(numbers[0] < NEVER, rank[subsets.holding(key[2])], NEVER), None)
+        key: np.where(numbers < NEVER, rank[subsets.holding(key[2])], NEVER)
         for key, numbers in single_sides(planned, feasible).items()
     }
     longest = Criterion(lambda size: np.zeros((0, size), dtype=np.int64), mask=(1 << 20) - 1)
     limits = worst_limits(planned, longest, single)
     steps = np.unique(np.minimum(len(limits) // 500 * (3 ** np.arange(12) - 1), max(len(limits) - 1, 0)))
     for limit in limits[np.append(steps, len(limits) - 1)].tolist() if len(limits) else ():
-        some: Singles = {
-            key: (np.where(numbers[0] <= limit, numbers[0], NEVER), None) for key, numbers in single.items()
-        }
-        found = join_sides(planned, longest, some)
+        found = join_sides(planned, longest, parts_within(single, single, limit))
         if found.best < NEVER:
             return float(lengths[found.best])
     return None

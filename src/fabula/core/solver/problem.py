@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from fabula.core.arrays import Bools, Floats, Ints, as_essence, distances, quantise
 from fabula.core.solver.constraints import SLACK, Constraints, count_alike
@@ -144,7 +145,7 @@ class Bounds:
     """What no arrangement can get below."""
 
     total: float  # the sum of deviations, none above the largest one found; or the weighed sum
-    worst: float | None = None  # the largest deviation; None where it does not count
+    worst: float = 0.0  # the largest deviation, where it counts
     violations: int = 0  # the neighbours that are alike
 
 
@@ -213,10 +214,9 @@ class Problem:
         return None if constraints is None else Problem(self.goal.take(items), flow, constraints)
 
 
-def describe(problem: Problem, ordering: Ints, sides: tuple[int, ...], bounds: Bounds | None = None) -> Arrangement:
+def describe(problem: Problem, ordering: Ints, sizes: tuple[int, ...], bounds: Bounds | None = None) -> Arrangement:
     """An arrangement with everything that is told of it; without bounds, it is the best."""
     goal, flow, labels = problem.goal, problem.flow, problem.constraints.apart
-    sizes = sides or (len(ordering),)
     side = np.repeat(np.arange(len(sizes)), sizes)
     deviations = None
     if goal.follows is not None:
@@ -236,9 +236,10 @@ def describe(problem: Problem, ordering: Ints, sides: tuple[int, ...], bounds: B
         bound = min(bounds.total, objective)
         gap = _relative(objective - bound, abs(at) + abs(flowing))
         gap = max(gap, _relative(violations - bounds.violations, violations))
-        if bounds.worst is not None and deviations is not None:
+        if problem.counts_worst and deviations is not None:
             gap = max(gap, _relative(float(deviations.max()) - bounds.worst, float(deviations.max())))
     left_out = np.flatnonzero(np.bincount(ordering, minlength=goal.n) == 0)
+    sides = sizes if len(sizes) > 1 else ()
     return Arrangement(ordering, left_out, sides, deviations, objective, bound, gap, gap == 0.0, violations)
 
 
@@ -314,6 +315,10 @@ class Budget:
         """A budget that ends so many units later."""
         return Budget(self.left + units, self._purse)
 
+    def at_least(self, units: float) -> Budget:
+        """A budget with so many units left, or more."""
+        return self.extend(max(0.0, units - self.left))
+
 
 UNLIMITED = Budget(float("inf"))
 
@@ -342,9 +347,7 @@ def side_positions(constraints: Constraints, sizes: Sequence[int]) -> Bools | No
     starts = np.cumsum([0, *sizes])
     for (side, position), item in constraints.ends.items():
         inside = -sizes[side] <= position < sizes[side]
-        if allowed is None or not inside:
-            return None
-        if not settle(allowed, item, int(starts[side]) + position % sizes[side]):
+        if allowed is None or not inside or not settle(allowed, item, int(starts[side]) + position % sizes[side]):
             return None
     return allowed
 
@@ -396,9 +399,8 @@ class Units:
         single = self.lengths == 1
         starts[single] = allowed[[run[0] for run in self.members if len(run) == 1]]
         for number in np.flatnonzero(~single).tolist():
-            run = self.members[number]
-            last = n - len(run) + 1
-            starts[number, :last] = np.all([allowed[item, o : last + o] for o, item in enumerate(run)], axis=0)
+            found = along(allowed, self.members[number])
+            starts[number, : found.shape[1]] = found.all(axis=0)
         linked = np.flatnonzero(self.earlier.any(axis=0) | self.earlier.any(axis=1))
         changed = len(linked) > 0
         while changed and starts[linked].any(axis=1).all():
@@ -417,6 +419,12 @@ class Units:
         for item in np.flatnonzero(self.offset).tolist():  # behind the first of its run
             found[item] = np.roll(found[item], self.offset[item])  # a run starts where it ends within the positions
         return found
+
+
+def along(table: NDArray[Any], run: Sequence[int]) -> NDArray[Any]:
+    """The entry of each item of a run by where the run starts, from those by position (n, m): (items, starts)."""
+    last = table.shape[1] - len(run) + 1
+    return np.array([table[item, offset : last + offset] for offset, item in enumerate(run)])
 
 
 def _through(release: Ints, lengths: Ints, group: Ints) -> int:
@@ -454,10 +462,11 @@ def side_room(constraints: Constraints) -> float:
 
 
 def side_sizes(constraints: Constraints, kept: int, room: float) -> range:
-    """How many items a side can have when so many are kept, by the lengths alone."""
+    """How many items a side can have when so many are kept, by the lengths alone; the only one has all of them."""
     lengths, sides = np.sort(constraints.weights), constraints.sides
     most, least = int(np.searchsorted(np.cumsum(lengths), room, side="right")), 1
     rest = float(lengths.sum()) - (sides - 1) * room  # what the other sides cannot hold
     if kept == constraints.n and rest > 0:
         least = int(np.searchsorted(np.cumsum(lengths[::-1]), rest * (1 - 1e-12))) + 1
-    return range(least, min(most, kept - (sides - 1) * least) + 1)
+    sizes = range(least, min(most, kept - (sides - 1) * least) + 1)
+    return sizes if sides > 1 else range(kept, kept + bool(sizes))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from fabula.core.arrays import Bools, Floats, Ints
 from fabula.core.fit import assign_least, dual_prices, flow_prices
 from fabula.core.solver.instance import Instance
-from fabula.core.solver.problem import Budget
+from fabula.core.solver.problem import Budget, along
 
 _ROUNDS, _MORE_ROUNDS, _FEW = 12, 60, 13  # of raising the prices; more where more than a few items make it worth it
 _FIRST_STEP, _LAST_STEP = 1.4, 0.08  # as a part of what Polyak's step would be
@@ -170,8 +170,7 @@ def _follow(costs: Costs, prices: Floats, limit: Floats, most: int) -> tuple[Int
 def _promising(problem: Ints, least: Floats, most: int) -> Ints:
     """Of each problem the ways that may turn out cheapest, so many of them at most."""
     order = np.lexsort((least, problem))
-    ordered = problem[order]
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])[: len(order)])
+    starts = np.flatnonzero(np.diff(problem[order], prepend=-1))
     rank = np.arange(len(order)) - np.repeat(starts, np.diff([*starts, len(order)]))
     return order[rank < most]
 
@@ -180,9 +179,7 @@ def _keep_cheapest(ways: Ways, n: int) -> Ints:
     """The cheapest of the ways that hold the same items and end with the same one."""
     key = ((ways.problem.astype(np.int64) << n) | ways.items) * n + ways.last
     order = np.lexsort((ways.cost, key))
-    first = np.ones(len(order), dtype=bool)
-    first[1:] = key[order[1:]] != key[order[:-1]]
-    return order[first]
+    return order[np.flatnonzero(np.diff(key[order], prepend=-1))]
 
 
 # The best orderings of collections of one length, where it can be proved that they are.
@@ -248,8 +245,7 @@ def coupling_bound(problem: Instance) -> float:
     extra = np.maximum(problem.cost - item[:, np.newaxis] - place, 0.0)  # (n, n)
     total, used = 0.0, np.zeros(len(item), dtype=bool)
     for run in problem.constraints.together:
-        m = len(item) - len(run) + 1
-        total += float(np.sum([extra[item, o : m + o] for o, item in enumerate(run)], axis=0).min())
+        total += float(along(extra, run).sum(axis=0).min())
         used[list(run)] = True
     for a, b in problem.before.T:
         if not used[a] and not used[b]:
@@ -309,11 +305,10 @@ def _has_rows(problem: Instance) -> bool:
 
 def _unit_costs(problem: Instance) -> Floats:
     """The cost of each unit by where it starts, shape (units, N); infinite where it cannot."""
-    n = len(problem.cost)
-    cost = np.full((len(problem.parts.members), n), np.inf)
+    cost = np.full(problem.starts.shape, np.inf)
     for unit, run in enumerate(problem.parts.members):
-        last = n - len(run) + 1
-        cost[unit, :last] = sum(problem.cost[item, o : last + o] for o, item in enumerate(run))
+        there = along(problem.cost, run).sum(axis=0)
+        cost[unit, : len(there)] = there
     return np.where(problem.starts, cost, np.inf)
 
 

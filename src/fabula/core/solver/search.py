@@ -15,11 +15,11 @@ from fabula.core.arrays import Ints
 from fabula.core.fit import fit
 from fabula.core.solver import bounds as floors, instance as tables
 from fabula.core.solver.bounds import PathSearch
-from fabula.core.solver.constraints import Constraints, count_alike
+from fabula.core.solver.constraints import Constraints
 from fabula.core.solver.descent import anneal, descend
 from fabula.core.solver.instance import Candidate, Instance
 from fabula.core.solver.line import Draft, assign_draft, even_sizes, fits_in, line_draft
-from fabula.core.solver.problem import UNITS_PER_SECOND, Bounds, Budget, Problem, possible_counts, side_room
+from fabula.core.solver.problem import UNITS_PER_SECOND, Bounds, Budget, Problem, possible_counts, side_room, side_sizes
 from fabula.core.solver.proof import FEW, MOST_ITEMS, coupling_bound, programme, prove
 from fabula.core.solver.tours import link_bound, route
 
@@ -36,6 +36,7 @@ JUDGED = 1  # paths for each layout, from the prices of the nearest
 WARM = 0.3  # noise at the start, in deviations of the links
 FEW_ITEMS, MORE = 100, 1.5  # of more items, how much more work
 ANNEALED = 0.15  # of the work, to anneal what prices led to
+FOR_BOUND = 0.1 * UNITS_PER_SECOND  # units for a bound, whatever is left
 LATE = 1.0  # seconds' worth of work after which no ordering is looked for
 ROUTED = 0.65  # of the work, for the route where neighbours count alone; the rest is the bound's
 TIE = 1e-7  # weight of squares beside the sum, to decide between orderings that tie
@@ -63,7 +64,7 @@ def search(problem: Problem, seconds: float) -> tuple[Ints, tuple[int, ...], Bou
     best = _prove(bare or problem)
     sure = best is not None and best.bounds.total >= best.key[-1]
     if best is not None and sure and (bare is None or _keeps(constraints, best)):
-        return best.ordering, (), replace(best.bounds, violations=_least_alike(constraints, problem.goal.n))
+        return best.ordering, best.sizes, replace(best.bounds, violations=_least_alike(constraints, problem.goal.n))
     more = problem.goal.n > FEW_ITEMS and not problem.counts_worst
     budget = Budget.of_seconds(seconds * (MORE if more else 1.0))
     if bare is not None and not sure:
@@ -150,14 +151,12 @@ def _report(problem: Problem, found: Found, best: Found | None, budget: Budget) 
     if best is not None:
         bounds = replace(bounds, total=max(bounds.total, best.bounds.total))
     least = _least_alike(problem.constraints, len(found.ordering))
-    return found.ordering, found.sizes if len(found.sizes) > 1 else (), replace(bounds, violations=least)
+    return found.ordering, found.sizes, replace(bounds, violations=least)
 
 
 def _keeps(constraints: Constraints, free: Found) -> bool:
     """Whether an ordering keeps every wish, and no neighbours are alike."""
-    side = np.repeat(np.arange(len(free.sizes)), free.sizes)
-    apart = constraints.apart is None or not count_alike(constraints.apart[free.ordering], side)
-    return apart and not constraints.broken(free.ordering, free.sizes)
+    return not replace(constraints, apart_soft=False).broken(free.ordering, free.sizes)
 
 
 def _least_alike(constraints: Constraints, kept: int) -> int:
@@ -210,8 +209,8 @@ def _by_worst(problem: Problem, candidates: list[Candidate], budget: Budget, *, 
     if best is None:
         return None
     # a layout in which no deviation can be as small as the largest found says nothing about the sum
-    total = min(bound.total for bound in bounds if (bound.worst or 0.0) <= best.key[1] * (1 + 1e-12))
-    worst = min(bound.worst or 0.0 for bound in bounds)
+    total = min(bound.total for bound in bounds if bound.worst <= best.key[1] * (1 + 1e-12))
+    worst = min(bound.worst for bound in bounds)
     return replace(best, bounds=Bounds(total if known else 0.0, worst if known else 0.0))
 
 
@@ -308,7 +307,7 @@ def _draft_in_room(problem: Problem, kept: int, room: float, budget: Budget) -> 
     least = 0.0
     if problem.counts_worst:
         bounds = floors.line_bounds(problem, kept, room, np.inf, budget.part(0.1))
-        least = max(bounds.worst or 0.0, floors.wishes_floor(problem, kept, room))
+        least = max(bounds.worst, floors.wishes_floor(problem, kept, room))
     prices = _alike_prices(problem)
     for price in prices:
         first = budget.part(0.3) if price == np.inf and len(prices) > 1 else budget.extend(LATE * UNITS_PER_SECOND)
@@ -319,14 +318,16 @@ def _draft_in_room(problem: Problem, kept: int, room: float, budget: Budget) -> 
 
 
 def _draft(problem: Problem, kept: int, room: float, budget: Budget, *, routes: bool) -> Draft | None:
+    c, follows, even = problem.constraints, problem.goal.follows, even_sizes(kept, problem.constraints.sides)
     if routes and problem.flow is not None:
-        c, sizes = problem.constraints, even_sizes(kept, problem.constraints.sides)
         ordering = route(problem.flow, np.random.default_rng(0), budget)
-        return Draft(ordering, sizes, fits=fits_in(room, c.weights[ordering], sizes), floor=0.0)
-    follows = problem.goal.follows
+        return Draft(ordering, even, fits=fits_in(room, c.weights[ordering], even), floor=0.0)
+    allowed = side_sizes(c, kept, room)
+    if not all(size in allowed for size in even):
+        return None
     if follows is None or not problem.on_line:
-        return assign_draft(problem, kept, room, budget)
-    return line_draft(problem, follows, kept, room, budget)
+        return assign_draft(problem, even, room, budget)
+    return line_draft(problem, follows, even, allowed, room, budget)
 
 
 def _refine(
@@ -340,7 +341,7 @@ def _refine(
         return None
     near, rng = instance.spread(np.searchsorted(items, draft.ordering)), np.random.default_rng(0)
     ordering = tables.construct(instance, near, rng, first)
-    if ordering is None or not np.isfinite(instance.value(ordering)):
+    if ordering is None:
         return None
     if problem.counts_worst:
         k = np.arange(len(ordering))  # deviations above the floor are brought down first, then the sum
@@ -359,29 +360,22 @@ def _bound_draft(
 ) -> Found:
     """What came of a draft, with its bounds; ``least`` is one of the largest deviation."""
     found = Found(ordering, draft.sizes, problem.key(ordering, draft.sizes), Bounds(-np.inf), room)
-    kept, budget = len(ordering), _at_least(budget)
+    kept, budget = len(ordering), budget.at_least(FOR_BOUND)
     standing = draft.floor if len(draft.sizes) == 1 else -np.inf
     if problem.goal.follows is None:
         standing = 0.0 if problem.goal.nothing else max(standing, floors.table_floor(problem, kept, room, budget))
     flowing = floors.flow_floor(problem, ordering, found.sizes, budget.part(1.0 if routes else 0.5), symmetric=routes)
-    bounds = Bounds(standing + flowing, least if problem.counts_worst else None)
-    return replace(found, bounds=_tighten(problem, found, bounds, budget, flowing))
-
-
-def _at_least(budget: Budget) -> Budget:
-    """A budget, or, where little is left, enough for a bound."""
-    return budget.extend(max(0.0, 0.1 * UNITS_PER_SECOND - budget.left))
+    return replace(found, bounds=_tighten(problem, found, Bounds(standing + flowing, least), budget, flowing))
 
 
 def _tighten(problem: Problem, found: Found, bounds: Bounds, budget: Budget, flowing: float | None = None) -> Bounds:
     """Bounds, or those by sorting where these are better; ``flowing`` is a bound of what neighbours cost."""
     if problem.goal.follows is None:
         return bounds
-    kept, budget = len(found.ordering), _at_least(budget)
+    kept, budget = len(found.ordering), budget.at_least(FOR_BOUND)
     flowing = floors.flow_floor(problem, found.ordering, found.sizes, budget) if flowing is None else flowing
     line = floors.line_bounds(problem, kept, found.room, found.key[1] if problem.counts_worst else np.inf, budget)
-    worst = max(bounds.worst or 0.0, line.worst or 0.0) if problem.counts_worst else None
-    return replace(bounds, total=max(bounds.total, line.total + flowing), worst=worst)
+    return replace(bounds, total=max(bounds.total, line.total + flowing), worst=max(bounds.worst, line.worst))
 
 
 # The bottleneck first: limits on the largest deviation are tried from below; under each, the sum.
@@ -404,7 +398,7 @@ def least_worst(problem: Instance, floor: float, budget: Budget) -> tuple[Ints, 
             # among orderings with the same sum, one with smaller squares
             scale = float(limited.cost[np.isfinite(limited.cost)].max(initial=0.0)) or 1.0
             squared = replace(limited, cost=limited.cost + TIE * limited.cost**2 / scale)
-            return descend(squared, ordering, budget.extend(max(0.0, SPARE - budget.left))), Bounds(bound, floor)
+            return descend(squared, ordering, budget.at_least(SPARE)), Bounds(bound, floor)
         proven &= bound == np.inf
         following = at + step
         if proven:  # what comes between is tried by the next round of smaller steps
@@ -426,9 +420,9 @@ def _smallest_sum(problem: Instance, budget: Budget) -> tuple[Ints | None, float
         floor, wish = tables.position_bound(problem.cost)
     except ValueError:
         return None, np.inf
-    rng, late = np.random.default_rng(0), budget.extend(max(0.0, SPARE - budget.left))
+    rng, late = np.random.default_rng(0), budget.at_least(SPARE)
     ordering = tables.construct(problem, wish, rng, late)
-    if ordering is None or not np.isfinite(problem.value(ordering)):
+    if ordering is None:
         return None, floor
     if problem.value(ordering) > floor * (1 + 1e-9):
         ordering = anneal(problem, ordering, rng, budget.part(0.7))

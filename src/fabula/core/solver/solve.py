@@ -234,7 +234,7 @@ def arrange(
         if plain or goal.n > MOST_UNITS:  # items are judged by their positions alone
             fixed = {position % goal.n: item for position, item in kept.fixed.items()}
             laid = fit(goal.rows, goal.follows, fixed=fixed, forbidden=kept.forbidden, ties="given")
-            return posing.describe(whole, laid.ordering, ())
+            return posing.describe(whole, laid.ordering, (goal.n,))
     order = posing.canonical_order(whole)
     problem = whole.take(order)
     del flow, table, whole  # tables of very many items are large
@@ -245,13 +245,13 @@ def arrange(
         exact = solve_exactly(problem)
         if exact is None:
             raise unsolvable(kept)
-        ordering, sides = exact
+        ordering, sizes = exact
     else:
         searched = search(problem, seconds)
         if searched is None:
             raise not_found(kept, _side_limit_that_works(kept))
-        ordering, sides, bounds = searched
-    found = posing.describe(problem, ordering, sides, bounds)
+        ordering, sizes, bounds = searched
+    found = posing.describe(problem, ordering, sizes, bounds)
     return replace(found, ordering=order[found.ordering], left_out=np.sort(order[found.left_out]))
 
 
@@ -419,8 +419,8 @@ def _side_limit_that_works(kept: Constraints) -> float | None:
     found = search(Problem(Goal(kept.n), None, replace(kept, side_limit=None)), seconds=0.5)
     if found is None:
         return None
-    sizes = found[1] or (len(found[0]),)
-    return float(np.bincount(np.repeat(np.arange(len(sizes)), sizes), kept.weights[found[0]]).max())
+    ordering, sizes, _ = found
+    return float(np.bincount(np.repeat(np.arange(len(sizes)), sizes), kept.weights[ordering]).max())
 
 
 def _as_flow(flow: ArrayLike | None, n: int) -> Floats | None:
