@@ -37,11 +37,11 @@ NO_PARTICIPLES = {"embed", "exceed", "feed", "need", "proceed", "red", "seed", "
 
 # No count grows past its limit; a limit falls with its count, and rises only with a reason.
 LIMITS = {
-    "lines": 57_430,  # 49,948 before reviews, children, what is heard, libraries, manuscripts, plug-in media
-    "files": 229,
-    "imports": 0.09,
+    "lines": 56_260,  # 49,948 before reviews, children, what is heard, libraries, manuscripts, plug-in media
+    "files": 227,
+    "imports": 0.082,
     "chain": 22,
-    "entered": 60,
+    "entered": 58,
     "participles": 0.01,
     "long functions": 0,
     "public names": 22,
