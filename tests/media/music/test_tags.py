@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -89,3 +91,21 @@ def test_vorbis_comments_hold_totals_in_fields_of_their_own(tmp_path, ending):
     wanted = {"tracknumber": "3", "tracktotal": "12", "discnumber": "1", "disctotal": "2"}
     assert {name: mutagen.File(path).tags[name] for name in wanted} == {name: [text] for name, text in wanted.items()}
     assert track_number(read_item(path)) == (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("ending", "coder", "wanted"),
+    [
+        (".wma", "wmav2", {"WM/TrackNumber": "3", "WM/PartOfSet": "1/2"}),
+        (".wv", "wavpack", {"Track": "3/12", "Disc": "1/2"}),
+    ],
+)
+def test_numbers_stand_where_players_look_for_them(tmp_path, ending, coder, wanted):
+    mutagen, ffmpeg = pytest.importorskip("mutagen"), shutil.which("ffmpeg")
+    if ffmpeg is None:
+        pytest.skip("ffmpeg is not installed")
+    path = tmp_path / f"a{ending}"
+    sine = ("-f", "lavfi", "-i", "sine=duration=1")
+    subprocess.run([ffmpeg, "-loglevel", "error", *sine, "-c:a", coder, path], check=True, stdin=subprocess.DEVNULL)
+    write_numbers(path, (3, 12), (1, 2))
+    assert {name: str(mutagen.File(path).tags[name][0]) for name in wanted} == wanted

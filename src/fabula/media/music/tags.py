@@ -129,6 +129,8 @@ def _other(tag: Any, *names: str) -> str:
 # Writing track and disc numbers and ReplayGain into files, with mutagen (extra ``tags``).
 
 _ID3_KEYS = {"tracknumber": "TRCK", "discnumber": "TPOS"}
+_APE_KEYS = {"tracknumber": "Track", "discnumber": "Disc"}
+_ASF_KEYS = {"tracknumber": "WM/TrackNumber", "discnumber": "WM/PartOfSet"}
 
 
 def write_numbers(path: Path, track: tuple[int, int], disc: tuple[int, int] | None) -> None:
@@ -191,6 +193,10 @@ def _set(file: Any, name: str, number: int, of: int) -> None:
     elif "VC" in kind:  # comments of Vorbis, in Ogg and FLAC
         file.tags[name] = [str(number)]
         file.tags[name.replace("number", "total")] = [str(of)]
+    elif kind == "ASFTags":  # WMA, whose tracks have no total
+        file.tags[_ASF_KEYS[name]] = [str(number) if name == "tracknumber" else f"{number}/{of}"]
+    elif kind == "APEv2":
+        file.tags[_APE_KEYS[name]] = [f"{number}/{of}"]
     else:
         file.tags[name] = [f"{number}/{of}"]
 
