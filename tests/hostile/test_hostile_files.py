@@ -35,14 +35,11 @@ def open_all(way: str, paths: list[Path], folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_there_are_more_than_120():
-    assert len(make.files()) == 184
-
-
-@pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell the most memory")
 @pytest.mark.parametrize("way", ["python", "command"])
 def test_each_is_read_or_refused(way, tmp_path):
     """Every second by Python, the others by the command; the page is sent all."""
-    open_all(way, make.write(tmp_path)[way == "command" :: 2], tmp_path)
+    paths = make.write(tmp_path)
+    assert len(paths) == 184  # as SECURITY.md says
+    open_all(way, paths[way == "command" :: 2], tmp_path)
