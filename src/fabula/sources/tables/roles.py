@@ -1,9 +1,11 @@
 """Which column of a table says what: by the name given, else by the headings such columns usually carry."""
 
 import difflib
+import json
 import re
 import unicodedata
 from collections.abc import Collection as Names, Mapping
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -13,72 +15,22 @@ from fabula.errors import FileError, InputError
 from fabula.sources.playlists.entries import is_address
 from fabula.sources.tables.source_table import Column, SourceTable, first_wrong, numbers_of, text_of
 
-# The headings that columns usually carry, in several languages: which say what an item is, which are features.
-
-# Headings that name the album of a track: of a table of albums the collection, of a playlist only a detail.
-_ALBUMS = """
-    album albumname albumtitle release albumtitel nomdelalbum titredelalbum nombredelalbum titulodelalbum
-    nomedoalbum titulodoalbum nomealbum titoloalbum
-"""
-# The likeliest heading first. What write_table writes comes first of all, so that its files read back as they were.
-# English, then German, French, Spanish, Portuguese, Italian.
-ROLES = {
-    "collection": f"""
-        collectionid collection albumid playlistid releaseid setid playlist playlistname playlisttitle
-        {_ALBUMS} collectionname collectiontitle book bookid booktitle series seriesid exhibition
-    """,
-    "position": """
-        fabulaposition position pos tracknumber trackno tracknum tracknr trackposition track order place index idx
-        number no nr # titelnummer tracknummer titelnr nummer reihenfolge numero numerodepiste piste ordre posicion
-        numerodepista pista orden posicao numerodafaixa faixa ordem posizione numerotraccia traccia ordine
-    """,
-    "title": """
-        title trackname tracktitle name song songname songtitle track label caption titel liedtitel songtitel lied
-        titre nomdutitre chanson morceau titulo nombre cancion nombredelacancion nome nomedafaixa musica faixa titolo
-        brano canzone nomedellatraccia nummernaam latensnamn
-    """,
-    "artist": """
-        artist artistname artistnames trackartist artists performer creator author albumartist kunstler kuenstler
-        interpret artiste artistes nomdelartiste interprete artista artistas nombredelartista nomedoartista artisti
-        nomeartista kunstlername kunstlernamen nomsdelartiste nombresdelartista nomedellartista naamvanartiest
-        nomesdoartista artistensnamn writer poet photographer illustrator owner
-    """,
-    "path": """
-        path filepath file filename location trackuri spotifyuri uri url datei dateiname pfad fichier chemin archivo
-        ruta arquivo ficheiro caminho percorso
-    """,
-    "id": "id itemid trackid songid spotifyid isrc",
-    "collection title": """
-        collectiontitle collectionname albumtitle albumname album playlistname playlisttitle playlist release
-    """,
-}
+# The headings that columns usually carry, in English and five languages more, as `plain` has them.
+_SAID: dict[str, Any] = json.loads(files("fabula.sources.tables").joinpath("headings.json").read_text(encoding="utf-8"))
+# Of each role, the likeliest heading first. What write_table writes comes first of all, so that its files read back.
+ROLES: dict[str, list[str]] = {role: words.split() for role, words in _SAID["roles"].items()}
 NAMED = ("collection", "position", "title", "artist", "path", "id")  # roles that a person may name the columns of
-_DURATION_WORDS = """
-    duration trackduration songduration tracklength songlength length time tracktime runtime playtime
-    dauer lange laenge spieldauer spielzeit laufzeit titeldauer trackdauer duree dureedutitre longueur duracion
-    duraciondelacancion longitud duracao duracaodafaixa durata duratadellatraccia nummerduur latlangd
-"""
-_FEATURE_NAMES = """
-    danceability energy loudness speechiness acousticness instrumentalness liveness valence tempo key mode
-    time_signature popularity
-"""
-_LIST_POSITIONS = """
-    fabulaposition position pos order index idx # reihenfolge ordre orden ordem ordine posicion posicao posizione
-"""
-# Headings that only lists of tracks have, and of which one is enough to know them by.
-_TRACK_WORDS = """
-    trackname tracktitle songname songtitle song track isrc trackuri spotifyuri spotifyid bpm discogs beatport
-    liedtitel songtitel lied chanson morceau cancion nombredelacancion nomedafaixa brano canzone playtime
-"""
-ALBUMS = frozenset(_ALBUMS.split())
+# Headings that name the album of a track: of a table of albums the collection, of a playlist only a detail.
+ALBUMS = frozenset(_SAID["albums"].split())
 # Headings of positions that may be those in a playlist; a track number is the position on an album.
-LIST_POSITIONS = frozenset(_LIST_POSITIONS.split())
+LIST_POSITIONS = frozenset(_SAID["list positions"].split())
 # Headings that only the list of a streaming service has: when, and by whom, a track was added to a playlist.
-ADDED = frozenset({"addedat", "addedby"})
-DISCS = frozenset({"disc", "discnumber", "discno", "disk", "disknumber", "cd"})
-_DURATIONS = frozenset(_DURATION_WORDS.split())
-_FEATURES = {name.replace("_", ""): name for name in _FEATURE_NAMES.split()} | {"bpm": "tempo"}
-_TRACKS = frozenset(_TRACK_WORDS.split()) | ALBUMS
+ADDED = frozenset(_SAID["added"].split())
+DISCS = frozenset(_SAID["discs"].split())
+_DURATIONS = frozenset(_SAID["durations"].split())
+_FEATURES: dict[str, str] = {name.replace("_", ""): name for name in _SAID["features"].split()} | {"bpm": "tempo"}
+# Headings that only lists of tracks have, and of which one is enough to know them by.
+_TRACKS = frozenset(_SAID["tracks"].split()) | ALBUMS
 _UNITS = {"milliseconds": 0.001, "ms": 0.001, "minutes": 60.0, "mins": 60.0, "min": 60.0, "seconds": 1.0, "sec": 1.0}
 _UNITS |= {"s": 1.0}
 _WORDED = ("minutes", "seconds", "milliseconds")
@@ -171,7 +123,7 @@ def roles_of(table: SourceTable, asked: Mapping[str, str], taken: Names[str] = (
         if role in NAMED and role in asked:
             continue
         free = {plain(name): column for name, column in reversed(table.columns.items()) if name not in spoken_for}
-        for column in (free[name] for name in usual.split() if name in free):
+        for column in (free[name] for name in usual if name in free):
             # "track" and "order" may be text, and then they are no positions.
             if role != "position" or numbers_of(table, column) is not None:
                 roles[role] = column
