@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Evidence, Item
+from fabula.core.files import read_data
 from fabula.errors import InputError
 from fabula.media.children import Stop as Stop, Stopped as Stopped, load as load
 from fabula.media.facts import COUNT, Axis, Levelling, Preset, Telling, Unit
@@ -198,6 +199,14 @@ class Words:
     file: str = "a file of a known kind"
     files: str = "files of a known kind"
     side: str = "side"  # what a collection is cut into, where each has an arc of its own
+
+
+def say_words(package: str) -> dict[str, Any]:
+    """What ``words.json`` in a package says of its medium: its words, examples of commands, and what it knows."""
+    said = read_data(package, "words.json")
+    traits = {name: tuple(pair) for name, pair in said["words"]["traits"].items()}
+    said["words"] = Words(**{**said["words"], "traits": traits})
+    return {**said, "examples": tuple(said["examples"]), "columns": tuple(said["columns"].split())}
 
 
 @dataclass(frozen=True, eq=False)

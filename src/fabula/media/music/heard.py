@@ -7,9 +7,7 @@ and a ridge on them for each, fitted to what a streaming service says of
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
-from importlib.resources import files
 from math import gcd
 from typing import Any, NamedTuple
 
@@ -19,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lstsq
 
 from fabula.core.arrays import Floats, Ints
+from fabula.core.files import read_data
 from fabula.media.music.loudness import Samples, gate, low_pass, mean_powers
 from fabula.media.music.tracks import bound_share
 
@@ -305,7 +304,7 @@ class _Ridges:
     """The fitted ridge."""
 
     def __init__(self) -> None:
-        said = json.loads(files("fabula.media.music").joinpath("heard.json").read_text(encoding="utf-8"))
+        said = read_data("fabula.media.music", "heard.json")
         heads = [said["heads"][name] for name in _NAMES]
         self.descriptors: list[str] = said["descriptors"]
         self.weights = np.array([head["weights"] for head in heads]).T  # (20, 6)

@@ -1,15 +1,14 @@
 """Heads: lines that name or number a part, which tell where it stands and nothing else, found and cut."""
 
-import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import date
-from importlib.resources import files
 from itertools import takewhile
 
 from fabula.core.collection import fold
+from fabula.core.files import read_data
 
 _KINDS = (
     "chapter|chapitre|kapitel|capítulo|capitulo|capitolo|hoofdstuk|kapitola|глава|book|livre|buch|libro|part|partie|teil|"
@@ -27,7 +26,7 @@ CHAPTER = re.compile(
     rf"|(?:\d{{1,3}}[.:)]|{_ROMAN}[.:)]?)(?:(?<=[.:)])\s+\S.{{0,60}})?",
     re.IGNORECASE,
 )
-_NUMBERS = json.loads(files("fabula.media.text").joinpath("numbers.json").read_text(encoding="utf-8"))
+_NUMBERS = read_data("fabula.media.text", "numbers.json")
 _VALUES: dict[str, int] = {}
 for _value, _words in _NUMBERS["numerals"].items():
     _VALUES.update(dict.fromkeys(_words.split(), int(_value)))

@@ -1,22 +1,21 @@
 """Which column of a table says what: by the name given, else by the headings such columns usually carry."""
 
 import difflib
-import json
 import re
 import unicodedata
 from collections.abc import Collection as Names, Mapping
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
 from fabula.core.arrays import Floats, Ints
+from fabula.core.files import read_data
 from fabula.errors import FileError, InputError
 from fabula.sources.playlists.entries import is_address
 from fabula.sources.tables.source_table import Column, SourceTable, first_wrong, numbers_of, text_of
 
 # The headings that columns usually carry, in English and five languages more, as `plain` has them.
-_SAID: dict[str, Any] = json.loads(files("fabula.sources.tables").joinpath("headings.json").read_text(encoding="utf-8"))
+_SAID: dict[str, Any] = read_data("fabula.sources.tables", "headings.json")
 # Of each role, the likeliest heading first. What write_table writes comes first of all, so that its files read back.
 ROLES: dict[str, list[str]] = {role: words.split() for role, words in _SAID["roles"].items()}
 NAMED = ("collection", "position", "title", "artist", "path", "id")  # roles that a person may name the columns of
