@@ -7,10 +7,9 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import quote, unquote
-from xml.etree import ElementTree as ET
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
@@ -99,69 +98,85 @@ def read_xspf(path: FilePath) -> Playlist:
     text, script = decode(content, path, "an XSPF playlist", [declared[1].decode() if declared else "utf-8"])
     data = text.encode("utf-8", "surrogatepass")
     try:
-        head, parts, tail = _cut(path, data)
-        root = ET.fromstring(data, ET.XMLParser(encoding="utf-8"))
-    except (expat.ExpatError, ET.ParseError) as error:
+        title, tracks, first = _parse(path, data)
+    except expat.ExpatError as error:
         raise FileError(f"{path}: is not an XSPF playlist (broken XML: {error})") from error
-    if _local(root.tag) != "playlist":
-        raise FileError(f"{path}: is not an XSPF playlist (its root must be <playlist>; got <{_local(root.tag)}>)")
-    tracks = [track for group in _children(root, "trackList") for track in _children(group, "track")]
-    found = [
-        _entry(f"{path}: entry {number}", track, raw)
-        for number, (track, raw) in enumerate(zip(tracks, parts, strict=True), start=1)
-    ]
-    about = {"title": _read_children(root).get("title", ""), "head": head, "tail": tail, "text": text}
+    found, start = [], first
+    for number, track in enumerate(tracks, start=1):
+        a, b, end = track.cuts
+        raw = (data[start:a].decode(), data[a:b].decode(), data[b:end].decode())
+        found.append(_read_track(f"{path}: entry {number}", track.said, track.metas, raw))
+        start = end
+    about = {"title": title, "head": data[:first].decode(), "tail": data[start:].decode(), "text": text}
     return entries.make_playlist(path, "xspf", found, script=replace(script, errors="xmlcharrefreplace"), **about)
 
 
-def _cut(path: FilePath, data: bytes) -> tuple[str, list[tuple[str, str, str]], str]:
-    """The text before the tracks; of each track before, in and after its location; after the tracks."""
+@dataclass
+class _Track:
+    """A track while it is read: what its elements say, and where its location starts and ends, and it itself."""
+
+    said: dict[str, str] = field(default_factory=dict)
+    metas: list[tuple[str, str]] = field(default_factory=list)
+    cuts: list[int] = field(default_factory=list)
+
+
+_TRACK = ["playlist", "trackList", "track"]
+
+
+def _parse(path: FilePath, data: bytes) -> tuple[str, list[_Track], int]:
+    """The title, the tracks, and where the first of them begins, in one pass."""
     parser = expat.ParserCreate("utf-8", " ")
-    stack: list[str] = []
-    cuts: list[list[int]] = []  # per track: start and end of its location, end of the track
-    first, elements = 0, 0
+    parser.buffer_text = True
+    stack: list[str] = []  # the elements that are open,
+    texts: list[list[str]] = []  # and what each says
+    tracks: list[_Track] = []
+    titles: list[str] = []
+    rel, first, elements = "", 0, 0
 
     def tag_end() -> int:
         match = _TAG.match(data, parser.CurrentByteIndex)
         return match.end() if match else parser.CurrentByteIndex
 
-    def on_start(name: str, _: Any) -> None:
-        nonlocal first, elements
+    def on_start(name: str, given: dict[str, str]) -> None:
+        nonlocal rel, first, elements
         elements += 1
         entries.check_count(path, elements // _PARTS_EACH)
         stack.append(name.rpartition(" ")[2])
-        if stack == ["playlist", "trackList"] and not cuts:
+        texts.append([])
+        rel = given.get("rel", "") if stack[:-1] == _TRACK else rel
+        if stack[0] != "playlist":
+            raise FileError(f"{path}: is not an XSPF playlist (its root must be <playlist>; got <{stack[0]}>)")
+        if stack == _TRACK[:2] and not tracks:
             first = tag_end()
-        elif stack == ["playlist", "trackList", "track"]:
-            entries.check_count(path, len(cuts))
-            cuts.append([])
-        elif stack == ["playlist", "trackList", "track", "location"] and not cuts[-1]:
-            cuts[-1].append(tag_end())
+        elif stack == _TRACK:
+            entries.check_count(path, len(tracks))
+            tracks.append(_Track())
+        elif stack == [*_TRACK, "location"] and not tracks[-1].cuts:
+            tracks[-1].cuts.append(tag_end())
 
     def on_end(_: str) -> None:
-        if stack == ["playlist", "trackList", "track", "location"] and len(cuts[-1]) == 1:
-            cuts[-1].append(max(parser.CurrentByteIndex, cuts[-1][0]))
-        elif stack == ["playlist", "trackList", "track"]:
-            cuts[-1] = [*(cuts[-1] or [tag_end()] * 2), tag_end()]
+        said = "".join(texts.pop()).strip()
+        if stack == _TRACK:
+            tracks[-1].cuts = [*(tracks[-1].cuts or [tag_end()] * 2), tag_end()]
+        elif stack[:-1] == _TRACK:
+            track = tracks[-1]
+            if stack[-1] == "location" and len(track.cuts) == 1:
+                track.cuts.append(max(parser.CurrentByteIndex, track.cuts[0]))
+            if stack[-1] == "meta":
+                track.metas.append((rel, said))
+            track.said.setdefault(stack[-1], said)
+        elif stack == ["playlist", "title"]:
+            titles.append(said)
         stack.pop()
 
     def on_doctype(*_: Any) -> None:
         raise FileError(f"{path}: is refused: a playlist has no business with a document type (<!DOCTYPE ...>)")
 
     parser.StartElementHandler, parser.EndElementHandler = on_start, on_end
+    parser.CharacterDataHandler = lambda text: texts[-1].append(text)
     parser.StartDoctypeDeclHandler = on_doctype
     parser.Parse(data, True)  # noqa: FBT003 - expat's own signature
-    starts = [first, *(cut[2] for cut in cuts)]
-    parts = [
-        (data[start:a].decode(), data[a:b].decode(), data[b:end].decode())
-        for start, (a, b, end) in zip(starts, cuts, strict=False)
-    ]
-    return data[:first].decode(), parts, data[starts[-1] :].decode()
-
-
-def _entry(where: str, track: ET.Element, raw: tuple[str, str, str]) -> Entry:
-    metas = ((meta.get("rel", ""), meta.text or "") for meta in _children(track, "meta"))
-    return _read_track(where, _read_children(track), metas, raw)
+    return "".join(titles[:1]), tracks, first
 
 
 def write_xspf(playlist: Playlist, comments: Comments | None = None) -> str:
@@ -227,19 +242,6 @@ def xspf_location(location: str) -> str:
 def escape_text(text: str) -> str:
     """Text for XML; a carriage return as a reference, since a bare one becomes a line feed."""
     return escape(writable_text(text), {"\r": "&#13;"})
-
-
-def _local(tag: str) -> str:
-    return tag.rpartition("}")[2]
-
-
-def _children(element: ET.Element, name: str) -> list[ET.Element]:
-    return [child for child in element if _local(child.tag) == name]
-
-
-def _read_children(element: ET.Element) -> dict[str, str]:
-    """The text of the first child of each name."""
-    return {_local(child.tag): (child.text or "").strip() for child in reversed(element)}
 
 
 # JSPF.
