@@ -23,12 +23,12 @@ from fabula.media.extraction import (
     cache_info,
     clear_cache,
     content_key,
+    count_bytes,
     database,
     keep,
     most_bytes,
     recall,
     shrink,
-    stored_bytes,
 )
 from fabula.media.medium import Spec
 
@@ -164,7 +164,7 @@ def test_beyond_its_limit_what_was_used_least_lately_goes() -> None:
         kept = [int(key) for (key,) in cache.execute("SELECT key FROM features ORDER BY key")]
     assert kept == list(range(200 - len(kept), 200))
     assert 20 <= len(kept) <= 100
-    assert stored_bytes() <= 100 * 2000
+    assert count_bytes() <= 100 * 2000
     shrink(100 * 2000)
     assert cache_info().entries == (("audio", 1, len(kept)),)
 

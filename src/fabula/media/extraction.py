@@ -198,7 +198,7 @@ def keep(key: str, spec: Spec, features: NDArray[np.float64]) -> bool:
     return done
 
 
-def stored_bytes() -> int:
+def count_bytes() -> int:
     """Bytes of what is kept."""
     rows = [database().run(f"PRAGMA {name}") or [(0,)] for name in ("page_count", "freelist_count", "page_size")]
     pages, free, page = (int(found[0][0]) for found in rows)
@@ -207,7 +207,7 @@ def stored_bytes() -> int:
 
 def shrink(most: int) -> None:
     """Forget what was used least lately, down to four fifths of a size, where more is kept."""
-    share = _SHRUNK * most / max(1, stored_bytes())
+    share = _SHRUNK * most / max(1, count_bytes())
     if share < _SHRUNK:
         database().run(
             """DELETE FROM features WHERE (spec, version, key) IN (SELECT spec, version, key FROM features
