@@ -236,7 +236,7 @@ _FRAMES = RATE / _HOP  # a second
 _SHORT = 60.0  # seconds up to which loudness is taken by blocks of 400 ms, beyond of 200 ms
 _FEWEST = 8  # frames
 _TOGETHER = 128  # frames whose spectra are taken at a time
-_CELLS, _GROUP = 1 << 14, 8  # of a running median: numbers at a time, rows sorted together
+_CELLS = 1 << 14  # of a running median: numbers at a time
 _MOST_KEPT = 16  # chunks held while it is not known how many will come
 
 
@@ -500,8 +500,7 @@ def _syllables(voice: Samples) -> dict[str, float]:
 def running_median(values: Samples, size: int) -> Samples:
     """Medians of ``size`` (odd) values along the first axis of (n, m); beyond the ends they are mirrored.
 
-    By a sorting network over whole arrays: groups of eight that windows share are sorted once, and of the rest only
-    what the middle depends on is done.
+    By a sorting network over whole arrays, of which only what the middle depends on is done.
 
     >>> running_median(np.array([[1.0], [9.0], [2.0], [3.0]], np.float32), 3)[:, 0]
     array([1., 2., 3., 3.], dtype=float32)
@@ -513,45 +512,29 @@ def running_median(values: Samples, size: int) -> Samples:
     wide = max(1, _CELLS // n)  # few columns at a time, so that all rows stay in the cache
     for first in range(0, values.shape[1], wide):
         part = slice(first, first + wide)
-        found[:, part] = _medians(np.ascontiguousarray(values[:, part])[where], n, size)
+        padded = np.ascontiguousarray(values[:, part])[where]
+        rows = [padded[start : start + n] for start in range(size)]
+        for low, high in _network(size, half):  # the lesser of each two first
+            rows[low], rows[high] = np.minimum(rows[low], rows[high]), np.maximum(rows[low], rows[high])
+        found[:, part] = rows[half]
     return found
 
 
-def _medians(padded: Samples, n: int, size: int) -> Samples:
-    """Medians of each ``size`` rows of (n + size - 1, m) that follow each other."""
-    grouped = size // _GROUP * _GROUP
-    levels = [padded]
-    for p in (1, 2, 4) if grouped else ():
-        last = len(levels[0]) - p
-        levels = [held[:last] for held in levels] + [held[p:] for held in levels]
-        _exchange(levels, [pair[1:] for pair in _network(2 * p) if pair[0] == p])
-    rows = [levels[w % _GROUP][w // _GROUP * _GROUP :][:n] for w in range(grouped)]
-    rows += [padded[w : w + n] for w in range(grouped, size)]
-    _exchange(rows, [(low, high) for p, low, high in _network(size, size // 2) if p >= _GROUP or low >= grouped])
-    return rows[size // 2]
-
-
-def _exchange(rows: list[Samples], pairs: list[tuple[int, int]]) -> None:
-    """Put the lesser of each two rows first."""
-    for low, high in pairs:
-        rows[low], rows[high] = np.minimum(rows[low], rows[high]), np.maximum(rows[low], rows[high])
-
-
 @lru_cache(maxsize=16)
-def _network(size: int, wanted: int | None = None) -> tuple[tuple[int, int, int], ...]:
-    """Batcher's merge sort: size of the groups merged, what is exchanged; as far as one place ``wanted`` needs it."""
-    pairs: list[tuple[int, int, int]] = []
+def _network(size: int, wanted: int) -> tuple[tuple[int, int], ...]:
+    """Batcher's merge sort: which rows are exchanged, as far as one place ``wanted`` needs it."""
+    pairs: list[tuple[int, int]] = []
     p = 1
     while p < size:
         k = p
         while k >= 1:
             starts = ((j, i) for j in range(k % p, size - k, 2 * k) for i in range(k))
-            pairs += [(p, i + j, i + j + k) for j, i in starts if (i + j) // (2 * p) == (i + j + k) // (2 * p)]
+            pairs += [(i + j, i + j + k) for j, i in starts if (i + j) // (2 * p) == (i + j + k) // (2 * p)]
             k //= 2
         p *= 2
-    needed, kept = set(range(size)) if wanted is None else {wanted}, []
-    for p, low, high in reversed([pair for pair in pairs if pair[2] < size]):
+    needed, kept = {wanted}, []
+    for low, high in reversed([pair for pair in pairs if pair[1] < size]):
         if low in needed or high in needed:
             needed |= {low, high}
-            kept.append((p, low, high))
+            kept.append((low, high))
     return tuple(reversed(kept))
