@@ -12,6 +12,7 @@ from fabula.media.medium import Medium, Preview, column, common_detail, lazy, lo
 from fabula.media.music import tags, tracks
 
 _KEYS = {"key", "camelot", "camelotkey", "initialkey", "keycamelot", "openkey", "tonart"}  # headings
+_UNHEARD = {"tempo": 0.0, "key": -1.0}
 _R128 = -23.0  # LUFS, the level of EBU R 128
 _CARRIED = {"tempo": 2.0, "key": 1.0, "mix": 0.5}  # what a DJ carries on from one track to the next
 _TEMPI = ("tempo", "heard_tempo")
@@ -34,10 +35,19 @@ def track_lengths(collection: Collection) -> Floats:
 
 
 def complete_tracks(collection: Collection) -> Collection:
-    """The collection with what follows: ``duration_ms`` from ``duration``; ``key`` and ``mode`` from keys in words."""
+    """The collection with what follows: ``duration_ms`` from ``duration``; ``key`` and ``mode`` from keys in words.
+
+    A tempo of 0 and a key of -1, which services say where they hear none, are not known.
+    """
     names = collection.feature_names
     if collection.features.ndim > 2:
         return collection
+    unheard = [(names.index(name), sign) for name, sign in _UNHEARD.items() if name in names]
+    if any((collection.features[:, k] == sign).any() for k, sign in unheard):
+        features = np.array(collection.features, dtype=np.float64)
+        for k, sign in unheard:
+            features[features[:, k] == sign, k] = np.nan
+        collection = replace(collection, features=features)
     keyed = with_keys(collection) or collection
     if "duration" not in names or "duration_ms" in names:
         return keyed
