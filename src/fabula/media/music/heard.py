@@ -419,20 +419,12 @@ def _colour(heard: _Frames) -> dict[str, float]:
     total = heard.total.mean(dtype=np.float64)
     band2, band3 = 10 * np.log10(heard.bands.mean(axis=0, dtype=np.float64) / total + 1e-7)
     first = _bins().bands[0]
-    inner = np.sort(10 * np.log10(heard.low[::4, first.start - 5 : first.stop - 5] + np.float32(1e-10)), axis=1)
-    low, high = (_quantile(inner, share) for share in (0.20, 0.95))
+    inner = 10 * np.log10(heard.low[::4, first.start - 5 : first.stop - 5] + np.float32(1e-10))
+    low, high = np.quantile(inner, (0.20, 0.95), axis=1)
     logs = np.log(heard.low[::6] + np.float32(1e-9))
     above = np.maximum(0, logs - running_median(logs.T, 21).T - 1)
     return {"flatness": float(np.log(heard.flat + 1e-6).mean()), "band2": float(band2), "band3": float(band3),
             "contrast2": float((high - low).mean()), "peakiness": float(above.mean())}  # fmt: skip
-
-
-def _quantile(rising: Samples, share: float) -> Samples:
-    """A quantile of rows that rise, between neighbours."""
-    place = share * (rising.shape[1] - 1)
-    first = int(place)
-    part = np.float32(place - first)
-    return np.asarray(rising[:, first] * (1 - part) + rising[:, first + 1] * part)
 
 
 def _pulse(rises: Samples) -> dict[str, float]:
