@@ -202,8 +202,9 @@ class Words:
 
 
 def say_words(package: str) -> dict[str, Any]:
-    """What ``words.json`` in a package says of its medium: its words, examples of commands, and what it knows."""
+    """What ``words.json`` in a package says of its medium: its words, examples of commands, its files and columns."""
     said = read_data(package, "words.json")
+    said |= {name: frozenset(said[name].split()) for name in ("endings", "companions") if name in said}
     traits = {name: tuple(pair) for name, pair in said["words"]["traits"].items()}
     said["words"] = Words(**{**said["words"], "traits": traits})
     return {**said, "examples": tuple(said["examples"]), "columns": tuple(said["columns"].split())}

@@ -27,7 +27,6 @@ MEDIUM = Medium(
     "images",
     **say_words("fabula.media.images"),
     endings=picture_files.PICTURE_ENDINGS | {".pdf"},
-    companions=picture_files.COMPANION_ENDINGS,
     read_item=picture_files.read_item,
     parts=lazy("fabula.media.images.picture_measures:cut_pages"),
     specs={"images": lambda: load("fabula.media.images.picture_measures:SPEC")},

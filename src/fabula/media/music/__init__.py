@@ -107,8 +107,6 @@ def for_concert(collection: Collection) -> tuple[str, str]:
 MEDIUM = Medium(
     "music",
     **say_words("fabula.media.music"),
-    endings=tags.AUDIO_ENDINGS,
-    companions=tags.COMPANION_ENDINGS,
     read_item=tags.read_item,
     number=tags.track_number,
     title=lambda items: common_detail(items, "album"),

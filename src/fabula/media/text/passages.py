@@ -30,9 +30,6 @@ from fabula.media.text.documents import (
 from fabula.media.text.heads import date_of, number_of, viewpoints
 
 _MOST_TAGS = 500_000  # of one page
-_COMPANIONS = ".jpg .jpeg .png .gif .webp .svg .bmp .css .js .bib .json .yaml .yml .toml .db .ini"
-COMPANION_ENDINGS = frozenset(_COMPANIONS.split())
-
 _NUMBERED = re.compile(r"^(?:\d{1,4}\s*[-._)]+\s*|\d{2,3}\s+)(?=\S*[^\W\d_])")
 ENCODING = "encoding"  # the detail that says which encoding a file was taken to be in, where only its letters did
 TEXT = "text"  # the detail of an item that holds its text itself
