@@ -81,15 +81,16 @@ def test_all_kinds_of_files_are_read_in_children(server, monkeypatch, sound):
 
     from fabula.media.images import picture_files
     from fabula.media.music import audio, tags
-    from fabula.media.text import packed, passages
+    from fabula.media.text import passages
     from fabula.sources.tables import storage
 
     def fail(*_: object, **__: object) -> None:
         raise AssertionError("this is read in the server itself")
 
     for module, name in (
-        (passages, "decode"),
-        (packed, "read_packed"),
+        (passages, "plain_document"),
+        (passages, "html_document"),
+        (passages, "read_packed"),
         (picture_files, "_formats"),
         (tags, "_tags"),
         (audio, "_open_soundfile"),

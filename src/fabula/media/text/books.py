@@ -6,7 +6,7 @@ import io
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -132,6 +132,11 @@ def _html_of(block: TextBlock) -> str:
         said.append(text)
     tag = f"h{block.level}" if block.level > PARAGRAPH else "p"
     return f"<{tag}>{''.join(said)}</{tag}>"
+
+
+ANEW: dict[str, Callable[[Joined, Path], Path]] = {
+    ".md": write_markdown, ".markdown": write_markdown, ".docx": write_docx, ".epub": write_epub,
+}  # fmt: skip
 
 
 def _read_template(kind: str) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from xml.etree.ElementTree import Element
@@ -25,6 +25,21 @@ from fabula.media.text.documents import (
 from fabula.media.text.manuscripts import Body, cut_elements
 from fabula.media.text.packed import Archive, find_inside, heading_level, local_name, open_packed, read_packed, untitle
 
+
+def read_other(path: str) -> Document:
+    """What a file of one of these kinds says; its blocks know the pieces that :func:`cut_other` gives."""
+    ending = Path(path).suffix.lower()
+    if ending in _WHOLE:
+        return _WHOLE[ending][0](path)
+    text, encoding = decode(read_bytes(path), path)
+    return replace(_LINES[ending](text, path), encoding=encoding)
+
+
+def cut_other(path: str) -> Body:
+    """The pieces of a file that is no file of lines."""
+    return _WHOLE[Path(path).suffix.lower()][1](path)
+
+
 # Slides: a .pptx file holds a list of them, and a section lists those that are its own.
 
 _SECTION_SLIDE = re.compile(rb'(<p14:sldId\b[^<>]*?\sid=")\d+')
@@ -32,12 +47,7 @@ _SLIDE = re.compile(rb'<p:sldId\b[^<>]*?\sid="(\d+)')
 _DECK = "ppt/presentation.xml"
 
 
-def read_slides(path: str) -> Document:
-    """A deck of slides, each a part."""
-    return read_packed(path, _slides)
-
-
-def _slides(archive: Archive) -> Document:
+def _read_slides(archive: Archive) -> Document:
     deck, links = archive.main_xml(_DECK), archive.main_xml("ppt/_rels/presentation.xml.rels")
     targets = {link.get("Id"): link.get("Target", "") for link in links}
     blocks: list[TextBlock] = []
@@ -78,9 +88,7 @@ def _shapes(tree: Element) -> list[tuple[list[str], list[list[str]]]]:
     return found[1:]
 
 
-def cut_slides(path: str) -> Body:
-    """The slides of a deck."""
-
+def _cut_slides(path: str) -> Body:
     def fill(deck: bytes) -> dict[str, bytes]:  # sections hold as many slides as before, in their new order
         ids = iter(_SLIDE.findall(deck))
         return {_DECK: _SECTION_SLIDE.sub(lambda found: found[1] + next(ids, b"0"), deck)}
@@ -236,8 +244,7 @@ def _parse_rtf(path: str) -> _Rtf:
     return found
 
 
-def read_rtf(path: str) -> Document:
-    """What an .rtf file says; its blocks know the pieces that :func:`cut_rtf` gives."""
+def _read_rtf(path: str) -> Document:
     found = _parse_rtf(path)
     blocks = list(untitle(tuple(found.blocks)))
     if not any(block.level > 0 for block in blocks):  # editors without styles: lines that name a chapter
@@ -246,8 +253,7 @@ def read_rtf(path: str) -> Document:
     return Document(tuple(blocks), name=about.get("title", "").strip(), author=about.get("author", "").strip())
 
 
-def cut_rtf(path: str) -> Body:
-    """The paragraphs of an .rtf file."""
+def _cut_rtf(path: str) -> Body:
     found = _parse_rtf(path)
     data = found.text.encode("latin-1")
     bounds = list(zip(found.starts, [*found.starts[1:], len(data)], strict=True))
@@ -278,7 +284,7 @@ def _paragraphs_of(lines: list[str], first: int) -> Iterator[tuple[int, list[str
             found = []
 
 
-def fountain_document(text: str) -> Document:
+def fountain_document(text: str, path: str = "") -> Document:
     """A screenplay in Fountain: a heading for each scene; sections and page breaks stay where they stand.
 
     >>> found = fountain_document("Title: Rain\\n\\n# Act I\\n\\nINT. HOUSE - DAY #1#\\n\\nRain.\\n\\n.HERE\\n\\nSun.")
@@ -306,7 +312,7 @@ def fountain_document(text: str) -> Document:
 _ADORNED = re.compile(r"([!-/:-@\[-`{-~])\1{2,}")
 
 
-def rst_document(text: str) -> Document:
+def rst_document(text: str, path: str = "") -> Document:
     """A document from reStructuredText: titles by what they are underlined with, in the order in which that is met.
 
     >>> [(b.level, b.text) for b in rst_document("====\\nSea\\n====\\n\\nOne\\n---\\n\\nRain.\\n\\n.. note:: x").blocks]
@@ -333,7 +339,7 @@ def rst_document(text: str) -> Document:
 _TIMES = re.compile(r"\d{1,3}:\d\d:\d\d[,.]\d{3}\s*-->")
 
 
-def srt_document(text: str) -> Document:
+def srt_document(text: str, path: str = "") -> Document:
     """What subtitles say, without their numbers and times.
 
     >>> srt_document("1\\n00:00:01,000 --> 00:00:02,000\\n<i>Rain.</i>\\n").text
@@ -370,12 +376,6 @@ def _plain_tex(lines: list[str]) -> str:
     for mark, sign in _TEX_SIGNS:
         text = text.replace(mark, sign)
     return re.sub(r"\\([%&$#_{}])", r"\1", text.replace("\\\\", "\n")).translate({123: None, 125: None}).strip()
-
-
-def read_tex(path: str) -> Document:
-    """What a LaTeX file says, with the files that it includes."""
-    text, encoding = decode(read_bytes(path), path)
-    return replace(tex_document(text, path), encoding=encoding)
 
 
 def tex_document(text: str, path: str = "") -> Document:
@@ -461,8 +461,7 @@ def _read_binder(path: str) -> tuple[Path, bytes, Element, Element]:
     return found[0], data, root, inner
 
 
-def read_scrivener(path: str) -> Document:
-    """What the draft of a Scrivener project says, by its binder."""
+def _read_scrivener(path: str) -> Document:
     _, _, _, inner = _read_binder(path)
     blocks: list[TextBlock] = []
     left, seen = MOST, set[tuple[str | None, str | None]]()
@@ -476,7 +475,7 @@ def read_scrivener(path: str) -> Document:
                 names = [name for name in places if re.fullmatch(r"[\w/-]+", name)]
                 files = (Path(path, "Files", f"{name}{ending}") for name in names for ending in (".rtf", ".txt"))
                 file = next(filter(Path.is_file, files), None)
-                said = () if file is None else _blocks_of(file)
+                said = read_other(str(file)).blocks if file else ()
             seen.add(called)
             left -= sum(len(block.text) for block in said)
             if left < 0:
@@ -485,15 +484,7 @@ def read_scrivener(path: str) -> Document:
     return Document(tuple(blocks), name=Path(path).stem, paged=True)
 
 
-def _blocks_of(file: Path) -> Sequence[TextBlock]:
-    """What one text of a project says."""
-    if file.suffix == ".rtf":
-        return read_rtf(str(file)).blocks
-    return (TextBlock(PARAGRAPH, decode(read_bytes(str(file)), str(file))[0].strip()),)
-
-
-def cut_scrivener(path: str) -> Body:
-    """The entries of a binder that are parts of the draft."""
+def _cut_scrivener(path: str) -> Body:
     _, data, root, inner = _read_binder(path)
     pieces = cut_elements(data, "Children", list(root.iter("Children")).index(inner))
     return Body(pieces, idle=frozenset((len(pieces) - 1,)))
@@ -502,3 +493,17 @@ def cut_scrivener(path: str) -> Body:
 def find_binder(path: str) -> str:
     """The name of the file that holds the binder of a Scrivener project."""
     return _read_binder(path)[0].name
+
+
+_LINES: Mapping[str, Callable[[str, str], Document]] = {
+    ".fountain": fountain_document,
+    ".rst": rst_document,
+    ".srt": srt_document,
+    ".tex": tex_document,
+    ".txt": lambda text, path: Document((TextBlock(PARAGRAPH, text.strip()),)),
+}
+_WHOLE: Mapping[str, tuple[Callable[[str], Document], Callable[[str], Body]]] = {
+    ".pptx": (lambda path: read_packed(path, _read_slides), _cut_slides),
+    ".rtf": (_read_rtf, _cut_rtf),
+    ".scriv": (_read_scrivener, _cut_scrivener),
+}

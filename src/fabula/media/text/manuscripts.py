@@ -27,10 +27,10 @@ from fabula.core.files import find_mark, guess_encoding, open_file, parse_xml, t
 from fabula.errors import FileError, InputError, shown
 from fabula.media.children import Limits, call, load
 from fabula.media.medium import common_detail
-from fabula.media.text.books import Joined
+from fabula.media.text.books import ANEW, Joined, write_markdown
 from fabula.media.text.documents import PARAGRAPH, SEPARATOR, Document, TextBlock, part_bounds, read_bytes, title_part
 from fabula.media.text.packed import find_book, find_inside, local_name, open_packed, spine_of
-from fabula.media.text.passages import MANUSCRIPT, TEXT, document_of, kind_of, parse, read_document
+from fabula.media.text.passages import MANUSCRIPT, TEXT, WHOLE_ENDINGS, document_of, parse, read_document
 
 _CONTENTS = re.compile(  # what a list of the parts is called
     "(?:table of )?contents|inhalt(?:sverzeichnis)?|table des matières|sommaire|[íi]ndice|contenido|inhoud(?:sopgave)?|"
@@ -110,13 +110,14 @@ def rejoin(path: str, order: Sequence[int], sums: Sequence[int], sides: Sequence
     known = [_sum(parts.part(k).markup) for k in parts.items]
     if any(k >= len(known) or known[k] != one for k, one in zip(order, sums, strict=True)):
         raise FileError(f"{shown(path)}: has changed since it was opened; order it again")
-    kind = kind_of(path)
-    body = kind.cut(path)
+    ending = Path(path).suffix.lower()
+    cut = load("fabula.media.text.formats:cut_other") if ending in WHOLE_ENDINGS else _BODIES.get(ending, cut_lines)
+    body = cut(path)
     spans = [_find_span(parts, number, body) for number in parts.items]
     if any(a[1] > b[0] for a, b in pairwise(spans)) or not all(a < b for a, b in spans):
         raise FileError(f"{shown(path)}: its parts {_SHARED}; write .md or .docx")
     starts = {start: number for number, start in enumerate(accumulate(sides[:-1], initial=0), 1)} if sides else {}
-    marks = {at: kind.side.format(number).encode(body.codec) for at, number in starts.items()}
+    marks = {at: _SIDES[ending].format(number).encode(body.codec) for at, number in starts.items() if ending in _SIDES}
     content = b"".join(_move(body, spans, order, marks))
     if not body.member:
         return content
@@ -219,16 +220,6 @@ _SEEN = re.compile(
 )
 
 
-def cut_docx(path: str) -> Body:
-    """The paragraphs and tables of a .docx file."""
-    return _cut_xml(path, "word/document.xml", "body")
-
-
-def cut_odt(path: str) -> Body:
-    """The same of an .odt file."""
-    return _cut_xml(path, "content.xml", "body", "text")
-
-
 def _cut_xml(path: str, member: str, *names: str) -> Body:
     """The elements of a packed XML file within the one that names lead to."""
     with open_packed(path) as archive:
@@ -243,8 +234,7 @@ def _cut_xml(path: str, member: str, *names: str) -> Body:
     return Body(cut_elements(data, names[-1], same.index(within)), idle=idle, member=member)
 
 
-def cut_epub(path: str) -> Body:
-    """The pages of an .epub book, as its spine lists them."""
+def _cut_epub(path: str) -> Body:
     with open_packed(path) as archive:
         where = find_book(archive)
         book = archive.xml(where)
@@ -277,6 +267,20 @@ def _sort_lists(lists: Mapping[str, bytes], folder: str, book: bytes) -> dict[st
     return found
 
 
+_BODIES: dict[str, Callable[[str], Body]] = {
+    ".docx": lambda path: _cut_xml(path, "word/document.xml", "body"),
+    ".odt": lambda path: _cut_xml(path, "content.xml", "body", "text"),
+    ".epub": _cut_epub,
+}
+_SIDES = {
+    **dict.fromkeys((".md", ".markdown", ".fountain"), "# Part {}\n\n"),
+    **dict.fromkeys((".txt", ".text"), "Part {}\n\n"),
+    ".docx": '<w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr><w:r><w:t>Part {}</w:t></w:r></w:p>',
+    ".odt": '<text:h text:outline-level="1">Part {}</text:h>',
+    ".tex": "\\part{{Part {}}}\n",
+}
+
+
 # From a collection in its new order to a file: the one it came from with its parts moved, or one that is made anew.
 
 
@@ -287,7 +291,7 @@ def write_text(collection: Collection, target: Path, sides: Sequence[int]) -> Pa
     Markdown, .docx or .epub file is made anew.
     """
     path, ending = common_detail(collection.items, MANUSCRIPT), target.suffix.lower()
-    anew = kind_of(target).anew
+    anew = ANEW.get(ending)
     if Path(path).suffix.lower() == ending:
         order = [int(item.id) - 1 for item in collection.items]
         sums = [_sum(str(item.details[TEXT])) for item in collection.items]
@@ -303,11 +307,14 @@ def write_text(collection: Collection, target: Path, sides: Sequence[int]) -> Pa
                 (copy / load("fabula.media.text.formats:find_binder")(path)).write_bytes(content)  # another binder
             return target
         except FileError as error:
-            if ending not in (".md", ".markdown") or _SHARED not in str(error):
+            if anew is not write_markdown or _SHARED not in str(error):
                 raise
     if anew is None:
         raise InputError(f"{target}: is written of a file of that kind with its parts moved; write .md, .docx or .epub")
     return anew(join(collection, sides), target)
+
+
+_CARRIED = (".docx", ".odt", ".epub", ".html", ".htm", ".xhtml", ".md", ".markdown")  # bold and italic come along
 
 
 def tell_losses(collection: Collection, target: Path) -> str:
@@ -316,14 +323,15 @@ def tell_losses(collection: Collection, target: Path) -> str:
     Files are read again for it, but for those that are plain text.
     """
     path, ending = common_detail(collection.items, MANUSCRIPT), target.suffix.lower()
-    if kind_of(target).anew is None or Path(path).suffix.lower() == ending:
+    if ending not in ANEW or Path(path).suffix.lower() == ending:
         return ""
     lost: set[str] = set()
     for file in {path} if path else {item.path for item in collection.items if item.path}:
+        kind = Path(file).suffix.lower()
         with contextlib.suppress(FileError):
             document = read_document(file)
             lost.update(document.lost, ["front matter"] * bool(document.fields))
-        lost.update(["bold and italic"] * (not kind_of(file).looks))
+        lost.update(["bold and italic"] * (kind not in (*_CARRIED, ".txt", ".text", ".srt")))
     return f"{target.name} is made anew, without the {name_some(sorted(lost))} of the sources" if lost else ""
 
 

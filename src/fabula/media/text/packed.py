@@ -280,3 +280,4 @@ def local_name(element: Element) -> str:
 
 
 _READERS: dict[str, Callable[[Archive], Document]] = {".docx": _docx, ".odt": _odt, ".epub": _epub}
+PACKED_ENDINGS = frozenset(_READERS)

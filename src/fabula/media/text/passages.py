@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import cache, partial
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -15,9 +15,8 @@ from fabula.core.collection import Collection, Item, fold
 from fabula.core.display import name_some
 from fabula.core.files import read_data
 from fabula.errors import FileError, shown
-from fabula.media.children import call, shield
+from fabula.media.children import call, load, shield
 from fabula.media.facts import Fact
-from fabula.media.medium import lazy
 from fabula.media.text.documents import (
     PARAGRAPH,
     Document,
@@ -28,8 +27,15 @@ from fabula.media.text.documents import (
     read_bytes,
 )
 from fabula.media.text.heads import date_of, number_of, viewpoints
+from fabula.media.text.packed import PACKED_ENDINGS, read_packed
 
+_MARKDOWN = frozenset((".md", ".markdown"))
+_PAGES = frozenset((".html", ".htm", ".xhtml"))
 _MOST_TAGS = 500_000  # of one page
+WHOLE_ENDINGS = frozenset((".pptx", ".rtf", ".scriv"))  # of files that are no lines
+_OTHER = frozenset((".fountain", ".rst", ".srt", ".tex", *WHOLE_ENDINGS))
+TEXT_ENDINGS = frozenset((".txt", ".text", *_MARKDOWN, *_PAGES, *PACKED_ENDINGS, *_OTHER))
+
 _NUMBERED = re.compile(r"^(?:\d{1,4}\s*[-._)]+\s*|\d{2,3}\s+)(?=\S*[^\W\d_])")
 ENCODING = "encoding"  # the detail that says which encoding a file was taken to be in, where only its letters did
 TEXT = "text"  # the detail of an item that holds its text itself
@@ -46,8 +52,8 @@ def read_document(path: str) -> Document:
 
 
 def is_packed(path: str) -> bool:
-    """Whether a file is of a kind that is parsed by more than its lines: in a child."""
-    return kind_of(path).packed
+    """Whether a file is one that holds others, which are unpacked and parsed: in a child."""
+    return Path(path).suffix.lower() in PACKED_ENDINGS | WHOLE_ENDINGS
 
 
 def _apart(path: str) -> Callable[..., Any]:
@@ -56,7 +62,19 @@ def _apart(path: str) -> Callable[..., Any]:
 
 def parse(path: str) -> Document:
     """The same, in this process."""
-    return kind_of(path).read(path)
+    ending = Path(path).suffix.lower()
+    if ending in PACKED_ENDINGS:
+        return read_packed(path)
+    if ending in _OTHER:
+        document: Document = load("fabula.media.text.formats:read_other")(path)
+        return document
+    data = read_bytes(path)
+    if ending in _PAGES and data.count(b"<") > _MOST_TAGS:
+        raise FileError(f"{shown(path)}: has more than {_MOST_TAGS:,} tags, too many for one text; cut it into parts")
+    text, encoding = decode(data, path, declared=ending in _PAGES)
+    if ending in _PAGES:
+        return replace(html_document(text), encoding=encoding)
+    return replace((markdown_document if ending in _MARKDOWN else plain_document)(text), encoding=encoding)
 
 
 def read_item(path: str) -> Item:
@@ -169,67 +187,6 @@ def text_of(item: Item) -> str:
     """
     document = document_of(item)
     return "" if document is None else document.text
-
-
-# The kinds of files of texts there are.
-
-
-_TEXT = "fabula.media.text"
-_CUT_LINES = lazy(f"{_TEXT}.manuscripts:cut_lines")
-
-
-@dataclass(frozen=True)
-class TextKind:
-    """A kind of files; a new one is a function that reads it, and a line below."""
-
-    endings: tuple[str, ...]
-    read: Callable[[str], Document]
-    cut: Callable[[str], Any] = _CUT_LINES  # into pieces, which can be moved
-    packed: bool = False  # whether it is parsed by more than its lines
-    looks: bool = True  # whether bold and italic come along, where it has any
-    side: str = ""  # a heading that begins a side, as it is written there; "" where there is none
-    anew: Callable[[Any, Path], Path] | None = None  # writes texts as a file of this kind
-
-
-def _read_lines(make: Callable[[str], Document], path: str) -> Document:
-    """What a file of lines says, and in which encoding, where only its letters told."""
-    data, page = read_bytes(path), make is html_document
-    if page and data.count(b"<") > _MOST_TAGS:
-        raise FileError(f"{shown(path)}: has more than {_MOST_TAGS:,} tags, too many for one text; cut it into parts")
-    text, encoding = decode(data, path, declared=page)
-    return replace(make(text), encoding=encoding)
-
-
-_KINDS = (
-    TextKind((".txt", ".text"), partial(_read_lines, plain_document), side="Part {}\n\n"),
-    TextKind((".md", ".markdown"), partial(_read_lines, markdown_document), side="# Part {}\n\n",
-             anew=lazy(f"{_TEXT}.books:write_markdown")),
-    TextKind((".html", ".htm", ".xhtml"), partial(_read_lines, html_document)),
-    TextKind((".docx",), lazy(f"{_TEXT}.packed:read_packed"), lazy(f"{_TEXT}.manuscripts:cut_docx"), packed=True,
-             side='<w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr><w:r><w:t>Part {}</w:t></w:r></w:p>',
-             anew=lazy(f"{_TEXT}.books:write_docx")),
-    TextKind((".odt",), lazy(f"{_TEXT}.packed:read_packed"), lazy(f"{_TEXT}.manuscripts:cut_odt"), packed=True,
-             side='<text:h text:outline-level="1">Part {}</text:h>'),
-    TextKind((".epub",), lazy(f"{_TEXT}.packed:read_packed"), lazy(f"{_TEXT}.manuscripts:cut_epub"), packed=True,
-             anew=lazy(f"{_TEXT}.books:write_epub")),
-    TextKind((".pptx",), lazy(f"{_TEXT}.formats:read_slides"), lazy(f"{_TEXT}.formats:cut_slides"), packed=True,
-             looks=False),
-    TextKind((".rtf",), lazy(f"{_TEXT}.formats:read_rtf"), lazy(f"{_TEXT}.formats:cut_rtf"), packed=True, looks=False),
-    TextKind((".scriv",), lazy(f"{_TEXT}.formats:read_scrivener"), lazy(f"{_TEXT}.formats:cut_scrivener"),
-             packed=True, looks=False),
-    TextKind((".fountain",), partial(_read_lines, lazy(f"{_TEXT}.formats:fountain_document")), looks=False,
-             side="# Part {}\n\n"),
-    TextKind((".rst",), partial(_read_lines, lazy(f"{_TEXT}.formats:rst_document")), looks=False),
-    TextKind((".srt",), partial(_read_lines, lazy(f"{_TEXT}.formats:srt_document"))),
-    TextKind((".tex",), lazy(f"{_TEXT}.formats:read_tex"), looks=False, side="\\part{{Part {}}}\n"),
-)  # fmt: skip
-_BY_ENDING = {ending: kind for kind in _KINDS for ending in kind.endings}
-TEXT_ENDINGS = frozenset(_BY_ENDING)
-
-
-def kind_of(path: str | Path) -> TextKind:
-    """The kind of a file, by its ending; plain text for any other."""
-    return _BY_ENDING.get(Path(path).suffix.lower(), _KINDS[0])
 
 
 # Excerpts of texts: how one begins and how it ends, to be read beside each other.
