@@ -13,12 +13,10 @@ from fabula.media.music import level_gains
 from fabula.media.music.tags import key_and_mode, read_item, write_gain
 from fabula.media.music.tracks import (
     camelot,
-    energy_axis,
     key_name,
     music_doubts,
     music_ends,
     music_facts,
-    music_steps,
     track_gains,
 )
 
@@ -119,10 +117,3 @@ def test_gain_and_recording_are_read(tmp_path):
     file["musicbrainz_trackid"] = "no id"
     file.save()
     assert not {"replaygain", "musicbrainz"} & set(read_item(path).details)
-
-
-@pytest.mark.parametrize("units", [1, 10, 100])
-def test_energy_may_be_told_to_1_to_10_or_in_per_cent(units):
-    table = Collection("c", [Item("a"), Item("b"), Item("c")], units * np.array([[0.7], [0.2], [1.0]]), ("energy",))
-    np.testing.assert_allclose(energy_axis(table).values, [70, 20, 100])
-    np.testing.assert_allclose(music_steps(table, np.zeros(3)).parts[0].distance[0], [0, 0.5, 0.3])

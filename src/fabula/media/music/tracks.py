@@ -148,7 +148,7 @@ def music_steps(collection: Collection, essence: Floats) -> Steps:
     whole = column(collection, "loudness")
     edges = (column(collection, f"{edge}_loudness") for edge in ("end", "start"))
     end, start = (np.where(np.isfinite(edge), edge, whole) for edge in edges)
-    energy = _share(column(collection, "energy"))
+    energy = column(collection, "energy")
     parts = [*_plain("loudness", "dB", end, start), *_plain("energy", "of 1", energy, energy)]
     last, first = tempi(collection, "end"), tempi(collection, "start")
     if last.any:
@@ -237,7 +237,7 @@ def energy_axis(collection: Collection) -> Axis | None:
     >>> energy_axis(c).values.round()
     array([73., 34.])
     """
-    said, heard = _share(column(collection, "energy")), column(collection, "heard_energy")
+    said, heard = column(collection, "energy"), column(collection, "heard_energy")
     if np.isfinite(said).all():
         return Axis("energy", "0 to 100", 100 * said)
     level = column(collection, "loudness")
@@ -250,12 +250,6 @@ def energy_axis(collection: Collection) -> Axis | None:
     values = ear * 100 * np.nan_to_num(heard) + loud * (level + _LUFS * by_ear) + quick * np.log2(known) + rest
     source = "heard, from loudness, tempo and density" if by_ear else "from loudness and tempo"
     return Axis("energy", "0 to 100", 100 * bound_share(values / 100), source)
-
-
-def _share(energy: Floats) -> Floats:
-    """Energy from 0 to 1 as streaming services say it, where a table has it in per cent or, as DJs' programs, to 10."""
-    most = np.nanmax(energy, initial=0.0)
-    return energy / (1.0 if most < 2 else 10.0 if most <= 10 else 100.0)
 
 
 def bound_share(estimates: Floats) -> Floats:

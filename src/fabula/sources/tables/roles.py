@@ -28,6 +28,7 @@ ADDED = frozenset(_SAID["added"].split())
 DISCS = frozenset(_SAID["discs"].split())
 _DURATIONS = frozenset(_SAID["durations"].split())
 _FEATURES: dict[str, str] = {name.replace("_", ""): name for name in _SAID["features"].split()} | {"bpm": "tempo"}
+SHARES = frozenset(_SAID["shares"].split())  # features that are shares of 1
 # Headings that only lists of tracks have, and of which one is enough to know them by.
 _TRACKS = frozenset(_SAID["tracks"].split()) | ALBUMS
 _UNITS = {"milliseconds": 0.001, "ms": 0.001, "minutes": 60.0, "mins": 60.0, "min": 60.0, "seconds": 1.0, "sec": 1.0}
