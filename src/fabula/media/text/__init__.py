@@ -37,6 +37,7 @@ MEDIUM = Medium(
     **say_words("fabula.media.text"),
     endings=passages.TEXT_ENDINGS,
     bundles=frozenset((".scriv",)),
+    companions=passages.COMPANION_ENDINGS,
     read_item=passages.read_item,
     called=passages.strip_number,
     parsed=passages.is_packed,

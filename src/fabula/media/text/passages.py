@@ -35,6 +35,8 @@ _MOST_TAGS = 500_000  # of one page
 WHOLE_ENDINGS = frozenset((".pptx", ".rtf", ".scriv"))  # of files that are no lines
 _OTHER = frozenset((".fountain", ".rst", ".srt", ".tex", *WHOLE_ENDINGS))
 TEXT_ENDINGS = frozenset((".txt", ".text", *_MARKDOWN, *_PAGES, *PACKED_ENDINGS, *_OTHER))
+_COMPANIONS = ".jpg .jpeg .png .gif .webp .svg .bmp .css .js .bib .json .yaml .yml .toml .db .ini"
+COMPANION_ENDINGS = frozenset(_COMPANIONS.split())
 
 _NUMBERED = re.compile(r"^(?:\d{1,4}\s*[-._)]+\s*|\d{2,3}\s+)(?=\S*[^\W\d_])")
 ENCODING = "encoding"  # the detail that says which encoding a file was taken to be in, where only its letters did
