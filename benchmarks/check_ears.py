@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-from fabula.media.music import MEDIUM
 from fabula.media.music.audio import AudioFeatures, measure
+from fabula.media.music.tags import AUDIO_ENDINGS
 
 SHORTEST = 40e3  # ms: of a jingle without its first ten seconds little is left to hear
 CHANGES = {
@@ -64,7 +64,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--most", type=int, default=25)
     asked = parser.parse_args()
-    found = [path for path in sorted(asked.folder.rglob("*")) if path.suffix in MEDIUM.endings]
+    found = [path for path in sorted(asked.folder.rglob("*")) if path.suffix in AUDIO_ENDINGS]
     heard = {path: measure(path) for path in found[: asked.most]}
     gaps = np.array([np.subtract((one.loudness_range, one.true_peak), ebur128(path)) for path, one in heard.items()])
     print(f"{len(heard)} files; farthest from ffmpeg: loudness range {np.abs(gaps[:, 0]).max():.2f} LU, "

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Evidence, Item
-from fabula.core.files import read_data
 from fabula.errors import InputError
 from fabula.media.children import Stop as Stop, Stopped as Stopped, load as load
 from fabula.media.facts import COUNT, Axis, Levelling, Preset, Telling, Unit
@@ -199,15 +198,6 @@ class Words:
     file: str = "a file of a known kind"
     files: str = "files of a known kind"
     side: str = "side"  # what a collection is cut into, where each has an arc of its own
-
-
-def say_words(package: str) -> dict[str, Any]:
-    """What ``words.json`` in a package says of its medium: its words, examples of commands, its files and columns."""
-    said = read_data(package, "words.json")
-    said |= {name: frozenset(said[name].split()) for name in ("endings", "companions") if name in said}
-    traits = {name: tuple(pair) for name, pair in said["words"]["traits"].items()}
-    said["words"] = Words(**{**said["words"], "traits": traits})
-    return {**said, "examples": tuple(said["examples"]), "columns": tuple(said["columns"].split())}
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,9 @@ import pytest
 
 from fabula.core.collection import Item
 from fabula.media.medium import common_detail
-from fabula.media.music import MEDIUM
 from fabula.media.music.tags import (
+    AUDIO_ENDINGS,
+    COMPANION_ENDINGS,
     key_and_mode,
     read_item,
     track_number,
@@ -73,8 +74,8 @@ def test_notations(text, key):
 
 
 def test_endings_and_titles():
-    assert ".mp3" in MEDIUM.endings
-    assert not MEDIUM.endings & MEDIUM.companions
+    assert ".mp3" in AUDIO_ENDINGS
+    assert not AUDIO_ENDINGS & COMPANION_ENDINGS
     items = [Item("a", details={"album": "X"}), Item("b", details={"album": "X"})]
     assert common_detail(items, "album") == "X"
     assert common_detail([*items, Item("c")], "album") == ""

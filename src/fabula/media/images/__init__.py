@@ -11,8 +11,34 @@ from fabula.core.collection import Collection
 from fabula.core.files import write_whole
 from fabula.media.facts import Telling
 from fabula.media.images import pdf_pages, picture_files
-from fabula.media.medium import Medium, Preview, lazy, load, say_words
+from fabula.media.medium import Medium, Preview, Words, lazy, load
 
+_TRAITS = {  # feature: (much, little)
+    "brightness": ("light", "dark"),
+    "contrast": ("full of contrast", "soft"),
+    "warmth": ("warm", "cold"),
+    "colourfulness": ("colourful", "muted"),
+    "bw": ("black and white", "in colour"),
+    "edge_density": ("busy", "calm"),
+    "sharpness": ("sharp", "smooth"),
+    "aspect": ("wide", "tall"),
+    "symmetry": ("symmetrical", "lopsided"),
+}
+_NAMES = {
+    "green_red": "green to red",
+    "key_low": "shadows",
+    "key_high": "highlights",
+    "bw": "black and white",
+    "edge_density": "detail",
+    "aspect": "format",
+    "top_bottom": "lightness above",
+    "tone": "light",
+}
+_COLUMNS = (
+    "brightness", "warmth", "colourfulness", "contrast", "chroma", "hue", "edge_density", "sharpness", "entropy",
+    "symmetry", "aspect", "bw", "key_low", "key_high", "hue_agreement", "green_red", "top_bottom", "horizontality",
+    "subject_x", "subject_y", "subject_size", "subject_spread", "captured", "rating", "latitude", "longitude",
+)  # fmt: skip
 _SHOWN = {**dict.fromkeys((".jpg", ".jpeg", ".jpe", ".jfif"), "image/jpeg"), ".avif": "image/avif"}
 
 
@@ -25,8 +51,15 @@ def _list(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
 
 MEDIUM = Medium(
     "images",
-    **say_words("fabula.media.images"),
+    Words("picture", "pictures", "series", "photographer", _TRAITS, _NAMES, "a picture", "pictures", "wall"),
+    (
+        "fabula order photos --pick 24 --soft captured -o show.gallery",
+        'fabula order photos --only "rating >= 3" --one-of burst --spreads match -o book.pdf',
+        "fabula order photos --walls 2 --by warmth -o walls.pdf",
+        "fabula order photos --pick 9 --grid 3 -o profile.png",
+    ),
     endings=picture_files.PICTURE_ENDINGS | {".pdf"},
+    companions=picture_files.COMPANION_ENDINGS,
     read_item=picture_files.read_item,
     parts=lazy("fabula.media.images.picture_measures:cut_pages"),
     specs={"images": lambda: load("fabula.media.images.picture_measures:SPEC")},
@@ -34,11 +67,13 @@ MEDIUM = Medium(
     steps=lazy("fabula.media.images.picture_measures:picture_steps"),
     proposer="pictures",
     neighbours=True,
+    columns=_COLUMNS,
     parsed=lambda path: True,
     places=frozenset((pdf_pages.PDF,)),
     codes=frozenset(("hash_a", "hash_b", "duplicates", "burst", *(f"palette_{k}" for k in range(1, 6)))),
     preview=Preview("picture", _SHOWN, cover=lazy("fabula.media.images.prints:thumbnail")),
     choosing=lazy("fabula.media.images.picture_measures:choose_pictures"),
+    unknown=dict.fromkeys(("captured", "latitude", "longitude"), "its file does not say"),
     facing=lazy("fabula.media.images.picture_measures:facing_pages"),
     outputs={
         ".png": lazy("fabula.media.images.prints:write_sheet"),

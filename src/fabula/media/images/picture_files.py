@@ -362,6 +362,8 @@ def _read_sidecar(target: Path) -> str:
 
 _ENDINGS = ".jpg .jpeg .jpe .jfif .png .webp .tif .tiff .gif .bmp .avif .jp2 .heic .heif .hif .psd .jxl .svg"
 PICTURE_ENDINGS = frozenset(_ENDINGS.split()) | RAW_ENDINGS
+_BESIDE = ".xmp .thm .pp3 .dop .on1 .cos .txt .md .csv .json .xml .html .ini .db .mov .mp4 .aae .lrcat .url"
+COMPANION_ENDINGS = frozenset(_BESIDE.split())
 
 _DESCRIPTION, _ARTIST, _TAKEN, _DIGITIZED, _DETAILS, _RATING = 0x010E, 0x013B, 0x9003, 0x9004, 0x8769, 0x4746
 _GPS = 0x8825

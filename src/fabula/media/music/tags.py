@@ -22,6 +22,17 @@ from fabula.media.music.tracks import track_gains
 
 # What the tags of an audio file say of it: title, artist, album, number, tempo, key, gain. Nothing is decoded.
 
+_ENDINGS = """
+    .wav .wave .flac .ogg .oga .opus .mp3 .mp2 .aif .aiff .aifc .au .caf .w64
+    .m4a .m4b .aac .mp4 .wma .ape .wv .mpc .tta .ac3 .mka .webm
+"""
+_COMPANIONS = """
+    .jpg .jpeg .png .gif .webp .bmp .cue .log .txt .nfo .md .pdf .sfv .md5
+    .json .xml .html .url .ini .db .lrc .accurip .csv
+"""
+AUDIO_ENDINGS = frozenset(_ENDINGS.split())
+COMPANION_ENDINGS = frozenset(_COMPANIONS.split())  # of what stands beside the music and is not worth a word
+
 _WHEEL = re.compile(r"0?(1[0-2]|[1-9])\s*([ABDM])", re.IGNORECASE)
 _NOTE = re.compile(r"([A-G])\s*([#♯b♭]|sharp|flat)?[\s-]*(m|min|minor|maj|major|moll|dur)?", re.IGNORECASE)
 _STEPS = {"C": 0, "D": 2, "E": 4, "F": 5, "G": 7, "A": 9, "B": 11}

@@ -1,14 +1,15 @@
 """Heads: lines that name or number a part, which tell where it stands and nothing else, found and cut."""
 
+import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import date
+from importlib.resources import files
 from itertools import takewhile
 
 from fabula.core.collection import fold
-from fabula.core.files import read_data
 
 _KINDS = (
     "chapter|chapitre|kapitel|capítulo|capitulo|capitolo|hoofdstuk|kapitola|глава|book|livre|buch|libro|part|partie|teil|"
@@ -26,8 +27,10 @@ CHAPTER = re.compile(
     rf"|(?:\d{{1,3}}[.:)]|{_ROMAN}[.:)]?)(?:(?<=[.:)])\s+\S.{{0,60}})?",
     re.IGNORECASE,
 )
-_NUMBERS = read_data("fabula.media.text", "numbers.json")
-_VALUES = {word: int(value) for value, words in _NUMBERS["numerals"].items() for word in words.split()}
+_NUMBERS = json.loads(files("fabula.media.text").joinpath("numbers.json").read_text(encoding="utf-8"))
+_VALUES: dict[str, int] = {}
+for _value, _words in _NUMBERS["numerals"].items():
+    _VALUES.update(dict.fromkeys(_words.split(), int(_value)))
 _NUMERAL = "|".join(_VALUES)
 _SPELLED = re.compile(rf"(?:{_KINDS})(?:[\s-]+(?:{_NUMERAL})){{1,5}}[.:]?", re.IGNORECASE)  # Chapter Twenty-One
 _NUMBER = r"(?:\d{1,4}|[ivxlcdm]{1,9})"

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from fabula.core.collection import Collection, Item, fold
 from fabula.core.display import name_some
-from fabula.core.files import read_data
 from fabula.errors import FileError, shown
 from fabula.media.children import call, load, shield
 from fabula.media.facts import Fact
@@ -249,7 +250,7 @@ _OF_VERSE = {
 @cache
 def _ranks() -> dict[str, tuple[int, int, bool]]:
     """Of each title its side, -1 or 1, its rank there, and whether it counts where all is verse."""
-    told = read_data("fabula.media.text", "matter.json")
+    told = json.loads(files("fabula.media.text").joinpath("matter.json").read_text(encoding="utf-8"))
     found = dict[str, tuple[int, int, bool]]()
     for side, key in ((-1, "front"), (1, "back")):
         for rank, row in enumerate(told[key]):
