@@ -128,18 +128,18 @@ def _parse(path: FilePath, data: bytes) -> tuple[str, list[_Track], int]:
     parser = expat.ParserCreate("utf-8", " ")
     parser.buffer_text = True
     stack: list[str] = []  # the elements that are open,
-    texts: list[list[str]] = []  # and what each says
+    texts: list[list[str]] = []  # and what each says before others in it
     tracks: list[_Track] = []
     titles: list[str] = []
-    rel, first, elements = "", 0, 0
+    rel, first, elements, ended = "", 0, 0, False
 
     def tag_end() -> int:
         match = _TAG.match(data, parser.CurrentByteIndex)
         return match.end() if match else parser.CurrentByteIndex
 
     def on_start(name: str, given: dict[str, str]) -> None:
-        nonlocal rel, first, elements
-        elements += 1
+        nonlocal rel, first, elements, ended
+        elements, ended = elements + 1, False
         entries.check_count(path, elements // _PARTS_EACH)
         stack.append(name.rpartition(" ")[2])
         texts.append([])
@@ -154,8 +154,13 @@ def _parse(path: FilePath, data: bytes) -> tuple[str, list[_Track], int]:
         elif stack == [*_TRACK, "location"] and not tracks[-1].cuts:
             tracks[-1].cuts.append(tag_end())
 
+    def on_text(text: str) -> None:
+        if not ended:
+            texts[-1].append(text)
+
     def on_end(_: str) -> None:
-        said = "".join(texts.pop()).strip()
+        nonlocal ended
+        said, ended = "".join(texts.pop()).strip(), True
         if stack == _TRACK:
             tracks[-1].cuts = [*(tracks[-1].cuts or [tag_end()] * 2), tag_end()]
         elif stack[:-1] == _TRACK:
@@ -173,7 +178,7 @@ def _parse(path: FilePath, data: bytes) -> tuple[str, list[_Track], int]:
         raise FileError(f"{path}: is refused: a playlist has no business with a document type (<!DOCTYPE ...>)")
 
     parser.StartElementHandler, parser.EndElementHandler = on_start, on_end
-    parser.CharacterDataHandler = lambda text: texts[-1].append(text)
+    parser.CharacterDataHandler = on_text
     parser.StartDoctypeDeclHandler = on_doctype
     parser.Parse(data, True)  # noqa: FBT003 - expat's own signature
     return "".join(titles[:1]), tracks, first
