@@ -235,3 +235,9 @@ def test_energy_may_be_told_to_1_to_10_or_in_per_cent(tmp_path, units, note):
 def test_what_is_no_list_of_tracks_keeps_its_units(tmp_path):
     path = _write(tmp_path, "title,energy,fat\na,350,7\nb,120,1\n")
     assert open_table(path).collections[0].column("energy").tolist() == [350.0, 120.0]
+
+
+def test_one_share_that_is_too_large_scales_no_others(tmp_path):
+    reading = open_table(_write(tmp_path, "title,energy,bpm\na,0.7,120\nb,4,110\nc,0.5,100\n"))
+    assert reading.collections[0].column("energy").tolist() == [0.7, 4.0, 0.5]
+    assert reading.notes == ()

@@ -309,9 +309,10 @@ def _scale_shares(features: dict[str, Pieces]) -> list[str]:
     """Bring features that are shares of 1 to that, where a table has them in per cent or energy to 10; and notes."""
     notes = []
     for name in sorted(SHARES & features.keys()):
-        most = max(float(np.nanmax(piece, initial=0.0)) for piece in features[name])
-        if most >= 2:
-            parts, said = (10, "1 to 10") if name == "energy" and most <= 10 else (100, "per cent")
+        values = source_table.join(features[name])
+        known = values[values > 0]
+        if known.size and np.median(known) >= 1 and known.max() >= 2:  # one that is too large scales no others
+            parts, said = (10, "1 to 10") if name == "energy" and known.max() <= 10 else (100, "per cent")
             features[name] = [piece / parts for piece in features[name]]
             notes.append(f"{name} is read as {said}")
     return notes
