@@ -111,7 +111,9 @@ def _without_first_line(part: str) -> str:
 
 # What headings and names say of their parts: numbers, dates and whose point of view it is.
 
-_MONTH = {word: int(value) for value, words in _NUMBERS["months"].items() for word in words.split()}
+_MONTH: dict[str, int] = {}
+for _value, _words in _NUMBERS["months"].items():
+    _MONTH.update(dict.fromkeys(_words.split(), int(_value)))
 _DATES = (
     re.compile(r"(?<!\d)(?P<year>[12]\d{3})([-._]?)(?P<month>\d\d)\2(?P<day>\d\d)(?!\d)"),
     re.compile(r"(?<!\d)(?P<day>\d{1,2})(?:st|nd|rd|th|er|\.)?\s+(?:of\s+|de\s+)?(?P<name>[^\W\d_]{3,10})\.?,?\s+(?:de\s+)?"

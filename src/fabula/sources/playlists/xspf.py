@@ -98,21 +98,21 @@ def read_xspf(path: FilePath) -> Playlist:
     text, script = decode(content, path, "an XSPF playlist", [declared[1].decode() if declared else "utf-8"])
     data = text.encode("utf-8", "surrogatepass")
     try:
-        title, tracks, first = _parse(path, data)
+        read = _XspfReader(path, data)
     except expat.ExpatError as error:
         raise FileError(f"{path}: is not an XSPF playlist (broken XML: {error})") from error
-    found, start = [], first
-    for number, track in enumerate(tracks, start=1):
+    found, start = [], read.first
+    for number, track in enumerate(read.tracks, start=1):
         a, b, end = track.cuts
         raw = (data[start:a].decode(), data[a:b].decode(), data[b:end].decode())
         found.append(_read_track(f"{path}: entry {number}", track.said, track.metas, raw))
         start = end
-    about = {"title": title, "head": data[:first].decode(), "tail": data[start:].decode(), "text": text}
+    about = {"title": read.title, "head": data[: read.first].decode(), "tail": data[start:].decode(), "text": text}
     return entries.make_playlist(path, "xspf", found, script=replace(script, errors="xmlcharrefreplace"), **about)
 
 
 @dataclass
-class _Track:
+class _XspfTrack:
     """A track while it is read: what its elements say, and where its location starts and ends, and it itself."""
 
     said: dict[str, str] = field(default_factory=dict)
@@ -123,65 +123,66 @@ class _Track:
 _TRACK = ["playlist", "trackList", "track"]
 
 
-def _parse(path: FilePath, data: bytes) -> tuple[str, list[_Track], int]:
+class _XspfReader:
     """The title, the tracks, and where the first of them begins, in one pass."""
-    parser = expat.ParserCreate("utf-8", " ")
-    parser.buffer_text = True
-    stack: list[str] = []  # the elements that are open,
-    texts: list[list[str]] = []  # and what each says before others in it
-    tracks: list[_Track] = []
-    titles: list[str] = []
-    rel, first, elements, ended = "", 0, 0, False
 
-    def tag_end() -> int:
-        match = _TAG.match(data, parser.CurrentByteIndex)
-        return match.end() if match else parser.CurrentByteIndex
+    def __init__(self, path: FilePath, data: bytes) -> None:
+        self.title, self.first = "", 0
+        self.tracks: list[_XspfTrack] = []
+        self._path, self._data = path, data
+        self._open: list[str] = []  # the elements that are open,
+        self._texts: list[list[str]] = []  # and what each says before others in it
+        self._rel, self._elements, self._ended = "", 0, False
+        self._parser = expat.ParserCreate("utf-8", " ")
+        self._parser.buffer_text = True
+        self._parser.StartElementHandler, self._parser.EndElementHandler = self._start, self._end
+        self._parser.CharacterDataHandler, self._parser.StartDoctypeDeclHandler = self._say, self._refuse
+        self._parser.Parse(data, True)  # noqa: FBT003 - expat's own signature
 
-    def on_start(name: str, given: dict[str, str]) -> None:
-        nonlocal rel, first, elements, ended
-        elements, ended = elements + 1, False
-        entries.check_count(path, elements // _PARTS_EACH)
-        stack.append(name.rpartition(" ")[2])
-        texts.append([])
-        rel = given.get("rel", "") if stack[:-1] == _TRACK else rel
-        if stack[0] != "playlist":
-            raise FileError(f"{path}: is not an XSPF playlist (its root must be <playlist>; got <{stack[0]}>)")
-        if stack == _TRACK[:2] and not tracks:
-            first = tag_end()
-        elif stack == _TRACK:
-            entries.check_count(path, len(tracks))
-            tracks.append(_Track())
-        elif stack == [*_TRACK, "location"] and not tracks[-1].cuts:
-            tracks[-1].cuts.append(tag_end())
+    def _tag_end(self) -> int:
+        match = _TAG.match(self._data, self._parser.CurrentByteIndex)
+        return match.end() if match else self._parser.CurrentByteIndex
 
-    def on_text(text: str) -> None:
-        if not ended:
-            texts[-1].append(text)
+    def _start(self, name: str, given: dict[str, str]) -> None:
+        self._elements, self._ended = self._elements + 1, False
+        entries.check_count(self._path, self._elements // _PARTS_EACH)
+        self._open.append(name.rpartition(" ")[2])
+        self._texts.append([])
+        if self._open[0] != "playlist":
+            got = f"its root must be <playlist>; got <{self._open[0]}>"
+            raise FileError(f"{self._path}: is not an XSPF playlist ({got})")
+        if self._open == _TRACK[:2] and not self.tracks:
+            self.first = self._tag_end()
+        elif self._open == _TRACK:
+            entries.check_count(self._path, len(self.tracks))
+            self.tracks.append(_XspfTrack())
+        elif self._open[:-1] == _TRACK:
+            self._rel = given.get("rel", "")
+            if self._open[-1] == "location" and not self.tracks[-1].cuts:
+                self.tracks[-1].cuts.append(self._tag_end())
 
-    def on_end(_: str) -> None:
-        nonlocal ended
-        said, ended = "".join(texts.pop()).strip(), True
-        if stack == _TRACK:
-            tracks[-1].cuts = [*(tracks[-1].cuts or [tag_end()] * 2), tag_end()]
-        elif stack[:-1] == _TRACK:
-            track = tracks[-1]
-            if stack[-1] == "location" and len(track.cuts) == 1:
-                track.cuts.append(max(parser.CurrentByteIndex, track.cuts[0]))
-            if stack[-1] == "meta":
-                track.metas.append((rel, said))
-            track.said.setdefault(stack[-1], said)
-        elif stack == ["playlist", "title"]:
-            titles.append(said)
-        stack.pop()
+    def _say(self, text: str) -> None:
+        if not self._ended:
+            self._texts[-1].append(text)
 
-    def on_doctype(*_: Any) -> None:
-        raise FileError(f"{path}: is refused: a playlist has no business with a document type (<!DOCTYPE ...>)")
+    def _end(self, _: str) -> None:
+        said, self._ended = "".join(self._texts.pop()).strip(), True
+        if self._open == _TRACK:
+            self.tracks[-1].cuts = [*(self.tracks[-1].cuts or [self._tag_end()] * 2), self._tag_end()]
+        elif self._open[:-1] == _TRACK:
+            track = self.tracks[-1]
+            if self._open[-1] == "location" and len(track.cuts) == 1:
+                track.cuts.append(max(self._parser.CurrentByteIndex, track.cuts[0]))
+            if self._open[-1] == "meta":
+                track.metas.append((self._rel, said))
+            track.said.setdefault(self._open[-1], said)
+        elif self._open == ["playlist", "title"]:
+            self.title = self.title or said
+        self._open.pop()
 
-    parser.StartElementHandler, parser.EndElementHandler = on_start, on_end
-    parser.CharacterDataHandler = on_text
-    parser.StartDoctypeDeclHandler = on_doctype
-    parser.Parse(data, True)  # noqa: FBT003 - expat's own signature
-    return "".join(titles[:1]), tracks, first
+    def _refuse(self, *_: Any) -> None:
+        told = "a playlist has no business with a document type (<!DOCTYPE ...>)"
+        raise FileError(f"{self._path}: is refused: {told}")
 
 
 def write_xspf(playlist: Playlist, comments: Comments | None = None) -> str:
