@@ -222,8 +222,8 @@ def test_what_stands_there_by_its_own_name_keeps_it(tmp_path):
     np.testing.assert_array_equal(c.features, [[1, 2, 3]])
 
 
-@pytest.mark.parametrize(("units", "note"), [(1, ()), (10, ("energy is read as 1 to 10",)),
-                                             (100, ("energy is read as per cent",))])  # fmt: skip
+@pytest.mark.parametrize(("units", "note"), [(1, ()), (10, ("read as 1 to 10: energy",)),
+                                             (100, ("read as per cent: energy",))])  # fmt: skip
 def test_energy_may_be_told_to_1_to_10_or_in_per_cent(tmp_path, units, note):
     rows = "".join(f"{title},{units * energy:g},120\n" for title, energy in (("a", 0.7), ("b", 0.2), ("c", 1.0)))
     path = _write(tmp_path, f"title,energy,bpm\n{rows}")

@@ -307,15 +307,15 @@ def _measure_column(
 
 def _scale_shares(features: dict[str, Pieces]) -> list[str]:
     """Bring features that are shares of 1 to that, where a table has them in per cent or energy to 10; and notes."""
-    notes = []
+    scaled: dict[str, list[str]] = {}
     for name in sorted(SHARES & features.keys()):
         values = source_table.join(features[name])
         known = values[values > 0]
         if known.size and np.median(known) >= 1 and known.max() >= 2:  # one that is too large scales no others
             parts, said = (10, "1 to 10") if name == "energy" and known.max() <= 10 else (100, "per cent")
             features[name] = [piece / parts for piece in features[name]]
-            notes.append(f"{name} is read as {said}")
-    return notes
+            scaled.setdefault(said, []).append(name)
+    return [f"read as {said}: {', '.join(names)}" for said, names in scaled.items()]
 
 
 def _numbers_or_text(table: SourceTable, column: Column) -> Pieces | None:
