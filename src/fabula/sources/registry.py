@@ -380,7 +380,7 @@ def name_pasted(data: bytes) -> tuple[str, bytes]:
             return ending, data
     plain, roles = (load(f"fabula.sources.tables.roles:{name}") for name in ("plain", "ROLES"))
     headings = {plain(cell) for cell in re.split("[,;\t]", text.partition("\n")[0])}
-    if len(headings) > 1 and headings & set(roles["title"]):
+    if len(headings) > 1 and headings & set(roles["title"].split()):
         return ".txt" if "\t" in text.partition("\n")[0] else ".csv", data
     if load("fabula.sources.playlists.tracklists:find_tracks")(text) is not None:
         return ".txt", data

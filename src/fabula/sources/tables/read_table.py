@@ -18,7 +18,6 @@ from fabula.media.registry import ITEMS, choose_medium, find_medium, measure_if_
 from fabula.sources.registry import Choice, Opening, Reader, Source, check_stretches, choose_collection, read_tags
 from fabula.sources.tables import source_table
 from fabula.sources.tables.roles import (
-    SHARES,
     columns_named,
     duration_unit,
     feature_name,
@@ -37,6 +36,7 @@ from fabula.sources.tables.source_table import Column, Pieces, SourceTable
 from fabula.sources.tables.storage import SCHEMES, TABLE_ENDINGS, is_table_folder, read_columns
 
 _MOST_EXPORT, _HEAD = 64 << 20, 4096  # bytes of a text that is looked through, and of its headings
+_SHARES = {"danceability", "energy", "speechiness", "acousticness", "instrumentalness", "liveness", "valence"}  # of 1
 _OURS = {"essence", "target", "deviation"}  # what fabula writes beside the columns of a table
 _MILLISECONDS = 30_000  # a median duration above it is no number of seconds: more than eight hours
 _MINUTES = 15  # a median duration below it that is no whole number is one of minutes, in lists of tracks
@@ -308,7 +308,7 @@ def _measure_column(
 def _scale_shares(features: dict[str, Pieces]) -> list[str]:
     """Bring features that are shares of 1 to that, where a table has them in per cent or energy to 10; and notes."""
     scaled: dict[str, list[str]] = {}
-    for name in sorted(SHARES & features.keys()):
+    for name in sorted(_SHARES & features.keys()):
         values = source_table.join(features[name])
         known = values[values > 0]
         if known.size and np.median(known) >= 1 and known.max() >= 2:  # one that is too large scales no others

@@ -1,36 +1,41 @@
 """Which column of a table says what: by the name given, else by the headings such columns usually carry."""
 
 import difflib
+import json
 import re
 import unicodedata
 from collections.abc import Collection as Names, Mapping
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
 from fabula.core.arrays import Floats, Ints
-from fabula.core.files import read_data
 from fabula.errors import FileError, InputError
 from fabula.sources.playlists.entries import is_address
 from fabula.sources.tables.source_table import Column, SourceTable, first_wrong, numbers_of, text_of
 
-# The headings that columns usually carry, in English and five languages more, as `plain` has them.
-_SAID: dict[str, Any] = read_data("fabula.sources.tables", "headings.json")
-# Of each role, the likeliest heading first. What write_table writes comes first of all, so that its files read back.
-ROLES: dict[str, list[str]] = {role: words.split() for role, words in _SAID["roles"].items()}
+# The headings that columns usually carry, in several languages: which say what an item is, which are features.
+
+# The likeliest heading first. What write_table writes comes first of all, so that its files read back as they were.
+# English, then German, French, Spanish, Portuguese, Italian.
+_HEADINGS = json.loads(files("fabula.sources.tables").joinpath("headings.json").read_text(encoding="utf-8"))
+ROLES: Mapping[str, str] = _HEADINGS["roles"]
 NAMED = ("collection", "position", "title", "artist", "path", "id")  # roles that a person may name the columns of
-# Headings that name the album of a track: of a table of albums the collection, of a playlist only a detail.
-ALBUMS = frozenset(_SAID["albums"].split())
+# Of albums: of a table of albums the collection, of a playlist only a detail; those that only lists of tracks have.
+_ALBUMS, _TRACK_WORDS = _HEADINGS["albums"], _HEADINGS["tracks"]
+_DURATION_WORDS: str = _HEADINGS["durations"]
+_FEATURE_NAMES: str = _HEADINGS["features"]
+_LIST_POSITIONS = _HEADINGS["list positions"]
+ALBUMS = frozenset(_ALBUMS.split())
 # Headings of positions that may be those in a playlist; a track number is the position on an album.
-LIST_POSITIONS = frozenset(_SAID["list positions"].split())
+LIST_POSITIONS = frozenset(_LIST_POSITIONS.split())
 # Headings that only the list of a streaming service has: when, and by whom, a track was added to a playlist.
-ADDED = frozenset(_SAID["added"].split())
-DISCS = frozenset(_SAID["discs"].split())
-_DURATIONS = frozenset(_SAID["durations"].split())
-_FEATURES: dict[str, str] = {name.replace("_", ""): name for name in _SAID["features"].split()} | {"bpm": "tempo"}
-SHARES = frozenset(_SAID["shares"].split())  # features that are shares of 1
-# Headings that only lists of tracks have, and of which one is enough to know them by.
-_TRACKS = frozenset(_SAID["tracks"].split()) | ALBUMS
+ADDED = frozenset({"addedat", "addedby"})
+DISCS = frozenset({"disc", "discnumber", "discno", "disk", "disknumber", "cd"})
+_DURATIONS = frozenset(_DURATION_WORDS.split())
+_FEATURES = {name.replace("_", ""): name for name in _FEATURE_NAMES.split()} | {"bpm": "tempo"}
+_TRACKS = frozenset(_TRACK_WORDS.split()) | ALBUMS
 _UNITS = {"milliseconds": 0.001, "ms": 0.001, "minutes": 60.0, "mins": 60.0, "min": 60.0, "seconds": 1.0, "sec": 1.0}
 _UNITS |= {"s": 1.0}
 _WORDED = ("minutes", "seconds", "milliseconds")
@@ -123,7 +128,7 @@ def roles_of(table: SourceTable, asked: Mapping[str, str], taken: Names[str] = (
         if role in NAMED and role in asked:
             continue
         free = {plain(name): column for name, column in reversed(table.columns.items()) if name not in spoken_for}
-        for column in (free[name] for name in usual if name in free):
+        for column in (free[name] for name in usual.split() if name in free):
             # "track" and "order" may be text, and then they are no positions.
             if role != "position" or numbers_of(table, column) is not None:
                 roles[role] = column
