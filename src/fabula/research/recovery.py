@@ -4,10 +4,10 @@ Equal items keep the order in which they come, and here they come in the true or
 before it is shown to any method, and what comes back is mapped to the true numbering.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -292,24 +292,12 @@ def step_orderings(model: Model, collections: Sequence[Collection], seed: int = 
 # What a model tells about the order, and which of its inputs tells it.
 
 
-@dataclass(frozen=True, eq=False)
-class _Looker:
-    """A step model with what it sees in the items of collections, all of it or without one table of pairs."""
-
-    model: Model
-    blind: str = ""
-
-    @property
-    def training(self) -> Mapping[str, Any]:
-        """The record of its training."""
-        return self.model.training
-
-    def energies(self, collections: Sequence[Collection]) -> list[Energy]:
-        """What it says of every ordering of each collection."""
-        measured = [measure_if_held(c)[0] for c in collections]
-        seen = [look_at(self.model, c) for c in measured]
-        seen = [replace(e, pairs={name: pair for name, pair in e.pairs.items() if name != self.blind}) for e in seen]
-        return [self.model.energy(c, evidence=e) for c, e in zip(measured, seen, strict=True)]
+def _look_at_all(model: Model, collections: Sequence[Collection], blind: str = "") -> Iterator[Energy]:
+    """What a step model says of every ordering of each collection by what it sees in the items, but one table."""
+    for collection in (measure_if_held(c)[0] for c in collections):
+        seen = look_at(model, collection)
+        pairs = {name: pair for name, pair in seen.pairs.items() if name != blind}
+        yield model.energy(collection, evidence=replace(seen, pairs=pairs))
 
 
 def mutual_information(
@@ -347,8 +335,8 @@ def mutual_information(
     looks = isinstance(model, Model) and PAIRS in model.reads
     if looks and scorer is not None:
         raise InputError(f"this model scores by all it sees at once; got {scorer!r}", field="scorer")
-    asked = _Looker(model) if looks else model
-    return information.mutual_information(asked, collections, negatives, draws, seed, scorer)
+    energies = _look_at_all(model, collections) if looks else None
+    return information.mutual_information(model, collections, negatives, draws, seed, scorer, energies)
 
 
 def bits_by_scorer(model: Model, collections: Sequence[Collection], seed: int) -> dict[str, Information]:
@@ -371,9 +359,11 @@ def doubt_bits(model: Model, collections: Sequence[Collection], found: Mapping[s
     some = draw_evenly(collections, _DOUBTED)
     left: dict[str, float] = {}
     if PAIRS in model.reads:
-        lookers = {name: _Looker(model, name) for name in as_measures(model.encoder).pair_names}
         some = [c for c in some if len(c) <= MOST_DRAWN][: _DOUBTED // 8]
-        left = {name: information.mutual_information(one, some, draws=1).bits for name, one in lookers.items()}
+        left = {
+            name: information.mutual_information(model, some, draws=1, energies=_look_at_all(model, some, name)).bits
+            for name in as_measures(model.encoder).pair_names
+        }
     else:
         there = some[0].feature_names
         used = [name for name in model.feature_names if name in there]
