@@ -109,7 +109,7 @@ def mutual_information(
         chosen, essences = scorer or model.most_detailed, model.encode_all(collections)
         found = information_of(lambda rows: model.score(rows, chosen), essences, seed=seed, groups=by, **how)
     else:
-        known = list(energies or model.energies(collections, scorer))
+        known = list(model.energies(collections, scorer) if energies is None else energies)
         bits = energy_bits(known, rng=np.random.default_rng(seed), **how)
         found = summarise_bits(bits, np.array([each.n for each in known]), by, negatives)
     return replace(found, seen=seen)

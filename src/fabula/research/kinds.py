@@ -260,7 +260,7 @@ def _prepare_neighbours(recipe: Recipe, measuring: Measuring | None) -> Prepared
         collections, notes = gather(recipe.table, measuring)
     else:
         split = split_of(recipe)
-        collections, notes = split.training, split.notes
+        collections, notes = list(split.training), split.notes
     medium = medium_of_columns(collections[0].feature_names)
     found = [(c, _measure_closeness(c, medium)) for c in collections if len(c) >= FEWEST_NEIGHBOURS]
     known = [(collection, near) for collection, near in found if near]

@@ -177,8 +177,8 @@ _LARGEST_SHARE = 1 / 3  # of the collections that are held out where few are the
 class Split:
     """Collections to train on, those held out, how they were told apart, and what the user should know."""
 
-    training: list[Collection]
-    held_out: list[Collection]
+    training: Sequence[Collection]
+    held_out: Sequence[Collection]
     rule: str
     notes: tuple[str, ...] = ()
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli.printing import HeadedCommand, counting_bar, print_lines, print_table
-from fabula.cli.research.recipe import RECIPE, recipe_options, require_recipe
+from fabula.cli.research.recipe import RECIPE, as_dimensions, recipe_options, require_recipe
 from fabula.core.files import check_target, write_whole
 from fabula.errors import InputError
 
@@ -45,10 +45,7 @@ def command(*, seeds: int, sweep: str | None, output: Path | None, as_json: bool
 
     if output is not None and check_target(output).suffix.lower() not in (".json", ".csv", ".svg"):
         raise InputError(f"{output}: the ending must be one of .json, .csv, .svg")
-    try:
-        dimensions = () if sweep is None else tuple(int(part) for part in sweep.split(","))
-    except ValueError:
-        raise InputError(f"--sweep takes whole numbers, such as 1,2,4; got {sweep!r}") from None
+    dimensions = () if sweep is None else as_dimensions(sweep)
     recipe = require_recipe(**options)
     notes: list[str] = []
     turns = itertools.count()

@@ -125,6 +125,14 @@ def as_setting(text: str) -> tuple[str, Any]:
         return name, value
 
 
+def as_dimensions(sweep: str) -> tuple[int, ...]:
+    """From ``1,2,4`` to its numbers."""
+    try:
+        return tuple(int(part) for part in split_list(sweep))
+    except ValueError:
+        raise InputError(f"--sweep takes whole numbers, such as 1,2,4; got {sweep!r}") from None
+
+
 def split_list(text: str) -> list[str]:
     """From ``A,B`` to its parts."""
     return [part.strip() for part in text.split(",") if part.strip()]
