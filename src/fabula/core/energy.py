@@ -56,8 +56,7 @@ class Energy:
     # number of positions m, items -> how much these like each of so many, (..., items, m), where some items are left
     # out, and of very many items, whose positions are not held; by default the first m positions
     of_count: Callable[[int, slice], Floats] | None = field(default=None, repr=False)
-    # orderings (..., r, m) -> a number each, (..., r), by a scorer that reads whole sequences; of one collection,
-    # with or without a leading axis of 1
+    # orderings (..., r, m) -> a number each, (..., r), by a scorer that reads whole sequences
     whole: Callable[[Ints], Floats] | None = field(default=None, repr=False)
     shape: tuple[int, ...] = ()  # (..., n), where no table says it
 
@@ -174,7 +173,7 @@ class Energy:
             flow,
             reach,
             None if of_count is None else lambda m, items: of_count(m, items)[number],
-            None if whole is None else lambda rows: whole(rows[np.newaxis])[0],
+            None if whole is None else lambda rows: whole(np.broadcast_to(rows, (*self.lead, *rows.shape)))[number],
             self.shape[1:],
         )
 
