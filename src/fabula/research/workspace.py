@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fabula.core.collection import Collection
-from fabula.core.files import write_whole
+from fabula.core.files import null_infinite, write_whole
 from fabula.errors import FabulaError, InputError
 from fabula.evaluation.controls import Parts
 from fabula.media.music.tracks import FEATURES, KEPT_ROWS
@@ -238,7 +238,7 @@ def plain(value: Any) -> Any:
     >>> plain({"a": (np.float64(1.0), float("nan"))})
     {'a': [1.0, None]}
     """
-    return json.loads(json.dumps(value, default=_as_json), parse_constant=lambda _: None)
+    return null_infinite(value, _as_json)
 
 
 def _as_json(value: Any) -> Any:

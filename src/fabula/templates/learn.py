@@ -380,10 +380,10 @@ def temper(templates: TemplateSet, features: Features) -> Arcs:
 def _set_apart(
     essences: list[Floats], positions: list[Floats], held_out: float, rng: np.random.Generator
 ) -> tuple[Half, Half]:
-    if not 0.0 < held_out < 1.0 or len(essences) < 4:
-        raise InputError(
-            f"held_out must lie between 0 and 1 and there must be 4 collections; got {held_out} and {len(essences)}"
-        )
+    if not 0.0 < held_out < 1.0:
+        raise InputError(f"must lie between 0 and 1; got {held_out}", field="held_out")
+    if len(essences) < 4:
+        raise InputError(f"at least 4 collections are needed, so that some can be held out; got {len(essences)}")
     shuffled = rng.permutation(len(essences)).tolist()
     size = min(max(2, round(held_out * len(essences))), len(essences) - 2)
     halves = (sorted(shuffled[size:]), sorted(shuffled[:size]))

@@ -127,10 +127,10 @@ def as_setting(text: str) -> tuple[str, Any]:
 
 def as_dimensions(sweep: str) -> tuple[int, ...]:
     """From ``1,2,4`` to its numbers."""
-    try:
-        return tuple(int(part) for part in split_list(sweep))
-    except ValueError:
-        raise InputError(f"--sweep takes whole numbers, such as 1,2,4; got {sweep!r}") from None
+    numbers = split_list(sweep)
+    if not numbers or not all(part.isdecimal() for part in numbers):
+        raise InputError(f"--sweep takes whole numbers, such as 1,2,4; got {sweep!r}")
+    return tuple(map(int, numbers))
 
 
 def split_list(text: str) -> list[str]:
