@@ -277,7 +277,7 @@ def learn_values(
         values = evolve(costs, k, rng=rng, settings=EvolutionSettings(**options), progress=progress).values
     else:
         settings = RefinementSettings(**options)
-        values = refine(costs, k, rng=rng, settings=settings, initial=initial, progress=progress).values
+        values = refine(costs, k, rng=rng, settings=settings, initial=initial, progress=progress)[0]
     [label], error = costs.nearest(values[np.newaxis])
     followers = np.bincount(label, minlength=k)
     most = np.argsort(-followers, kind="stable")
@@ -395,13 +395,13 @@ def _measure(
     train: Half, test: Half, k: int, rng: np.random.Generator
 ) -> tuple[float, float, float, float, float, float]:
     """Cost on train and test; bits of contrastive and of refined templates on test, each with its error."""
-    refined = refine(quadratic_costs(*train), k, rng=rng)
-    templates = TemplateSet(name_templates(PAPER_KNOTS, refined.values))
+    values, cost = refine(quadratic_costs(*train), k, rng=rng)
+    templates = TemplateSet(name_templates(PAPER_KNOTS, values))
     arcs = learn_arcs(train[0], k, rng=rng, positions=train[1])
     seen, unseen = (contrast_features(*half, rng=rng) for half in (train, test))
     by_contrast = information(unseen, arcs)
     by_fit = information(unseen, temper(templates, seen[:4096]))
-    return (refined.cost, templates.cost(*test), *_mean_and_error(by_contrast), *_mean_and_error(by_fit))
+    return (cost, templates.cost(*test), *_mean_and_error(by_contrast), *_mean_and_error(by_fit))
 
 
 def _mean_and_error(values: Floats) -> tuple[float, float]:

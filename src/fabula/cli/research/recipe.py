@@ -79,7 +79,7 @@ def as_recipe(
     chosen = choose_kind(kind, source, sets=sets, usual=base.kind)
     if is_folder(source):
         said.setdefault("titles", "")  # those of the files
-    changes, before = _changes(settings, options), dict(base.changes or {})
+    changes, before = _changes(settings, options), dict(base.changes)
     if "scorers" in changes:  # others have other weights
         before.pop("scorer_weights", None)
     kept = {**base.where, **as_where(where)}
