@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # Contrast: the mixture of arcs that tells true orders from shuffled ones, for a given essence.
 
-_CELLS = 1 << 18  # floats held at once
+_CELLS = 1 << 18  # floats held at once, and multiplications, so that one thread does them
 _MOST = 50_000  # collections learned from; more would not change 8 numbers per template
 _RACE = 2048  # collections that the starts race on
 _RACE_STEPS = 20
@@ -120,7 +120,7 @@ def info_nce(features: Features, values: Floats, weights: Floats) -> tuple[float
     k = len(weights)
     loss, slope, push = 0.0, np.zeros((k, q)), np.zeros(k)
     y, w = values.astype(features.dtype), weights.astype(features.dtype)[:, np.newaxis]
-    step = max(1, _CELLS // (orders * max(k, q)))
+    step = max(1, _CELLS // (orders * k * q))
     for i in range(0, m, step):
         part = features[i : i + step].reshape(-1, q)
         scores, share = _mixture(y @ part.T + w)  # (rows * orders,), (k, rows * orders)
