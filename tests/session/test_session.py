@@ -210,6 +210,15 @@ def test_a_limit_leaves_out_what_is_not_named(table):
     assert ordered.to_json()["left_out"] == list(ordered.left_out)
 
 
+@pytest.mark.parametrize("wishes", [{"limit": 20 * 60}, {"only": (1, 4, 5, 9)}, {"fill": 20 * 60}])
+def test_where_items_are_left_out_positions_count_from_the_end_of_what_is_kept(wishes, table):
+    session = open_session(table)
+    for position in (1, -1, -2):
+        ordered = session.order(at={position: "T5"}, **wishes)
+        assert len(ordered.titles) < 12
+        assert ordered.titles[position] == "T5"
+
+
 @pytest.mark.parametrize(
     ("wishes", "message"),
     [

@@ -66,27 +66,39 @@ def _exact(costs: Floats) -> list[tuple[int, int]]:
 def _exchange(costs: Floats) -> list[tuple[int, int]]:
     """Partners exchanged between two pairs of the greedy pairing, what gains most first, until none gains."""
     left, right = np.triu_indices(len(costs), 1)
-    free, pairs = np.ones(len(costs), dtype=bool), []
-    for k in np.argsort(costs[left, right], kind="stable"):
-        i, j = int(left[k]), int(right[k])
-        if free[i] and free[j]:
-            free[i] = free[j] = False
-            pairs.append((i, j))
+    free, pairs, cheap = (
+        np.ones(len(costs), dtype=bool),
+        list[tuple[int, int]](),
+        np.argsort(costs[left, right], kind="stable"),
+    )
+    for part in np.array_split(cheap, len(costs)):
+        for k in part[free[left[part]] & free[right[part]]].tolist():
+            i, j = int(left[k]), int(right[k])
+            if free[i] and free[j]:
+                free[i] = free[j] = False
+                pairs.append((i, j))
     a, b = np.array(pairs).T
+
+    def weigh(some: Ints) -> tuple[Floats, Floats]:
+        """What it costs more to exchange the partners of some pairs with each pair's, straight and crossed, (r, m)."""
+        p, own = some[:, np.newaxis], costs[a, b]
+        before = own[p] + own
+        return costs[a[p], a] + costs[b[p], b] - before, costs[a[p], b] + costs[b[p], a] - before
+
+    gains = np.minimum(*weigh(np.arange(len(a))))
+    np.fill_diagonal(gains, 0.0)
     while True:
-        own = costs[a, b]
-        before = own[:, np.newaxis] + own
-        straight = costs[a[:, np.newaxis], a] + costs[b[:, np.newaxis], b] - before
-        crossed = costs[a[:, np.newaxis], b] + costs[b[:, np.newaxis], a] - before
-        gains = np.minimum(straight, crossed)
-        np.fill_diagonal(gains, 0.0)
         p, q = np.unravel_index(int(np.argmin(gains)), gains.shape)
         if gains[p, q] > -1e-12:
             return list(zip(a.tolist(), b.tolist(), strict=True))
-        if straight[p, q] <= crossed[p, q]:
+        straight, crossed = weigh(np.array([p]))
+        if straight[0, q] <= crossed[0, q]:
             b[p], a[q] = a[q], b[p]
         else:
             b[p], b[q] = b[q], b[p]
+        gains[[p, q]] = np.minimum(*weigh(np.array([p, q])))
+        gains[:, [p, q]] = gains[[p, q]].T
+        np.fill_diagonal(gains, 0.0)
 
 
 Which = int | str  # an item: its index in the order given; or its id, its title, or the name of its file
@@ -395,7 +407,7 @@ def _pins(request: Request, items: tuple[Item, ...]) -> dict[int, int]:
     asked = [(0, request.first, "first"), (-1, request.last, "last")]
     wishes = [(position, which, where) for position, which, where in asked if not isinstance(which, Mapping | NoneType)]
     wishes += [(position, which, "at") for position, which in request.at.items()]
-    fixed: dict[int, int] = {}
+    fixed, behind = dict[int, int](), set[int]()
     for position, which, where in wishes:
         if not -n <= position < n:
             shown = position + 1 if position >= 0 else position
@@ -407,10 +419,9 @@ def _pins(request: Request, items: tuple[Item, ...]) -> dict[int, int]:
         if other is not None:
             raise InputError(f"{items[item].label!r} is already at position {other + 1}", field=where)
         fixed[place] = item
-    return {
-        (place - n if place == n - 1 and (request.limit is not None or request.only) else place): i
-        for place, i in fixed.items()
-    }
+        if (request.limit is not None or request.only) and (position < 0 or place == n - 1):
+            behind.add(place)  # where items are left out, what is counted from the end stays there
+    return {place - n if place in behind else place: item for place, item in fixed.items()}
 
 
 def with_matter(request: Request, collection: Collection, medium: Medium) -> Request:

@@ -191,7 +191,7 @@ class Session(Essence):
             except InputError:
                 if sides == most or float(kept.max()) > limit:
                     raise
-        told = self.medium.unit.text(limit - asked.gap_s)  # a gap after each counts, but for the last
+        told = self.medium.unit.text(limit - asking.count_gap(asked, self.medium))  # a gap after each, but for the last
         return self._tell(found, one, f"{sides} side{'s' if sides > 1 else ''}: as many as {told} a side at most take")
 
     def _tell(self, found: Ordered, asked: Request, note: str) -> Ordered:
