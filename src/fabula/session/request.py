@@ -403,25 +403,29 @@ def constraints_of(request: Request, collection: Collection, medium: Medium) -> 
 
 def _pins(request: Request, items: tuple[Item, ...]) -> dict[int, int]:
     """Position -> item, of the opener, the close and what has a position."""
-    n = len(items)
+    n, some = len(items), request.limit is not None or bool(request.only)  # of which nobody knows yet how many are kept
     asked = [(0, request.first, "first"), (-1, request.last, "last")]
     wishes = [(position, which, where) for position, which, where in asked if not isinstance(which, Mapping | NoneType)]
     wishes += [(position, which, "at") for position, which in request.at.items()]
-    fixed, behind = dict[int, int](), set[int]()
+    fixed: dict[int, int] = {}
     for position, which, where in wishes:
         if not -n <= position < n:
-            shown = position + 1 if position >= 0 else position
-            raise InputError(f"positions go from 1 to {n} (or -1 from the end); got {shown}", field=where)
-        item, place = find_item(items, which, where), position % n
+            raise InputError(f"positions go from 1 to {n} (or -1 from the end); got {_told(position)}", field=where)
+        item, place = find_item(items, which, where), position if some else position % n
+        place = -1 if some and place == n - 1 else place
         if fixed.get(place, item) != item:
-            raise InputError(f"position {place + 1} is already taken by {items[fixed[place]].label!r}", field=where)
-        other = next((p for p, i in fixed.items() if i == item and p != place), None)
+            told = f"position {_told(place)} is already taken by {items[fixed[place]].label!r}"
+            raise InputError(told, field=where)
+        other = next((p for p, i in fixed.items() if i == item and p != place and (p < 0) == (place < 0)), None)
         if other is not None:
-            raise InputError(f"{items[item].label!r} is already at position {other + 1}", field=where)
+            raise InputError(f"{items[item].label!r} is already at position {_told(other)}", field=where)
         fixed[place] = item
-        if (request.limit is not None or request.only) and (position < 0 or place == n - 1):
-            behind.add(place)  # where items are left out, what is counted from the end stays there
-    return {place - n if place in behind else place: item for place, item in fixed.items()}
+    return fixed
+
+
+def _told(position: int) -> int:
+    """A position as people give it, counted from 1, or from -1 at the end."""
+    return position + 1 if position >= 0 else position
 
 
 def with_matter(request: Request, collection: Collection, medium: Medium) -> Request:

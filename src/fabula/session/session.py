@@ -155,7 +155,15 @@ class Session(Essence):
         if asked.choose > len(found):
             raise InputError(f"there are {len(found)} proposals; got {asked.choose}", field="choose")
         taken: dict[str, Any] = {**vars(found[asked.choose - 1]), "proposals": tuple(found), "chosen": asked.choose - 1}
-        return Ordered(**taken, session=self, request=asked, task=task, steps=steps)
+        ordered = Ordered(**taken, session=self, request=asked, task=task, steps=steps)
+        out = [item for item in ordered.left_out if item in asked.only]
+        if out:
+            who = ", ".join(repr(self.collection.items[item].label) for item in out[:6])
+            told = (
+                f"the wishes cannot all hold with {len(asked.only)} {self.medium.words.items}: {who} would be left out"
+            )
+            raise InputError(told)
+        return ordered
 
     def _fill(self, asked: Request) -> Ordered:
         """Items that are together as long as asked for, those that fit best before others, in order."""
