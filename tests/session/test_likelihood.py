@@ -142,7 +142,7 @@ def test_the_table_to_solve_is_held_by_the_solver_alone(suite, monkeypatch) -> N
         held.append(known() is not None)
         raise LookupError
 
-    monkeypatch.setattr(orders, "arrange", arrange)
+    monkeypatch.setattr(propose, "arrange", arrange)
     with pytest.raises(LookupError):
         suite.order()
     assert held == [False]

@@ -39,28 +39,11 @@ _ITEMS = 400_000  # scored per start, about: a second
 Score = Callable[[Floats], Floats]
 
 
-def likeliest(
-    energy: Energy,
-    constraints: Constraints | None = None,
-    *,
-    steps: Floats | None = None,
-    leaning: Callable[[int], Floats] | None = None,
-    seconds: float = _SECONDS,
-) -> Arrangement:
-    """The likeliest ordering under constraints, by positions and neighbours: exact up to 18 items, a gap beyond.
-
-    Less what ``steps`` (n, n) between neighbours cost, and ``leaning``: from the size of a side to a table (n, size).
-    """
-    n, goal = energy.n, Goal(energy.n)
-    if leaning is not None or energy.placed:
-        goal = Goal.table(leaning, n, whole=(lambda m: -energy.at(m)) if energy.placed else None)
-    flow = np.zeros((n, n)) if energy.flow is None else energy.flow
-    return arrange(
-        goal,
-        constraints=constraints,
-        flow=-flow if steps is None else steps - flow,  # held by nobody else: it may be large
-        seconds=seconds,
-    )
+def likeliest(energy: Energy, constraints: Constraints | None = None, *, seconds: float = _SECONDS) -> Arrangement:
+    """The likeliest ordering under constraints, by positions and neighbours: exact up to 18 items, a gap beyond."""
+    goal = Goal.table(n=energy.n, whole=lambda m: -energy.at(m)) if energy.placed else Goal(energy.n)
+    flow = np.zeros((energy.n, energy.n)) if energy.flow is None else -energy.flow
+    return arrange(goal, constraints=constraints, flow=flow, seconds=seconds)
 
 
 def solvable(energy: Energy) -> Energy:

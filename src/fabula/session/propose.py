@@ -24,7 +24,7 @@ from fabula.media.medium import Medium, find_evidence
 from fabula.models.config import PAIRS
 from fabula.models.encoders.measures import MeasuresEncoder, as_measures
 from fabula.models.model import Model
-from fabula.models.order import MOST_EXPECTED, Contributions, explain, lean as lean_of, likeliest
+from fabula.models.order import MOST_EXPECTED, Contributions, explain, lean as lean_of
 from fabula.models.sureness import Sureness, calibration, claim, is_far, is_scattered, measure_kin, temper_of
 from fabula.models.titles import Series
 from fabula.session.request import TitleWishes
@@ -320,7 +320,16 @@ def _arrange(task: OrderTask, energy: Energy, lean: Template | None, usual: floa
             return liked if leaning is None else liked - np.concatenate([leaning(size) for size in sizes], axis=1)
 
         return arrange_stretches(scores, energy.flow, task.constraints, steps=task.flow, seconds=seconds)
-    return likeliest(energy, task.constraints, steps=task.flow, leaning=leaning, seconds=seconds)
+    goal = Goal(n)
+    if leaning is not None or energy.placed:
+        goal = Goal.table(leaning, n, whole=(lambda m: -energy.at(m)) if energy.placed else None)
+    flow = np.zeros((n, n)) if energy.flow is None else energy.flow
+    return arrange(
+        goal,
+        constraints=task.constraints,
+        flow=-flow if task.flow is None else task.flow - flow,  # held by nobody else: it may be large
+        seconds=seconds,
+    )
 
 
 def _squares(essence: Floats, template: Template, m: int) -> Floats:

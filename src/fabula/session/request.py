@@ -410,20 +410,20 @@ def _pins(request: Request, items: tuple[Item, ...]) -> dict[int, int]:
     fixed: dict[int, int] = {}
     for position, which, where in wishes:
         if not -n <= position < n:
-            raise InputError(f"positions go from 1 to {n} (or -1 from the end); got {_told(position)}", field=where)
+            raise InputError(f"positions go from 1 to {n} (or -1 from the end); got {_from_one(position)}", field=where)
         item, place = find_item(items, which, where), position if some else position % n
         place = -1 if some and place == n - 1 else place
         if fixed.get(place, item) != item:
-            told = f"position {_told(place)} is already taken by {items[fixed[place]].label!r}"
+            told = f"position {_from_one(place)} is already taken by {items[fixed[place]].label!r}"
             raise InputError(told, field=where)
         other = next((p for p, i in fixed.items() if i == item and p != place and (p < 0) == (place < 0)), None)
         if other is not None:
-            raise InputError(f"{items[item].label!r} is already at position {_told(other)}", field=where)
+            raise InputError(f"{items[item].label!r} is already at position {_from_one(other)}", field=where)
         fixed[place] = item
     return fixed
 
 
-def _told(position: int) -> int:
+def _from_one(position: int) -> int:
     """A position as people give it, counted from 1, or from -1 at the end."""
     return position + 1 if position >= 0 else position
 
