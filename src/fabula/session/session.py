@@ -1,6 +1,7 @@
 """The session: one collection, opened and measured once, ordered many times."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -378,6 +379,10 @@ def _call_by_name(proposal: Proposal) -> Proposal:
 
 def check_template(text: str, model: str | None = None) -> None:
     """Refuse a template that nothing can mean, of a model's arcs or all media's, before anything is measured."""
+    if model is None:
+        with suppress(InputError):  # a built-in, a file or points: no model need be loaded
+            asking.find_template(text)
+            return
     names = [model] if model is not None else [name for medium in media().values() for name in medium.models]
     arcs = [getattr(load_model(name), "arcs", None) for name in names]
     with naming("template"):
