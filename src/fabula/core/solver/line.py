@@ -300,7 +300,7 @@ def line_draft(task: Problem, template: Template, even: Sizes, allowed: range, r
     for worst, total, sizes in judged[: MOST_TRIED if task.sorts else 1]:
         if best is not None and ((worst, total) >= best[0][:2] or budget.over):
             break
-        draft = _share_out(task, template, sizes, items, room, worst, budget)
+        draft = _lay_on_sides(task, template, sizes, items, room, worst, budget)
         if draft is not None:
             key = task.key(draft.ordering, sizes)[1:]
             key = key if power == 1 else (0.0, *key)
@@ -342,7 +342,7 @@ def _choose(task: Problem, template: Template, sizes: Sizes, room: float, budget
     return order[items]
 
 
-def _share_out(
+def _lay_on_sides(
     task: Problem, template: Template, sizes: Sizes, items: Ints, room: float, worst: float, budget: Budget
 ) -> Draft | None:
     """Items in the order of their values, shared out on sides of given sizes; None where one would hold too much."""

@@ -48,9 +48,9 @@ def tree_bound(link: Floats, reached: float, budget: Budget = UNLIMITED) -> floa
     one, other = np.repeat(np.arange(n), near.shape[1]), near.ravel()
     low, high = np.minimum(one, other), np.maximum(one, other)
     pairs = np.unique(low * n + high)
-    price = _prices(link, pairs // n, pairs % n, reached, budget)
+    price = _find_prices(link, pairs // n, pairs % n, reached, budget)
     plain = np.zeros(n)
-    return max(_prove(link, price), _prove(link, plain)) if price.any() else _prove(link, plain)
+    return max(_bound_by_tree(link, price), _bound_by_tree(link, plain)) if price.any() else _bound_by_tree(link, plain)
 
 
 def nearest(link: Floats, count: int) -> Ints:
@@ -67,7 +67,7 @@ def nearest(link: Floats, count: int) -> Ints:
     return found
 
 
-def _prices(link: Floats, one: Ints, other: Ints, reached: float, budget: Budget) -> Floats:
+def _find_prices(link: Floats, one: Ints, other: Ints, reached: float, budget: Budget) -> Floats:
     """Prices under which the cheapest tree over some links costs most, by Polyak's steps: shape (n,)."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import minimum_spanning_tree
@@ -101,7 +101,7 @@ def _prices(link: Floats, one: Ints, other: Ints, reached: float, budget: Budget
     return best_price
 
 
-def _prove(link: Floats, price: Floats) -> float:
+def _bound_by_tree(link: Floats, price: Floats) -> float:
     """The bound that prices give, over all links, rounding on the safe side."""
     total, largest = cheapest_tree(link.astype(np.float32, copy=False), price.astype(np.float32))
     ends = np.sort(price)[:2]
