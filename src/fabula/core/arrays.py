@@ -6,8 +6,10 @@ i has the rows ``offsets[i]`` to ``offsets[i + 1]``, at least one.
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
 from operator import index
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -182,3 +184,34 @@ def distances(rows: Floats, goals: Floats) -> Floats:
     if difference.shape[-1] == 1:
         return np.abs(difference[..., 0])
     return np.asarray(np.sqrt((difference**2).sum(axis=-1)))
+
+
+# How matrices are multiplied: small products gain nothing by a second thread, and lose much where it must wait.
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Products of matrices on one thread, in a block or in a function that this decorates; afterwards as before.
+
+    Threads that wait for each other at each small product take ten times as long where another program has a core.
+
+    >>> with one_thread():
+    ...     float(np.ones((2, 3)).dot(np.ones(3))[0])
+    3.0
+    """
+    threaded = [(library, count) for library in _libraries() if (count := library.num_threads) > 1]
+    for library, _ in threaded:
+        library.set_num_threads(1)
+    try:
+        yield
+    finally:
+        for library, count in threaded:
+            library.set_num_threads(count)
+
+
+@cache
+def _libraries() -> list[Any]:
+    """The libraries by which NumPy multiplies."""
+    from threadpoolctl import ThreadpoolController
+
+    return list(ThreadpoolController().select(user_api="blas").lib_controllers)

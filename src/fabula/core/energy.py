@@ -9,7 +9,6 @@ likelier. Position and distance enter by fixed functions, on which the weights o
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -265,28 +264,3 @@ def sum_pairs(pairs: NDArray[np.floating], orderings: np.ndarray) -> Floats:
     basis = distance_basis(n)[:, second - first]  # (7, pairs)
     found = [flat[:, order[first] * n + order[second]] @ basis.T for order in orderings]
     return np.stack(found) if found else np.zeros((0, k, KERNELS))
-
-
-# Matrix products that stay on one thread where they are small.
-
-_PIECE = 1 << 18  # multiplications up to which OpenBLAS takes one thread
-_STEP = 16  # rows or columns that a piece has a multiple of
-_MOST = 64  # pieces; a product beyond is worth all cores
-
-Matrix = NDArray[np.floating[Any]]
-
-
-def multiply(rows: Matrix, matrix: Matrix, out: Matrix | None = None) -> Matrix:
-    """The product (m, k) by (k, n) -> (m, n), or of each of B such, (B, m, k) by (B, k, n) -> (B, m, n)."""
-    m, k, n = *rows.shape[-2:], matrix.shape[-1]
-    work = m * k * n
-    if work <= _PIECE or work > _MOST * _PIECE or k * n > _PIECE:
-        return np.asarray(np.matmul(rows, matrix, out=out))
-    found = np.empty((*rows.shape[:-1], n), dtype=np.result_type(rows, matrix)) if out is None else out
-    step = _PIECE // (k * n) // _STEP * _STEP or min(m, _STEP)  # rows of a piece: whole ones, or else a few
-    width = n if step * k * n <= _PIECE else max(1, _PIECE // (step * k) // _STEP) * _STEP  # and its columns
-    each = [(rows, matrix, found)] if rows.ndim == 2 else zip(rows, matrix, found, strict=True)
-    for left, right, into in each:
-        for at, by in product(range(0, m, step), range(0, n, width)):
-            np.matmul(left[at : at + step], right[:, by : by + width], out=into[at : at + step, by : by + width])
-    return found

@@ -16,8 +16,8 @@ from math import comb, lgamma
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.core.arrays import Floats, Ints
-from fabula.core.energy import Energy, multiply
+from fabula.core.arrays import Floats, Ints, one_thread
+from fabula.core.energy import Energy
 from fabula.core.fit import dual_prices
 from fabula.core.sampling import draw_orderings
 from fabula.errors import InputError
@@ -141,6 +141,7 @@ def _draw(energy: Energy) -> Posterior:
     return posterior_of(order[drawn])
 
 
+@one_thread()
 def _sum_up(positions: Floats, flow: Floats) -> tuple[Floats, Floats, Floats]:
     """Chances of positions and of neighbours (B, n, n) and mean scores (B,), by sums over subsets."""
     count, n = positions.shape[:2]
@@ -194,14 +195,14 @@ def _sum_subsets(place: Sums, follow: Sums) -> tuple[Floats, Floats, Floats]:
     for size in range(n - 1, 0, -1):
         onward = np.take(behind.reshape(count, -1), going[size], axis=1, mode="clip")  # going on with an item
         worth = follow * place[:, np.newaxis, :, size]
-        pairs = multiply(ahead[size].transpose(0, 2, 1), onward) * worth  # (B, n, n): the last, and the next
+        pairs = np.matmul(ahead[size].transpose(0, 2, 1), onward) * worth  # (B, n, n): the last, and the next
         share = pairs / _above_zero(pairs.sum(axis=(1, 2), keepdims=True))
         chances[:, :, size - 1] = share.sum(axis=2)
         neighbours += share
         if size > 1:
             behind = np.empty((count, comb(n, size) + 1, n), dtype=place.dtype)
             behind[:, -1] = 0
-            multiply(onward, worth.transpose(0, 2, 1), out=behind[:, :-1])
+            np.matmul(onward, worth.transpose(0, 2, 1), out=behind[:, :-1])
             _shrink(behind)
     with np.errstate(divide="ignore"):
         return np.log(whole, dtype=np.float64) + scale, chances, neighbours
@@ -216,7 +217,7 @@ def _lay_ahead(place: Sums, follow: Sums, joining: list[Ints]) -> tuple[list[Sum
     for size in range(1, n):
         reached = np.empty((count, comb(n, size) + 1, n), dtype=place.dtype)
         reached[:, -1] = 0
-        multiply(found[size], follow * place[:, np.newaxis, :, size], out=reached[:, :-1])
+        np.matmul(found[size], follow * place[:, np.newaxis, :, size], out=reached[:, :-1])
         scale += _shrink(reached)
         found.append(np.take(reached.reshape(count, -1), joining[size], axis=1, mode="clip"))
     return found, scale

@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 from fabula.core.arrays import Alike, Floats
 from fabula.core.collection import Collection, Evidence
 from fabula.core.collections import Collections
-from fabula.core.energy import multiply
 from fabula.errors import FabulaError, InputError, ModelError
 
 # What encoders and scorers compute with in NumPy, in the dtype of the tensors they are given.
@@ -38,7 +37,7 @@ Shape = tuple[int, ...]
 def linear(tensors: Tensors, name: str, x: Array) -> Array:
     """A linear layer, (..., in) -> (..., out), with the tensors ``name.weight`` and ``name.bias``."""
     weight = tensors[f"{name}.weight"]
-    out = multiply(x.reshape(-1, x.shape[-1]), weight.T)  # one product, however many axes there are
+    out = x.reshape(-1, x.shape[-1]) @ weight.T  # one product, however many axes there are
     out += tensors[f"{name}.bias"]
     return np.asarray(out.reshape(*x.shape[:-1], len(weight)))
 

@@ -12,8 +12,7 @@ from numbers import Integral
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.arrays import Floats, Ints, positions as positions_of
-from fabula.core.energy import multiply
+from fabula.core.arrays import Floats, Ints, one_thread, positions as positions_of
 from fabula.core.template import PAPER_KNOTS, basis, join_essences
 from fabula.errors import InputError, check_kind
 
@@ -34,6 +33,7 @@ class TemplateCosts:
     def __len__(self) -> int:
         return len(self.constant)
 
+    @one_thread()
     def errors(self, values: ArrayLike) -> Floats:
         """Mean squared error (m, k) of every collection under every template (k, q)."""
         y = np.asarray(values, dtype=np.float64)
@@ -42,6 +42,7 @@ class TemplateCosts:
             out[rows] = block.T
         return out
 
+    @one_thread()
     def of(self, populations: ArrayLike) -> Floats:
         """Cost (s,) of s sets of k templates, (s, k, q): the mean over collections of the smallest error."""
         y = np.asarray(populations, dtype=np.float64)
@@ -51,6 +52,7 @@ class TemplateCosts:
             total += block.reshape(k, s, -1).min(axis=0).sum(axis=1)
         return total / len(self)
 
+    @one_thread()
     def nearest(self, populations: Floats) -> tuple[Ints, Floats]:
         """For s sets of templates (s, k, q): the best template of each collection and its error, both (s, m)."""
         s, k, q = populations.shape
@@ -96,12 +98,12 @@ class TemplateCosts:
         i, j = np.triu_indices(y.shape[1])
         features = y[:, i] * y[:, j]  # what a form is multiplied with
         shared = len(self.forms) < len(self)
-        quadratic = multiply(features, self.forms.T) if shared else None  # (t, g)
+        quadratic = features @ self.forms.T if shared else None  # (t, g)
         steps = -2.0 * y
         for rows in _spans(len(self), len(y)):
-            block = multiply(steps, self.linear[rows].T)
+            block = steps @ self.linear[rows].T
             group = self.group[rows]
-            block += quadratic[:, group] if quadratic is not None else multiply(features, self.forms[group].T)
+            block += quadratic[:, group] if quadratic is not None else features @ self.forms[group].T
             block += self.constant[rows]
             yield rows, np.maximum(block, 0.0, out=block)  # rounding must not make an error negative
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fabula.core.arcs import Arcs
-from fabula.core.arrays import Floats, Ints, by_length
+from fabula.core.arrays import Floats, Ints, by_length, one_thread
 from fabula.core.template import PAPER_KNOTS, TemplateSet, basis, join_essences, name_templates, replace_values
 from fabula.errors import InputError, brief, check_count
 from fabula.templates.costs import TemplateCosts, as_count, quadratic_costs
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # Contrast: the mixture of arcs that tells true orders from shuffled ones, for a given essence.
 
-_CELLS = 1 << 18  # floats held at once, and multiplications, so that one thread does them
+_CELLS = 1 << 18  # floats held at once
 _MOST = 50_000  # collections learned from; more would not change 8 numbers per template
 _RACE = 2048  # collections that the starts race on
 _RACE_STEPS = 20
@@ -94,6 +94,7 @@ def contrast_features(
     return out
 
 
+@one_thread()
 def contrast(
     features: Features,
     k: int,
@@ -120,7 +121,7 @@ def info_nce(features: Features, values: Floats, weights: Floats) -> tuple[float
     k = len(weights)
     loss, slope, push = 0.0, np.zeros((k, q)), np.zeros(k)
     y, w = values.astype(features.dtype), weights.astype(features.dtype)[:, np.newaxis]
-    step = max(1, _CELLS // (orders * k * q))
+    step = max(1, _CELLS // (orders * max(k, q)))
     for i in range(0, m, step):
         part = features[i : i + step].reshape(-1, q)
         scores, share = _mixture(y @ part.T + w)  # (rows * orders,), (k, rows * orders)
@@ -137,6 +138,7 @@ def info_nce(features: Features, values: Floats, weights: Floats) -> tuple[float
     return loss / m, slope / m, push / m
 
 
+@one_thread()
 def information(features: Features, arcs: Arcs) -> Floats:
     """InfoNCE of each collection in bits, shape (m,); their mean is the information about the order."""
     m, orders, q = features.shape
@@ -262,6 +264,7 @@ def learn_templates(
     return TemplateSet(name_templates(knots, learn_values(costs, k, method, rng=rng, progress=progress, **options)[0]))
 
 
+@one_thread()
 def learn_values(
     costs: TemplateCosts,
     k: int,

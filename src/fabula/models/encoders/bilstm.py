@@ -11,6 +11,7 @@ Features (n, f, s) are read as f steps of s channels; with h = hidden:
 
 import numpy as np
 
+from fabula.core.arrays import one_thread
 from fabula.models.config import Array, EncoderKind, Settings, Shape, Tensors, as_whole, blocks, linear
 from fabula.models.scorers.bilstm import last_states, lstm_shapes, run_lstm
 
@@ -27,6 +28,7 @@ def _shapes(settings: Settings, item_shape: Shape, d: int) -> dict[str, Shape]:
     }
 
 
+@one_thread()
 def encode_bilstm(tensors: Tensors, x: Array, settings: Settings) -> Array:
     """Items (n, f, s) to essence (n, d) in (0, 1)."""
     start = (tensors["encoder.h0"], tensors["encoder.c0"])

@@ -20,6 +20,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from fabula.core.arrays import one_thread
 from fabula.errors import ModelError
 from fabula.models import config
 from fabula.models.config import Array, EncoderKind, Settings, Shape, Tensors
@@ -43,6 +44,7 @@ def _shapes(settings: Settings, item_shape: Shape, d: int) -> dict[str, Shape]:
     return shapes
 
 
+@one_thread()
 def encode_mlp(tensors: Tensors, x: Array, settings: Settings) -> Array:
     """Items (n, f) to essence (n, d)."""
     last, activation, out = len(settings["widths"]), _ACTIVATIONS[settings["activation"]], list[Array]()

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.arrays import Alike, Floats, Ints, by_length
+from fabula.core.arrays import Alike, Floats, Ints, by_length, one_thread
 from fabula.core.collection import Collection, Evidence
 from fabula.core.collections import Collections
 from fabula.core.energy import MOST_WHOLE, split_items
@@ -379,6 +379,7 @@ class _Network(Description):
         super().__init__(x, spec)
         self.t = t
 
+    @one_thread()
     def encode(self) -> Encoded:
         """Essence (B, n, d), and where to ask for pairs, which are kept of few items."""
         spec, seen = self.spec, self._choose_seen()

@@ -16,14 +16,11 @@ With c = channels, h = hidden, and gates in torch's order (i, f, g, o):
 ==========================================  ======================================================
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from fabula.core.arrays import positions as even_positions
-from fabula.core.energy import multiply
+from fabula.core.arrays import one_thread, positions as even_positions
 from fabula.errors import ModelError
 from fabula.models import config
 from fabula.models.config import Array, ScorerKind, Settings, Shape, Tensors
@@ -31,7 +28,6 @@ from fabula.models.config import Array, ScorerKind, Settings, Shape, Tensors
 READOUTS = ("ends", "mean")
 _ROWS = 256  # sequences at a time
 LONGEST = 20.0  # items of a collection the paper trains on: the unit in which a scorer is given lengths
-_FEW = 1 << 14  # weights of which a product of a block stays on one thread
 _WHAT = "the bilstm scorer"
 
 
@@ -42,6 +38,7 @@ class BilstmScorer:
     tensors: Tensors
     settings: Settings
 
+    @one_thread()
     def score(self, sequences: Array) -> Array:
         """Scores of m sequences of one length, (m, n, d) -> (m,), in the dtype of the tensors."""
         out, tensors = [], self.tensors
@@ -128,11 +125,6 @@ def _gates(tensors: Tensors, prefix: str, end: str, hidden: int) -> tuple[Array,
     return inputs, states, bias
 
 
-def _product(weights: Array) -> Callable[..., Any]:
-    """How to multiply with weights: where they are few on one thread, since two would wait for each other each step."""
-    return multiply if weights.size <= _FEW else np.matmul
-
-
 def _run(gate_weights: tuple[Array, Array, Array], x: Array, states: Array, out: Array) -> None:
     """One direction of one layer, written to ``out`` (steps, h, m)."""
     inputs, weights, bias = gate_weights
@@ -142,11 +134,10 @@ def _run(gate_weights: tuple[Array, Array, Array], x: Array, states: Array, out:
     recurrent = np.empty_like(gates)
     i, f, o, g = gates.reshape(4, size, -1)
     sigmoids = gates[: 3 * size]
-    project = np.multiply if inputs.shape[1] == 1 else _product(inputs)  # the same for one channel, and quicker
-    recur = _product(weights)
+    project = np.multiply if inputs.shape[1] == 1 else np.matmul  # the same for one channel, and quicker
     for step in range(len(x)):
         project(inputs, x[step], out=gates)
-        gates += recur(weights, hidden, out=recurrent)
+        gates += np.matmul(weights, hidden, out=recurrent)
         gates += bias
         np.tanh(gates, out=gates)
         sigmoids *= 0.5

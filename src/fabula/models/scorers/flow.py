@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fabula.core.arrays import one_thread
 from fabula.core.energy import Energy, table_type
 from fabula.errors import ModelError
 from fabula.models.config import Encoded, ScorerKind, Settings, Shape, Tensors, as_whole, linear
@@ -25,6 +26,7 @@ class Flow:
 
     tensors: Tensors
 
+    @one_thread()
     def energy(self, x: Encoded) -> Energy:
         """How well each item (row) is followed by each other (column), zero on the diagonal; of many, by some rows."""
         if x.blocks is None:
