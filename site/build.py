@@ -92,7 +92,8 @@ def stage(source: Path) -> None:
     write_pages(json.loads((HERE / "gallery.json").read_text(encoding="utf-8")), source / "gallery")
     for page in source.rglob("*.md"):
         home = page.relative_to(source)
-        back = next((Path(name) for name, there in NAMES.items() if there == str(home)), Path("docs") / home)
+        pages = {there: Path(name) for name, there in NAMES.items() if name != "README.md"}  # the first page is its own
+        back = pages.get(str(home), Path("docs") / home)
         page.write_text(relink(page.read_text(encoding="utf-8"), back, home, source), encoding="utf-8")
     stage_static(source / "_static")
 
@@ -124,6 +125,8 @@ def relink(text: str, back: Path, home: Path, source: Path) -> str:
         real = os.path.normpath(back.parent / path)
         there = NAMES.get(real, str(Path(real).relative_to("docs")) if real.startswith("docs/") else None)
         if there is None or not (source / there).is_file():
+            if not (ROOT / real).exists():
+                sys.exit(f"{home}: leads nowhere: {target}")
             return words
         path = os.path.relpath(there, home.parent)
         return f"{mark}[{words}]({path}{'#' + anchor if anchor else ''})"
