@@ -45,10 +45,11 @@ def arc_figure(essence: ArrayLike, labels: Sequence[str], how: Drawing) -> str:
 
 
 def mark_axis(axis: Axis | None) -> Marks:
-    """Where 0, 20, .. 100 of an axis lie once its values are z-scored."""
+    """Where round numbers of an axis from 0 to 100 lie once its values are z-scored."""
     if axis is None or not axis.values.std():
         return ()
-    return [((k - axis.values.mean()) / axis.values.std(), str(k)) for k in range(0, 101, 20)]
+    steps = range(0, 101, 20 if np.ptp(axis.values) > 60 else 10)
+    return [((k - axis.values.mean()) / axis.values.std(), str(k)) for k in steps]
 
 
 class _ArcFrame:
