@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import runpy
@@ -83,6 +84,19 @@ def test_the_first_page_leads_on(built):
 def test_the_stored_orders_are_those_of_today():
     done = run("-W", "ignore", SITE / "make_demo.py", "--check")
     assert done.returncode == 0, done.stderr or "run: python site/make_demo.py"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "at"), [("albums", 0), ("novels", 2), ("books", 0)])
+def test_the_gallery_is_what_its_script_computes(kind, at, data, monkeypatch):
+    monkeypatch.syspath_prepend(SITE)
+    make = importlib.import_module("make_gallery")
+    monkeypatch.setattr(make, kind.upper(), getattr(make, kind.upper())[at : at + 1])
+    [found] = getattr(make, kind)(data)
+    stored = json.loads((SITE / "gallery.json").read_text(encoding="utf-8"))
+    assert stored["version"] == fabula.__version__
+    for name, value in stored[kind][at].items():
+        assert found[name] == (pytest.approx(value, abs=1) if name in ("heights", "low", "high") else value), name
 
 
 @pytest.mark.slow
