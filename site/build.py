@@ -25,6 +25,8 @@ IMPORT = re.compile(
 )
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const)\s)", re.MULTILINE)
 EXPORTED = re.compile(r"^export (?:async )?(?:function|const) ([\w$]+)", re.MULTILINE)
+SHELL = re.compile(r'<div class="highlight-sh.*?</pre>', re.DOTALL)
+OPTION = re.compile(r"(?<=[\s>])(--?\w[\w-]*)")  # is not broken after its dashes
 COMMENT = re.compile(r"^[ \t]*//[^\n]*\n|^/\*\*.*?\*/\n", re.MULTILINE | re.DOTALL)
 
 
@@ -61,7 +63,7 @@ def mend(text: str) -> str:
         ('<div id="search-results">', '<h1>Search</h1><div id="search-results">'),
     ):
         text = text.replace(wrong, right)
-    return text
+    return SHELL.sub(lambda block: OPTION.sub(r'<span class="option">\1</span>', block.group()), text)
 
 
 def copy_images(source: Path, target: Path) -> None:
