@@ -311,6 +311,13 @@ def is_guarded() -> bool:
     return _guard.get() is not None
 
 
+def read_data(package: str, name: str) -> Any:
+    """What a JSON file that comes with a package says."""
+    from importlib.resources import files  # not loaded by commands that read none
+
+    return json.loads(files(package).joinpath(name).read_text(encoding="utf-8"))
+
+
 # JSON of somebody else: a list takes twenty times the memory of what is written of it.
 
 _MOST_NESTED = 4_000_000
