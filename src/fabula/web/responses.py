@@ -2,7 +2,6 @@
 
 import io
 import json
-import math
 import mimetypes
 import os
 import re
@@ -18,7 +17,7 @@ import numpy as np
 from fastapi.responses import Response
 
 from fabula.core.collection import Item
-from fabula.core.files import cut_name, split_stretch
+from fabula.core.files import cut_name, null_infinite, split_stretch
 from fabula.core.template import template, template_names
 from fabula.errors import FileError, InputError, shown
 from fabula.media.facts import SECONDS, Fact, total
@@ -54,15 +53,7 @@ def write_json(data: Any) -> str:
     try:
         return json.dumps(data, separators=(",", ":"), allow_nan=False)
     except ValueError:
-        return json.dumps(_null_infinite(data), separators=(",", ":"), allow_nan=False)
-
-
-def _null_infinite(data: Any) -> Any:
-    if isinstance(data, dict):
-        return {key: _null_infinite(value) for key, value in data.items()}
-    if isinstance(data, list | tuple):
-        return [_null_infinite(value) for value in data]
-    return None if isinstance(data, float) and not math.isfinite(data) else data
+        return json.dumps(null_infinite(data), separators=(",", ":"), allow_nan=False)
 
 
 def job_body(job: OpenJob) -> dict[str, Any]:
