@@ -58,7 +58,7 @@ def write_json(data: Any) -> str:
 
 def job_body(job: OpenJob) -> dict[str, Any]:
     """How far a job is; its items in the order given as soon as they are known, each measured yet or not."""
-    listing, told = job.listing, {name: value for name, value in vars(job).items() if name != "listing"}
+    listing, told = job.listing, {name: value for name, value in vars(job).items() if name not in ("listing", "stop")}
     told["choices"] = [vars(choice) for choice in job.choices]
     if listing is None:
         return {**told, "medium": None, "items": [], "seconds_left": None, "left_out": []}
