@@ -25,6 +25,8 @@ IMPORT = re.compile(
 )
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const)\s)", re.MULTILINE)
 EXPORTED = re.compile(r"^export (?:async )?(?:function|const) ([\w$]+)", re.MULTILINE)
+SHELL = re.compile(r'<div class="highlight-sh.*?</pre>', re.DOTALL)
+OPTION = re.compile(r"(?<=[\s>])(--?\w[\w-]*)")  # is not broken after its dashes
 COMMENT = re.compile(r"^[ \t]*//[^\n]*\n|^/\*\*.*?\*/\n", re.MULTILINE | re.DOTALL)
 
 
@@ -61,7 +63,7 @@ def mend(text: str) -> str:
         ('<div id="search-results">', '<h1>Search</h1><div id="search-results">'),
     ):
         text = text.replace(wrong, right)
-    return text
+    return SHELL.sub(lambda block: OPTION.sub(r'<span class="option">\1</span>', block.group()), text)
 
 
 def copy_images(source: Path, target: Path) -> None:
@@ -92,7 +94,8 @@ def stage(source: Path) -> None:
     write_pages(json.loads((HERE / "gallery.json").read_text(encoding="utf-8")), source / "gallery")
     for page in source.rglob("*.md"):
         home = page.relative_to(source)
-        back = next((Path(name) for name, there in NAMES.items() if there == str(home)), Path("docs") / home)
+        pages = {there: Path(name) for name, there in NAMES.items() if name != "README.md"}  # the first page is its own
+        back = pages.get(str(home), Path("docs") / home)
         page.write_text(relink(page.read_text(encoding="utf-8"), back, home, source), encoding="utf-8")
     stage_static(source / "_static")
 
@@ -124,6 +127,8 @@ def relink(text: str, back: Path, home: Path, source: Path) -> str:
         real = os.path.normpath(back.parent / path)
         there = NAMES.get(real, str(Path(real).relative_to("docs")) if real.startswith("docs/") else None)
         if there is None or not (source / there).is_file():
+            if not (ROOT / real).exists():
+                sys.exit(f"{home}: leads nowhere: {target}")
             return words
         path = os.path.relpath(there, home.parent)
         return f"{mark}[{words}]({path}{'#' + anchor if anchor else ''})"

@@ -145,7 +145,7 @@ def novel(rows: pd.DataFrame) -> dict[str, Any]:
     return {
         "slug": slug(f"{' '.join(author)} {title}"), "title": title, "by": " ".join(author), "year": int(first.year),
         "trained": first.split == "train", **told, "words": int(inner.length), "window": int(inner.window), "people": people,
-        "heights": scale(inner.arc.values), "low": scale(inner.arc.low, inner.arc.values), "high": scale(inner.arc.high, inner.arc.values),
+        "heights": scale(inner.values), "low": scale(inner.low, inner.values), "high": scale(inner.high, inner.values),
         "shape": None if inner.shape is None else inner.shape.name, "described": inner.describe(), "arc": "valence",
     }  # fmt: skip
 

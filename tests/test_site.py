@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import runpy
@@ -60,10 +61,42 @@ def test_the_first_page_has_every_element_that_the_scripts_of_the_page_ask_for()
     assert asked - there <= {"one-wave"}  # of the item chosen, which is not shown here
 
 
+def test_links_lead_where_they_did_and_none_is_lost(tmp_path):
+    relink = runpy.run_path(str(SITE / "build.py"))["relink"]
+    (tmp_path / "gallery").mkdir()
+    (tmp_path / "gallery" / "index.md").write_text("")
+    page = "[all](gallery/index.md#a), [tests](../tests/conftest.py), [there](https://a.b)"
+    told = relink(page, Path("docs/index.md"), Path("index.md"), tmp_path)
+    assert told == "[all](gallery/index.md#a), tests, [there](https://a.b)"
+    with pytest.raises(SystemExit, match=re.escape("index.md: leads nowhere: nothing.md")):
+        relink("[x](nothing.md)", Path("docs/index.md"), Path("index.md"), tmp_path)
+
+
+@pytest.mark.slow
+def test_the_first_page_leads_on(built):
+    body = (built / "index.html").read_text(encoding="utf-8").partition("<article")[2].partition("</article>")[0]
+    source = (SITE / "pages" / "index.md").read_text(encoding="utf-8")
+    for target in re.findall(r"\]\((\S+)\.md\)", source):
+        assert f'href="{target}.html"' in body, target
+
+
 @pytest.mark.slow
 def test_the_stored_orders_are_those_of_today():
     done = run("-W", "ignore", SITE / "make_demo.py", "--check")
     assert done.returncode == 0, done.stderr or "run: python site/make_demo.py"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "at"), [("albums", 0), ("novels", 2), ("books", 0)])
+def test_the_gallery_is_what_its_script_computes(kind, at, data, monkeypatch):
+    monkeypatch.syspath_prepend(SITE)
+    make = importlib.import_module("make_gallery")
+    monkeypatch.setattr(make, kind.upper(), getattr(make, kind.upper())[at : at + 1])
+    [found] = getattr(make, kind)(data)
+    stored = json.loads((SITE / "gallery.json").read_text(encoding="utf-8"))
+    assert stored["version"] == fabula.__version__
+    for name, value in stored[kind][at].items():
+        assert found[name] == (pytest.approx(value, abs=1) if name in ("heights", "low", "high") else value), name
 
 
 @pytest.mark.slow

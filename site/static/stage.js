@@ -81,7 +81,6 @@ function buildRows() {
     rows.set(item, { row, number, why, play, lock });
     $("rows").append(row);
   }
-  $("rows").style.height = `${rows.size * 2.75}rem`;
 }
 
 // Rows move to where their items stand; in the document they stand in the order that is read.
@@ -89,7 +88,7 @@ function renderRows() {
   const held = pins(), list = $("rows");
   for (const { item, position, ...row } of layRows()) {
     const parts = rows.get(item), on = player.isPlaying(item);
-    parts.row.style.transform = `translateY(${position * 2.75}rem)`;
+    parts.row.style.transform = `translateY(calc(${position} * var(--row)))`;
     parts.number.textContent = label({ position, ...row });
     parts.why.textContent = state.before ? "" : state.why.get(item) || "";
     parts.row.classList.toggle("playing", on);
@@ -119,7 +118,10 @@ function renderTemplates() {
   const focused = [...$("templates").children].indexOf(document.activeElement);
   $("templates").replaceChildren(proposed, ...DEMO.templates.map(({ name, description, samples: drawn, ...template }) =>
     button(name, drawn, description, isSameTemplate(now, template), () => commit({ template: { ...template, name } }))));
-  if (focused >= 0) $("templates").children[focused]?.focus({ preventScroll: true });
+  const strip = $("templates"), pressed = strip.querySelector('[aria-pressed="true"]'); // what is chosen is seen
+  if (pressed && pressed.offsetLeft + pressed.offsetWidth > strip.scrollLeft + strip.clientWidth) strip.scrollLeft = pressed.offsetLeft + pressed.offsetWidth - strip.clientWidth + 60;
+  else if (pressed && pressed.offsetLeft < strip.scrollLeft) strip.scrollLeft = pressed.offsetLeft - 60;
+  if (focused >= 0) strip.children[focused]?.focus({ preventScroll: true });
 }
 
 try {

@@ -61,7 +61,7 @@ BAD_ARGUMENTS: list[tuple[tuple[str, ...], str]] = [
     (("gone",), "gone: does not exist"),
     (("nothing",), "nothing: has no audio files, text files or pictures in it"),
     (("album/02 Red Line.ogg", "gone.ogg"), "gone.ogg: does not exist"),
-    (("notes.xyz",), "notes.xyz: has no usable audio files, text files or pictures"),
+    (("notes.xyz",), "notes.xyz: does not have the ending of an audio file, a text file or a picture"),
     (
         ("album", "--model", "gone.safetensors"),
         "gone.safetensors: no such model file, and no model of that name comes with",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -93,8 +94,16 @@ def test_what_a_model_proposes_is_drawn_along_energy(tmp_path: Path) -> None:
     energy = np.array(rows)[:, 0]
     np.testing.assert_allclose(session.essence, (energy - energy.mean()) / energy.std())
     assert ordered.to_json()["axis"]["values"] == pytest.approx(100 * energy[ordered.ordering], abs=0.01)
-    write_picture(ordered, tmp_path / "a.svg")
-    assert "energy" in (tmp_path / "a.svg").read_text()
+    drawn = write_picture(ordered, tmp_path / "a.svg").read_text()
+    heights = dict(
+        zip(ordered.ordering.tolist(), re.findall(r'class="(?:dot|pin)" cx="[\d.]+" cy="([\d.]+)"', drawn), strict=True)
+    )
+    marks = {int(k): float(y) - 4 for y, k in re.findall(r'y="([\d.]+)"[^>]*text-anchor="end"[^>]*>(\d+)<', drawn)}
+    assert "energy" in drawn
+    low, high = min(marks), max(marks)
+    for item, y in heights.items():  # points stand at their own energy between the numbers beside
+        at = low + (high - low) * (float(y) - marks[low]) / (marks[high] - marks[low])
+        assert at == pytest.approx(100 * energy[item], abs=0.5)
 
 
 def test_a_table_of_what_was_heard_is_read_as_the_folder(tmp_path: Path) -> None:

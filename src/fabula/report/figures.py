@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from fabula.core.arrays import Floats, normalise
 from fabula.core.template import Template
-from fabula.media.facts import Ends, side_name
+from fabula.media.facts import Axis, Ends, side_name
 from fabula.media.medium import Threads
-from fabula.report.markup import GREY, band, grid, limits, line, path, points, scale, series, shorten, svg, text
+from fabula.report.markup import GREY, Marks, band, grid, limits, line, path, points, scale, series, shorten, svg, text
 from fabula.session.inner_arcs import InnerArc, WholeArc
 
 MOST_ENDS = 60  # items whose ends are shown
@@ -31,16 +31,25 @@ class Drawing:
     width: int = 720
     height: int = 300
     weak: tuple[int, ...] = ()  # positions from which the line to the next is drawn as weak
+    marks: Marks = ()  # heights named in the arc's own unit; without them they are named as they are
 
 
 def arc_figure(essence: ArrayLike, labels: Sequence[str], how: Drawing) -> str:
     """A collection's arc: its items (n,) as points in order, the template behind them, a gap between sides."""
     frame = _ArcFrame(np.asarray(essence, dtype=np.float64), labels, how)
     parts = [text(frame.left, 16, how.caption, bold=True)] if how.caption else []
-    parts += grid(frame.low, frame.high, frame.y, frame.left, how.width - frame.right)
+    parts += grid(frame.low, frame.high, frame.y, frame.left, how.width - frame.right, marks=how.marks)
     for side, (start, stop) in enumerate(pairwise([0, *np.cumsum(how.sides or (len(frame.values),)).tolist()])):
         parts += _side(frame, side, start, stop)
     return svg(parts, width=how.width, height=how.height, label=how.caption or "arc")
+
+
+def mark_axis(axis: Axis | None) -> Marks:
+    """Where round numbers of an axis from 0 to 100 lie once its values are z-scored."""
+    if axis is None or not axis.values.std():
+        return ()
+    steps = range(0, 101, 20 if np.ptp(axis.values) > 60 else 10)
+    return [((k - axis.values.mean()) / axis.values.std(), str(k)) for k in steps]
 
 
 class _ArcFrame:

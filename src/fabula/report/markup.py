@@ -14,6 +14,7 @@ GREY = 7  # the last of the colours that tell series apart: class s0, s1, ...
 
 Scale = Callable[[float], float]
 Points = Sequence[tuple[float, float]]
+Marks = Sequence[tuple[float, str]]  # heights, and what is written there
 
 
 @cache
@@ -103,11 +104,14 @@ def scale(low: float, high: float, start: float, stop: float) -> Scale:
     return lambda value: start + (stop - start) * (value - low) / spread
 
 
-def grid(low: float, high: float, y: Scale, left: float, right: float, kind: str = "soft") -> list[str]:
-    """A line and a number for each round value of the vertical axis."""
+def grid(
+    low: float, high: float, y: Scale, left: float, right: float, kind: str = "soft", marks: Marks = ()
+) -> list[str]:
+    """A line and a number for each round value of the vertical axis, or for each mark."""
     return [
-        line("axis", left, right, y(tick), y(tick)) + text(left - 6, y(tick) + 4, f"{tick:g}", kind=kind, anchor="end")
-        for tick in ticks(low, high)
+        line("axis", left, right, y(at), y(at)) + text(left - 6, y(at) + 4, name, kind=kind, anchor="end")
+        for at, name in marks or [(tick, f"{tick:g}") for tick in ticks(low, high)]
+        if low <= at <= high
     ]
 
 

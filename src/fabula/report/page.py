@@ -111,7 +111,7 @@ def _figures(ordered: Ordered) -> list[str]:
 def _arc(ordered: Ordered, fit: Fit, **how: Any) -> str:
     """The arc of an ordering; "" where the essence has several dimensions."""
     essence, items = ordered.session.essence, ordered.session.collection.items
-    drawing = figures.Drawing(ordered.shape_of(fit), width=900, **how)
+    drawing = figures.Drawing(ordered.shape_of(fit), width=900, marks=figures.mark_axis(ordered.session.axis), **how)
     labels = [items[i].label for i in fit.ordering]
     return figures.arc_figure(essence[fit.ordering], labels, drawing) if essence.ndim == 1 else ""
 

@@ -16,7 +16,7 @@ import numpy as np
 from fabula.core.arrays import positions
 from fabula.core.files import check_target, json_text, write_whole
 from fabula.errors import InputError, import_extra
-from fabula.report.figures import Drawing, arc_figure, inner_figure, inner_label, inner_limits
+from fabula.report.figures import Drawing, arc_figure, inner_figure, inner_label, inner_limits, mark_axis
 from fabula.report.markup import NUMBER, add_style, html_page, html_table, limits, shorten
 from fabula.session.export import check_ending
 from fabula.session.inner_arcs import InnerArc
@@ -40,7 +40,7 @@ def write_picture(ordered: Ordered, path: str | Path) -> Path:
     """Write the arc of an ordering: .svg, or with the extra ``plot`` .png and .pdf."""
     session = ordered.session
     caption = session.title + (f": {session.axis.name}" if session.axis is not None else "")
-    how = Drawing(ordered.shape_of(ordered.fit), ordered.sides, ordered.pinned, caption)
+    how = Drawing(ordered.shape_of(ordered.fit), ordered.sides, ordered.pinned, caption, marks=mark_axis(session.axis))
     figure = partial(arc_figure, session.essence[ordered.ordering], ordered.titles, how)
     return _write(ordered, path, figure, partial(_plot_order, ordered=ordered))
 
@@ -52,7 +52,8 @@ def review_figure(review: Review) -> str:
 
 def _draw_review(review: Review) -> Drawing:
     odd, weak = (one.position - 1 for one in review.clear_odd), (one.after - 1 for one in review.weakest)
-    return Drawing(sides=review.sides, pinned=tuple(odd), weak=tuple(weak), caption=review.session.title)
+    marks = mark_axis(review.session.axis)
+    return Drawing(sides=review.sides, pinned=tuple(odd), weak=tuple(weak), caption=review.session.title, marks=marks)
 
 
 def write_review_picture(review: Review, path: str | Path) -> Path:
@@ -127,9 +128,8 @@ def _plot_order(axes: Any, ordered: Ordered) -> None:
     axes.set_title(ordered.session.title, parse_math=False)
     axis = ordered.session.axis
     axes.set_ylabel("essence" if axis is None else axis.name)
-    if axis is not None and (spread := float(axis.values.std())):  # marks in its own unit
-        marks = np.arange(0, 101, 20)
-        axes.set_yticks((marks - axis.values.mean()) / spread, [f"{mark:g}" for mark in marks])
+    if marks := mark_axis(axis):
+        axes.set_yticks(*zip(*marks, strict=True))
         axes.set_ylim(*limits(np.concatenate([essence, ordered.fit.template.samples(41)])))
     if shape is not None and shape.name:
         axes.legend(frameon=False)

@@ -44,7 +44,7 @@ def check_ending(target: Path, endings: Sequence[str]) -> str:
     """The longest of some endings that a name has, ``.book.pdf`` before ``.pdf``; refused where it has none."""
     found = [ending for ending in endings if target.suffix and target.name.lower().endswith(ending)]
     if not found:
-        raise InputError(f"{target}: the ending must be one of {', '.join(endings)}")
+        raise InputError(f"{target}: the ending must be one of {', '.join(dict.fromkeys(endings))}")
     return max(found, key=len)
 
 

@@ -230,6 +230,8 @@ def _nothing(names: list[str], skipped: list[tuple[str, str]], medium: Medium) -
     if not skipped:
         return f"{where}: has no {medium.words.files} in it"
     path, reason = skipped[0]
+    if names == [path]:
+        return f"{where}: {reason}"
     more = f" ({len(skipped) - 1} more like it)" if len(skipped) > 1 else ""
     return f"{where}: has no usable {medium.words.files}; {shown(path)} {reason}{more}"
 

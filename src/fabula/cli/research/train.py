@@ -75,11 +75,7 @@ def command(*, output: Path | None, show_recipe: bool, jobs: int, as_json: bool,
     recipe = require_recipe(**options)
     if written is not None:
         check_target(written)
-    with (
-        counting_bar("measuring") as bar,
-        training_bar("training") as epochs,
-        ExitStack() as stack,
-    ):
+    with counting_bar("measuring") as bar, training_bar("training") as epochs, ExitStack() as stack:
         measuring, told = Measuring(progress=bar), [epochs]
         for log, target in ((EpochLog, history), (TensorBoardLog, tensorboard)):
             told += [stack.enter_context(closing(log(target)))] if target is not None else []
