@@ -452,8 +452,8 @@ class Medium:
     #: file to what is written then, which is the file itself or one beside it that may be replaced.
     write_numbers: Callable[[Path, Numbers, Numbers | None], None] | None = None
     numbered: Callable[[Path], Path] = lambda path: path
-    #: Mends a copy that names other files: the copy, and from their names to the new ones.
-    relink: Callable[[Path, Mapping[str, str]], None] = lambda path, names: None
+    #: Mends copies that name each other: from the files to their copies.
+    relink: Callable[[Mapping[Path, Path]], None] = lambda copies: None
     telling: Telling = field(default_factory=Telling)  #: what can be told of items besides their titles
     levelling: Levelling | None = None  #: how items are brought to one level; None where that makes no sense
     presets: Mapping[str, Preset] = field(default_factory=dict)  #: wishes that go together, by name

@@ -379,7 +379,7 @@ class _Reader:
     def start(self, tag: str, content: str) -> None:
         """A tag that opens, or opens and closes; of XHTML some of these open nothing."""
         closed = content.endswith("/")
-        self.seen.update({tag} & _LOST.keys())
+        self.seen.update({tag} & _LOST.keys() if not self._silent else ())
         if tag in _LOOKS and not closed:
             self._looks[_LOOKS[tag]] += 1
         if tag in _SILENT:
@@ -445,14 +445,40 @@ def mark_looks(parts: Sequence[tuple[int, str]]) -> str:
     return "".join(found)
 
 
-# What is in a file beside text, by the tags of HTML, Word, Open Document and slides.
+# What is in a file beside text, by the tags of HTML, Word, Open Document and slides; and by the signs of plain ones.
 _LOST = {
     **dict.fromkeys(("img", "drawing", "pict", "object", "image", "pic"), "pictures"),
     **dict.fromkeys(("table", "tbl"), "tables"),
     **dict.fromkeys(("footnoteReference", "endnoteReference", "note"), "notes"),
+    **dict.fromkeys(("ul", "ol", "list", "numPr"), "lists"),
+    **dict.fromkeys(("commentReference", "annotation"), "comments"),
+    **dict.fromkeys(("a", "hyperlink", "hlinkClick"), "links"),
+    **dict.fromkeys(("ins", "moveTo", "tracked-changes"), "tracked changes"),
 }
+SIGNS = {  # the same in plain text, by its kind
+    ".md": r"(?P<pictures>!\[[^\[\]\n]*\]\(|!\[\[)|(?P<notes>\[\^)|(?P<links>\]\()|(?P<tables>^\|.*\|[ \t]*$)|"
+           r"(?P<lists>^[ \t]*(?:[-*+][ \t]+[^\s*-]|\d{1,3}[.)][ \t]+\S))|(?P<quotes>^>)|(?P<code>^(?:```|~~~))",
+    ".rtf": r"(?P<pictures>\\pict\b)|(?P<tables>\\trowd)|(?P<notes>\\footnote)|(?P<comments>\\annotation)|"
+            r"(?P<lists>\\(?:pn|list)text\b)|(?P<links>HYPERLINK)|(?P<tracked_changes>\\(?:revised|deleted)\b)",
+    ".tex": r"(?P<pictures>\\includegraphics)|(?P<tables>\\begin\{tabular)|(?P<notes>\\(?:foot|end)note)|"
+            r"(?P<lists>\\begin\{(?:itemize|enumerate))|(?P<links>\\(?:href|url|ref|cite)\b)|(?P<formulas>\$|\\\[)",
+    ".rst": r"(?P<pictures>^\.\. (?:image|figure)::)|(?P<notes>^\.\. (?:\[|note::))|(?P<links>`_)|"
+            r"(?P<tables>^\+-|^=+ +=)|(?P<lists>^[ \t]*[-*+] )",
+    ".fountain": r"(?P<notes>\[\[)|(?P<comments>/\*)|(?P<synopses>^= )",
+    ".srt": r"(?P<times>-->)",
+}  # fmt: skip
 
 
 def name_lost(tags: Iterable[str]) -> tuple[str, ...]:
     """What tags of a file say is in it beside text."""
     return tuple(sorted({_LOST[tag] for tag in tags if tag in _LOST}))
+
+
+def signs_lost(text: str, kind: str) -> tuple[str, ...]:
+    """The same of plain text of a kind.
+
+    >>> signs_lost("See ![x](a.png) and [this](b.md)", ".md")
+    ('links', 'pictures')
+    """
+    found = re.finditer(SIGNS[kind], text, re.MULTILINE)
+    return tuple(sorted({str(sign.lastgroup).replace("_", " ") for sign in found}))

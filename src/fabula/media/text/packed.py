@@ -33,6 +33,9 @@ _BROKEN = (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, Runti
 _MOST_FILES, _MOST_BLOCKS = 20_000, 100_000
 _STYLE = re.compile(r"(?:heading|titre|berschrift|titulo|título)[ _-]?(\d?)", re.IGNORECASE)
 _CREATOR, _TITLE = "{http://purl.org/dc/elements/1.1/}creator", "{http://purl.org/dc/elements/1.1/}title"
+_FIRST = "{urn:oasis:names:tc:opendocument:xmlns:meta:1.0}initial-creator"  # the other is who saved it last
+# Notes, comments, what was struck out or moved away, and what stands for a drawing where programs know none.
+_UNREAD = frozenset(("note", "annotation", "tracked-changes", "del", "moveFrom", "Fallback"))
 
 
 class Archive:
@@ -144,6 +147,7 @@ def _paragraphs(
     root: Element, read: Callable[[Element, str, _Paragraph, int], _Within], *, tails: bool = False
 ) -> Iterator[TextBlock]:
     """The paragraphs that say something, in one pass; ``read`` gives the one that an element begins, or the same."""
+    nowhere = (_Paragraph(), 0)
     found, within = list[_Paragraph](), [(_Paragraph(), 0)]
     opened, inside, at = [root], [iter(root)], 0
     while inside:
@@ -151,8 +155,9 @@ def _paragraphs(
         if element is not None:
             at += len(inside) == 1  # the elements within the root are its pieces, counted from 1
             tag = element.tag.rpartition("}")[2]
-            mine = read(element, tag, *within[-1])
-            if mine[0] is not within[-1][0] and tag in ("p", "h"):
+            unread = within[-1] is nowhere or tag in _UNREAD
+            mine = nowhere if unread else read(element, tag, *within[-1])
+            if not unread and mine[0] is not within[-1][0] and tag in ("p", "h"):
                 mine[0].at = at
                 found.append(mine[0])
             opened.append(element)
@@ -195,13 +200,11 @@ def _word_piece(element: Element, tag: str, within: _Paragraph, look: int) -> _W
 
 
 def _open_piece(looks: Mapping[str, int], element: Element, tag: str, within: _Paragraph, look: int) -> _Within:
-    """What an element of an .odt file says; notes are no part of the paragraph they are in."""
+    """What an element of an .odt file says."""
     if tag in ("p", "h"):
         said = _value(element, "outline-level")
         level = min(max(int(said) if said.isdigit() else 1, 1), 6)
         within, look = _Paragraph(level if tag == "h" else PARAGRAPH), 0
-    elif tag in ("note", "annotation"):
-        return _Paragraph(), 0
     elif tag == "span":
         look |= looks.get(_value(element, "style-name"), 0)
     within.parts.append((look, {"s": " ", "tab": "\t", "line-break": "\n"}.get(tag, element.text or "")))
@@ -263,7 +266,7 @@ def spine_of(book: Element, folder: str) -> Iterator[str]:
 def _name(document: Document, about: Element | None) -> Document:
     """A document with the title and the author that its file tells."""
     said = {e.tag: (e.text or "").strip() for e in about.iter()} if about is not None else {}
-    return replace(document, name=said.get(_TITLE, ""), author=said.get(_CREATOR, ""))
+    return replace(document, name=said.get(_TITLE, ""), author=said.get(_FIRST) or said.get(_CREATOR, ""))
 
 
 def heading_level(style: str) -> int:
