@@ -115,24 +115,24 @@ _FONTS = ("DejaVuSans.ttf", "Arial.ttf", "Arial Unicode.ttf", "NotoSansCJK-Regul
 
 
 @cache
-def _font(size: int, letters: str) -> tuple[Any, int]:
-    """The first font that has most of some letters, and how many it lacks."""
+def _font(size: int, letters: str) -> tuple[Any, str]:
+    """The first font that has most of some letters, and those it lacks."""
     from PIL import ImageFont
 
     fonts: list[Any] = [ImageFont.load_default(size)]
     for name in _FONTS if letters else ():
         with suppress(OSError):
             fonts.append(ImageFont.truetype(name, size))
-    lacks = [sum(bytes(one.getmask(c)) == bytes(one.getmask("\U000f1234")) for c in letters) for one in fonts]
-    return fonts[lacks.index(min(lacks))], min(lacks)
+    lacks = ["".join(c for c in letters if bytes(one.getmask(c)) == bytes(one.getmask("\U000f1234"))) for one in fonts]
+    return min(zip(fonts, lacks, strict=True), key=lambda pair: len(pair[1]))
 
 
 def _write(sheet: Any, at: tuple[int, int], text: str, size: int, ink: tuple[int, int, int]) -> None:
     from PIL import ImageDraw
 
     font, lacks = _font(size, "".join(sorted({letter for letter in text if not letter.isascii()})))
-    plain = normalize("NFKD", text).encode("ascii", "ignore").decode() if lacks else text
-    ImageDraw.Draw(sheet).text(at, plain, fill=ink, font=font)
+    bare = {ord(letter): normalize("NFKD", letter).encode("ascii", "ignore").decode() for letter in lacks}
+    ImageDraw.Draw(sheet).text(at, text.translate(bare), fill=ink, font=font)
 
 
 def _bytes(picture: Image, kind: str, **options: Any) -> bytes:
