@@ -379,6 +379,7 @@ class Medium:
     endings: frozenset[str] = frozenset()
     bundles: frozenset[str] = frozenset()
     companions: frozenset[str] = frozenset()
+    whole: Callable[[str], str] = lambda folder: ""  #: the one file of a folder that includes its others, or ""
     #: From a file to its item, with what its tags say; from an item to what it is sorted by within its folder, None
     #: where its file does not say; and from items to what they are called together, or "".
     read_item: Callable[[str], Item] = lambda path: Item(path, title=Path(path).stem, path=path)

@@ -281,7 +281,12 @@ def test_what_stands_between_and_behind_the_includes_of_a_latex_book_stays(tmp_p
 
 
 def test_a_latex_book_is_written_beside_what_it_includes(written, tmp_path):
-    _, ordered, _ = written("included.tex")
+    source, ordered, new = written("included.tex")
+    assert new.name == "turned.tex"  # which includes the same
+    (tmp_path / "notes.tex").write_text("A note beside it.")
+    folder = fabula.open(tmp_path)  # opens as the book that is in it
+    assert [item.title for item in folder.collection.items] == ordered.titles[::-1]
+    assert f"{source} was cut into 5 texts" in folder.notes
     (tmp_path / "other").mkdir()
     with pytest.raises(InputError, match="is named from its own folder; write it there"):
         ordered.save(tmp_path / "other" / "new.tex")

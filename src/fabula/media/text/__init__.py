@@ -103,6 +103,7 @@ MEDIUM = Medium(
     ),
     endings=passages.TEXT_ENDINGS,
     bundles=frozenset((".scriv",)),
+    whole=lazy("fabula.media.text.formats:find_main"),
     companions=passages.COMPANION_ENDINGS,
     read_item=passages.read_item,
     called=passages.strip_number,

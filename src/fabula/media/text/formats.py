@@ -436,6 +436,16 @@ def included_files(text: str, path: str) -> list[str]:
     return [str(file) for _, file in _find_included(text.split("\n"), 0, path) if file.is_file()]
 
 
+def find_main(folder: str) -> str:
+    """The file of a LaTeX project that includes the others, the first that does; "" where two include other ones."""
+    found: dict[frozenset[str], str] = {}
+    for file in map(str, sorted(Path(folder).glob("*.tex"))):
+        with suppress(FileError):
+            found.setdefault(frozenset(included_files(decode(read_bytes(file), file)[0], file)), file)
+    mains = [file for included, file in found.items() if len(included) > 1]
+    return mains[0] if len(mains) == 1 else ""
+
+
 def _find_included(lines: list[str], start: int, path: str) -> Iterator[tuple[int, Path]]:
     """The line in which a LaTeX file includes another, below its own folder, and that."""
     for at, line in enumerate(lines[start:] if path else (), start=start):

@@ -400,7 +400,7 @@ _FRONT = re.compile(r"\A(---[ \t]*\n)(.*?\n)?(---[ \t]*(?:\n|\Z))", re.DOTALL)
 
 
 def relink(copies: Mapping[Path, Path]) -> None:
-    """Mend the links in copies of Markdown files, by their originals: each leads to the copy of the nearest so named."""
+    """Mend the links in copies of Markdown files, by originals: each leads to the copy of the nearest so named."""
     named: dict[str, list[Path]] = {}
     for source in copies:
         named.setdefault(source.name, []).append(source)
