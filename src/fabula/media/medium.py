@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -9,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import entry_points
+from importlib.resources import files
 from math import isfinite
 from pathlib import Path
 from typing import Any, TypeVar
@@ -198,6 +200,12 @@ class Words:
     file: str = "a file of a known kind"
     files: str = "files of a known kind"
     side: str = "side"  # what a collection is cut into, where each has an arc of its own
+
+
+def read_words(package: str) -> dict[str, Any]:
+    """What a medium says of its items, by what it is about: the ``words.json`` of its package."""
+    said = json.loads(files(package).joinpath("words.json").read_text(encoding="utf-8"))
+    return {**said, "traits": {name: tuple(pair) for name, pair in said["traits"].items()}}
 
 
 @dataclass(frozen=True, eq=False)

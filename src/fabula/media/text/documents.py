@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from fabula.core.files import find_mark, guess_encoding, open_file, try_decode
 from fabula.errors import FileError, shown
+from fabula.media.medium import read_words
 from fabula.media.text.heads import CHAPTER, without_heads
 
 # From the bytes of a file to the text of a document: by what it says of itself, or by what it looks like.
@@ -445,28 +446,8 @@ def mark_looks(parts: Sequence[tuple[int, str]]) -> str:
     return "".join(found)
 
 
-# What is in a file beside text, by the tags of HTML, Word, Open Document and slides; and by the signs of plain ones.
-_LOST = {
-    **dict.fromkeys(("img", "drawing", "pict", "object", "image", "pic"), "pictures"),
-    **dict.fromkeys(("table", "tbl"), "tables"),
-    **dict.fromkeys(("footnoteReference", "endnoteReference", "note"), "notes"),
-    **dict.fromkeys(("ul", "ol", "list", "numPr"), "lists"),
-    **dict.fromkeys(("commentReference", "annotation"), "comments"),
-    **dict.fromkeys(("a", "hyperlink", "hlinkClick"), "links"),
-    **dict.fromkeys(("ins", "moveTo", "tracked-changes"), "tracked changes"),
-}
-SIGNS = {  # the same in plain text, by its kind
-    ".md": r"(?P<pictures>!\[[^\[\]\n]*\]\(|!\[\[)|(?P<notes>\[\^)|(?P<links>\]\()|(?P<tables>^\|.*\|[ \t]*$)|"
-           r"(?P<lists>^[ \t]*(?:[-*+][ \t]+[^\s*-]|\d{1,3}[.)][ \t]+\S))|(?P<quotes>^>)|(?P<code>^(?:```|~~~))",
-    ".rtf": r"(?P<pictures>\\pict\b)|(?P<tables>\\trowd)|(?P<notes>\\footnote)|(?P<comments>\\annotation)|"
-            r"(?P<lists>\\(?:pn|list)text\b)|(?P<links>HYPERLINK)|(?P<tracked_changes>\\(?:revised|deleted)\b)",
-    ".tex": r"(?P<pictures>\\includegraphics)|(?P<tables>\\begin\{tabular)|(?P<notes>\\(?:foot|end)note)|"
-            r"(?P<lists>\\begin\{(?:itemize|enumerate))|(?P<links>\\(?:href|url|ref|cite)\b)|(?P<formulas>\$|\\\[)",
-    ".rst": r"(?P<pictures>^\.\. (?:image|figure)::)|(?P<notes>^\.\. (?:\[|note::))|(?P<links>`_)|"
-            r"(?P<tables>^\+-|^=+ +=)|(?P<lists>^[ \t]*[-*+] )",
-    ".fountain": r"(?P<notes>\[\[)|(?P<comments>/\*)|(?P<synopses>^= )",
-    ".srt": r"(?P<times>-->)",
-}  # fmt: skip
+# What is in a file beside text, by the tags of HTML, Word, Open Document and slides; and by patterns of plain text.
+_LOST, SIGNS = map(read_words("fabula.media.text").__getitem__, ("lost", "signs"))
 
 
 def name_lost(tags: Iterable[str]) -> tuple[str, ...]:

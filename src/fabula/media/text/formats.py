@@ -24,7 +24,7 @@ from fabula.media.text.documents import (
     is_heading,
     name_lost,
     read_bytes,
-)
+)  # fmt: skip
 from fabula.media.text.manuscripts import Body, cut_elements
 from fabula.media.text.packed import Archive, find_inside, heading_level, local_name, open_packed, read_packed, untitle
 

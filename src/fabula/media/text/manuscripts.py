@@ -28,7 +28,7 @@ from fabula.core.display import name_some
 from fabula.core.files import find_mark, guess_encoding, open_file, parse_xml, try_decode, write_whole
 from fabula.errors import FileError, InputError, shown
 from fabula.media.children import Limits, call, load
-from fabula.media.medium import common_detail
+from fabula.media.medium import common_detail, read_words
 from fabula.media.text.books import ANEW, Joined, write_markdown
 from fabula.media.text.documents import (
     PARAGRAPH,
@@ -45,11 +45,7 @@ from fabula.media.text.documents import (
 from fabula.media.text.packed import find_book, find_inside, local_name, open_packed, spine_of
 from fabula.media.text.passages import MANUSCRIPT, TEXT, WHOLE_ENDINGS, document_of, parse, read_document
 
-_CONTENTS = re.compile(  # what a list of the parts is called
-    "(?:table of )?contents|inhalt(?:sverzeichnis)?|table des matières|sommaire|[íi]ndice|contenido|inhoud(?:sopgave)?|"
-    "innehåll|innhold|obsah|spis treści|оглавление|содержание|目录|目錄|目次|차례",
-    re.IGNORECASE,
-)
+_CONTENTS = re.compile(read_words(__package__)["contents"], re.IGNORECASE)  # what a list of the parts is called
 _LISTED = 160  # characters of a line in it, at most
 _BLANK = b" \t\r\n\x0c\0"
 _LINE = re.compile("([^\n\r\u2028\x85]*)(\r\n|[\n\r\u2028\x85]|$)")

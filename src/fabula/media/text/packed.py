@@ -27,7 +27,7 @@ from fabula.media.text.documents import (
     html_document,
     mark_looks,
     name_lost,
-)
+)  # fmt: skip
 
 _BROKEN = (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, RuntimeError, ValueError)
 _MOST_FILES, _MOST_BLOCKS = 20_000, 100_000

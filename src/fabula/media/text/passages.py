@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -18,6 +16,7 @@ from fabula.core.display import name_some
 from fabula.errors import FileError, shown
 from fabula.media.children import call, load, shield
 from fabula.media.facts import Fact
+from fabula.media.medium import read_words
 from fabula.media.text.documents import (
     PARAGRAPH,
     Document,
@@ -250,7 +249,7 @@ _OF_VERSE = {
 @cache
 def _ranks() -> dict[str, tuple[int, int, bool]]:
     """Of each title its side, -1 or 1, its rank there, and whether it counts where all is verse."""
-    told = json.loads(files("fabula.media.text").joinpath("matter.json").read_text(encoding="utf-8"))
+    told = read_words("fabula.media.text")["matter"]
     found = dict[str, tuple[int, int, bool]]()
     for side, key in ((-1, "front"), (1, "back")):
         for rank, row in enumerate(told[key]):
