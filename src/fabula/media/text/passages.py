@@ -147,7 +147,7 @@ def tell_heads(collection: Collection) -> list[str]:
             with suppress(ValueError):
                 some = sorted(known, key=key)
                 told.append(f"{name} ({name_some(some) if name == POV else f'{some[0]} to {some[-1]}'})")
-    return [f"headings and names say {', '.join(told)}: used only if you ask for it"] if told else []
+    return [f"headings and names say {', '.join(told)}: used only where you ask for it"] if told else []
 
 
 def tell_encoding(encoding: str, labels: Sequence[str]) -> str:
