@@ -378,3 +378,58 @@ def test_what_a_screenwriter_cut_out_is_no_text():
     assert [(block.text, block.at) for block in found.blocks] == [
         ("INT. HOUSE", 0), ("Rain.", 2), ("EXT. SEA", 6), ("Sun. /* open", 8),
     ]  # fmt: skip
+
+
+def test_a_manuscript_without_styles_is_cut_where_it_names_chapters_else_where_pages_begin(tmp_path):
+    docx = pytest.importorskip("docx")
+
+    def make(name: str, heads: list[str], *, inside: bool = False) -> Path:
+        made = docx.Document()
+        made.add_paragraph("The Sea")
+        made.add_paragraph("by Ann Lee")
+        made.add_page_break()
+        for k, head in enumerate(heads):
+            made.add_paragraph(head).runs[0].bold = True
+            text = made.add_paragraph(make_manuscripts.prose(k, len(heads)))
+            if inside and k < len(heads) - 1:
+                text.add_run().add_break(docx.enum.text.WD_BREAK.PAGE)
+            elif k < len(heads) - 1:
+                made.add_page_break()
+        made.save(str(tmp_path / name))
+        return tmp_path / name
+
+    numbered, named = ["Chapter 1", "CHAPTER TWO", "Chapter Three: Home"], ["Rain", "The Boat", "Tide", "Ash"]
+    for heads, inside in ((numbered, False), (named, False), (named, True)):
+        source = make("a.docx", heads, inside=inside)
+        ordered = fabula.order(source, by="words", template="steady-rise")
+        assert ordered.titles == heads[::-1]
+        assert any("kept where it stands: 'The Sea'" in note for note in ordered.notes)
+        moved = docx.Document(str(ordered.save(tmp_path / "b.docx")))
+        assert [block.text for block in moved.paragraphs[:2]] == ["The Sea", "by Ann Lee"]
+        assert [block.text for block in moved.paragraphs if block.text in heads] == heads[::-1]
+    styled = docx.Document()
+    for k in range(3):
+        styled.add_heading(f"One {k}", 1)
+        styled.add_paragraph("It rained.")
+        styled.add_page_break()
+        styled.add_paragraph("It rained on.")
+    styled.save(str(tmp_path / "c.docx"))
+    assert [block.level for block in parse(str(tmp_path / "c.docx")).blocks] == [1, 0, 0] * 3  # pages part nothing
+
+
+def test_new_pages_part_an_open_document_without_headings(tmp_path):
+    from odf import opendocument, style, text
+
+    made = opendocument.OpenDocumentText()
+    paged = style.Style(name="Paged", family="paragraph")
+    paged.addElement(style.ParagraphProperties(breakbefore="page"))
+    made.automaticstyles.addElement(paged)
+    made.text.addElement(text.P(text="Songs, by Ann Lee"))
+    for k, head in enumerate(["Rain", "The Boat", "Tide"]):
+        made.text.addElement(text.P(text=head, stylename=paged))
+        made.text.addElement(text.P(text=make_manuscripts.prose(k, 3)))
+    made.save(str(tmp_path / "a.odt"))
+    ordered = fabula.order(tmp_path / "a.odt", by="words", template="steady-rise")
+    assert ordered.titles == ["Tide", "The Boat", "Rain"]
+    again = fabula.open(ordered.save(tmp_path / "b.odt"))
+    assert [item.title for item in again.collection.items] == ["Tide", "The Boat", "Rain"]

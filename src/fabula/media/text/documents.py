@@ -77,6 +77,7 @@ def decode(data: bytes, where: str, *, declared: bool = False) -> tuple[str, str
 
 
 PARAGRAPH, SEPARATOR = 0, -1  # levels of blocks that are no headings; headings have 1 to 6
+NEW_PAGE = -2  # while a file is read
 TITLE = 7  # while a file is read: what is called so by its style
 
 
@@ -145,9 +146,11 @@ _SHOWN = 48  # characters of a part that stand for its title where it has none
 
 
 def title_part(part: Document) -> str:
-    """What to call a part: its heading, else its first words."""
+    """What to call a part: its heading, else a short first line or its first words."""
     if any(block.level > 0 for block in part.blocks):
         return part.heading
+    if len(part.blocks) > 1 and is_heading(part.blocks[0].text, first=True):
+        return part.blocks[0].text
     start = " ".join(part.text[: 2 * _SHOWN].split())
     return start if len(start) <= _SHOWN else start[:_SHOWN].rsplit(" ", 1)[0] + "…"
 
@@ -447,7 +450,7 @@ def mark_looks(parts: Sequence[tuple[int, str]]) -> str:
 
 
 # What is in a file beside text, by the tags of HTML, Word, Open Document and slides; and by patterns of plain text.
-_LOST, SIGNS = map(read_words("fabula.media.text").__getitem__, ("lost", "signs"))
+_LOST, _SIGNS = map(read_words("fabula.media.text").__getitem__, ("lost", "signs"))
 
 
 def name_lost(tags: Iterable[str]) -> tuple[str, ...]:
@@ -455,11 +458,8 @@ def name_lost(tags: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({_LOST[tag] for tag in tags if tag in _LOST}))
 
 
-def signs_lost(text: str, kind: str) -> tuple[str, ...]:
-    """The same of plain text of a kind.
-
-    >>> signs_lost("See ![x](a.png) and [this](b.md)", ".md")
-    ('links', 'pictures')
-    """
-    found = re.finditer(SIGNS[kind], text, re.MULTILINE)
-    return tuple(sorted({str(sign.lastgroup).replace("_", " ") for sign in found}))
+def signs_lost(path: str, kind: str) -> tuple[str, set[str]]:
+    """The text of a plain file, "" of others, and what its signs say is in it besides."""
+    text = decode(read_bytes(path), path)[0] if kind in _SIGNS else ""
+    found = re.finditer(_SIGNS.get(kind, "$."), text, re.MULTILINE)
+    return text, {str(sign.lastgroup).replace("_", " ") for sign in found}

@@ -21,12 +21,19 @@ from fabula.media.text.documents import (
     TextBlock,
     bare,
     decode,
-    is_heading,
     name_lost,
     read_bytes,
 )  # fmt: skip
 from fabula.media.text.manuscripts import Body, cut_elements
-from fabula.media.text.packed import Archive, find_inside, heading_level, local_name, open_packed, read_packed, untitle
+from fabula.media.text.packed import (
+    Archive,
+    find_inside,
+    heading_level,
+    local_name,
+    open_packed,
+    read_packed,
+    settle_heads,
+)
 
 
 def read_other(path: str) -> Document:
@@ -254,11 +261,10 @@ def _parse_rtf(path: str) -> _Rtf:
 
 def _read_rtf(path: str) -> Document:
     found = _parse_rtf(path)
-    blocks = list(untitle(tuple(found.blocks)))
-    if not any(block.level > 0 for block in blocks):  # editors without styles: lines that name a chapter
-        blocks = [replace(one, level=1) if is_heading(one.text, first=False) else one for one in blocks]
     about = dict(_ABOUT.findall(found.text[:20_000]))
-    return Document(tuple(blocks), name=about.get("title", "").strip(), author=about.get("author", "").strip())
+    return Document(
+        settle_heads(found.blocks), name=about.get("title", "").strip(), author=about.get("author", "").strip()
+    )
 
 
 def _cut_rtf(path: str) -> Body:

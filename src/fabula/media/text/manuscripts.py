@@ -30,18 +30,7 @@ from fabula.errors import FileError, InputError, shown
 from fabula.media.children import Limits, call, load
 from fabula.media.medium import common_detail, read_words
 from fabula.media.text.books import ANEW, Joined, write_markdown
-from fabula.media.text.documents import (
-    PARAGRAPH,
-    SEPARATOR,
-    SIGNS,
-    Document,
-    TextBlock,
-    decode,
-    part_bounds,
-    read_bytes,
-    signs_lost,
-    title_part,
-)  # fmt: skip
+from fabula.media.text.documents import SEPARATOR, Document, TextBlock, part_bounds, read_bytes, signs_lost, title_part
 from fabula.media.text.packed import find_book, find_inside, local_name, open_packed, spine_of
 from fabula.media.text.passages import MANUSCRIPT, TEXT, WHOLE_ENDINGS, document_of, parse, read_document
 
@@ -52,6 +41,7 @@ _LINE = re.compile("([^\n\r\u2028\x85]*)(\r\n|[\n\r\u2028\x85]|$)")
 _SHARED = "share lines, paragraphs or pages, and cannot be moved in it"
 _PAR = b"\\par\n"  # where the last paragraph of an .rtf file, which nothing ends, comes to stand before others
 _SHORT = 120  # words before the first heading up to which they are a title page, a motto, a name: no part
+_NAME = 12  # the same where there are no headings, of four parts and more
 _MOST = 1 << 29  # bytes of all that is packed in a file that is written
 _LIMITS = Limits(seconds=60.0, memory=1 << 31)
 
@@ -80,12 +70,13 @@ def find_parts(document: Document) -> TextParts:
     """
     bounds = tuple(part_bounds(document))
     found = TextParts(document, bounds, ())
-    headed = [any(block.level > PARAGRAPH for block in document.blocks[a:b]) for a, b in bounds]
+    headed = [any(block.level > 0 for block in document.blocks[a:b]) for a, b in bounds]
+    few = (-1 if headed[0] else _SHORT) if any(headed[1:]) else _NAME if len(bounds) > 3 else -1
     items = []
     for number in range(len(bounds)):
         part = found.part(number)
         words = len(part.text.split())
-        above = number == 0 and not headed[0] and any(headed) and words <= _SHORT
+        above = number == 0 and words <= few
         # A table of contents is called so, and of short lines alone.
         listing = _CONTENTS.fullmatch(part.heading.strip(" .:")) and max(map(len, part.text.split("\n"))) <= _LISTED
         if any(map(str.isalnum, part.text)) and not above and not listing:
@@ -347,9 +338,9 @@ def tell_losses(collection: Collection, target: Path) -> str:
         with contextlib.suppress(FileError):
             document = read_document(file)
             lost.update(document.lost, ["front matter"] * bool(document.fields))
-            if kind in SIGNS and not (kind == ".md" and ending != ".docx" and ending != ".epub"):
-                text, _ = decode(read_bytes(file), file)
-                lost.update(signs_lost(text, kind))
+            if kind != ".md" or ending in (".docx", ".epub"):
+                text, signs = signs_lost(file, kind)
+                lost.update(signs)
                 waiting += load("fabula.media.text.formats:included_files")(text, file) if kind == ".tex" else ()
     told = name_some(sorted(lost), len(lost))
     return f"{target.name} is made anew, without the {told} of the sources" if lost else ""

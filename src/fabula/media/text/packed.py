@@ -6,7 +6,7 @@ import posixpath
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -18,6 +18,7 @@ from fabula.core.files import open_file, parse_xml
 from fabula.errors import FileError, shown
 from fabula.media.text.documents import (
     MOST,
+    NEW_PAGE,
     PARAGRAPH,
     SEPARATOR,
     TITLE,
@@ -25,6 +26,7 @@ from fabula.media.text.documents import (
     TextBlock,
     decode,
     html_document,
+    is_heading,
     mark_looks,
     name_lost,
 )  # fmt: skip
@@ -99,17 +101,25 @@ def open_packed(path: str) -> Iterator[Archive]:
 
 def _docx(archive: Archive) -> Document:
     root = archive.main_xml("word/document.xml")
-    blocks = tuple(_paragraphs(find_inside(root, "body"), _word_piece))
+    blocks = _paragraphs(find_inside(root, "body"), _word_piece)
     lost = name_lost(map(local_name, root.iter()))
-    return _name(Document(untitle(blocks), lost=lost), archive.xml("docProps/core.xml"))
+    return _name(Document(settle_heads(blocks), lost=lost), archive.xml("docProps/core.xml"))
 
 
-def untitle(blocks: tuple[TextBlock, ...]) -> tuple[TextBlock, ...]:
-    """Blocks whose one title, where there are headings besides, is no heading: it is that of the whole."""
-    titles = [k for k, block in enumerate(blocks) if block.level == TITLE]
-    alone = len(titles) == 1 and any(block.level > 0 for block in blocks if block.level != TITLE)
-    at = PARAGRAPH if alone else 1
-    return tuple(replace(block, level=at) if block.level == TITLE else block for block in blocks)
+def settle_heads(found: Iterable[TextBlock]) -> tuple[TextBlock, ...]:
+    """Blocks where lines that name chapters are headings if nothing is styled so, and pages part what has none.
+
+    A title alone is no heading where there are others: it is that of the whole.
+    """
+    blocks, styles = list(found), {*range(1, TITLE)}
+    if styles.isdisjoint(block.level for block in blocks):
+        named = (block.level == PARAGRAPH and is_heading(block.text, first=False) for block in blocks)
+        blocks = [replace(block, level=1) if head else block for head, block in zip(named, blocks, strict=True)]
+    levels = [block.level for block in blocks]
+    headed = not styles.isdisjoint(levels)
+    new = {TITLE: PARAGRAPH if headed and levels.count(TITLE) == 1 else 1, NEW_PAGE: SEPARATOR}
+    kept = (block for block in blocks if block.level != NEW_PAGE or not headed)
+    return tuple(replace(block, level=new.get(block.level, block.level)) for block in kept)
 
 
 def find_inside(root: Element, *names: str) -> Element:
@@ -121,14 +131,15 @@ def find_inside(root: Element, *names: str) -> Element:
 
 def _odt(archive: Archive) -> Document:
     root = archive.main_xml("content.xml")
-    looks = {}  # of styles: italic (1), bold (2), both (3) or neither
+    looks = {}  # of styles: italic (1), bold (2), both (3) or neither; on a new page (4)
     for style in (one for one in root.iter() if local_name(one) == "style"):
         italic = any(_value(one, "font-style") in ("italic", "oblique") for one in style)
         bold = any(_value(one, "font-weight") in ("bold", "700", "800", "900") for one in style)
-        looks[_value(style, "name")] = italic + 2 * bold
-    blocks = tuple(_paragraphs(find_inside(root, "body", "text"), partial(_open_piece, looks), tails=True))
+        paged = any(_value(one, "break-before") == "page" for one in style)
+        looks[_value(style, "name")] = italic + 2 * bold + 4 * paged
+    blocks = _paragraphs(find_inside(root, "body", "text"), partial(_open_piece, looks), tails=True)
     lost = name_lost(map(local_name, find_inside(root, "body").iter()))
-    return _name(Document(untitle(blocks), lost=lost), archive.xml("meta.xml"))
+    return _name(Document(settle_heads(blocks), lost=lost), archive.xml("meta.xml"))
 
 
 @dataclass(slots=True, eq=False)
@@ -170,11 +181,16 @@ def _paragraphs(
         if tails and tail and within:
             within[-1][0].parts.append((within[-1][1], tail))
     for one in found:
-        text = "".join(said for _, said in one.parts).strip()
+        said = "".join(said for _, said in one.parts)
+        text, first = said.strip(), said.lstrip(" \n").startswith("\f")
+        if first:
+            yield TextBlock(NEW_PAGE, "", at=one.at)
         if text:
             marked = "" if one.level else mark_looks(one.parts).strip()
             level = one.level if re.search(r"\w", text) else SEPARATOR
             yield TextBlock(level, text, "" if marked == text else marked, one.at)
+        if "\f" in said and not first:
+            yield TextBlock(NEW_PAGE, "", at=one.at + 1)
 
 
 def _value(element: Element, name: str) -> str:
@@ -182,20 +198,24 @@ def _value(element: Element, name: str) -> str:
     return next((value for key, value in element.attrib.items() if key.rpartition("}")[2] == name), "")
 
 
+_OFF = ("0", "false", "off", "none")
+
+
 def _word_piece(element: Element, tag: str, within: _Paragraph, look: int) -> _Within:
     """What an element of a .docx file says."""
     if tag == "p":
         return _Paragraph(), 0
     if tag == "r":
-        off = ("0", "false", "off", "none")
-        set_on = {local_name(one) for one in find_inside(element, "rPr") if _value(one, "val") not in off}
+        set_on = {local_name(one) for one in find_inside(element, "rPr") if _value(one, "val") not in _OFF}
         look = ("i" in set_on) + 2 * ("b" in set_on)
     elif tag == "pStyle":
         within.level = heading_level(next(iter(element.attrib.values()), ""))
     elif tag == "t":
         within.parts.append((look, element.text or ""))
     elif tag in ("tab", "br", "cr"):
-        within.parts.append((0, "\t" if tag == "tab" else "\n"))
+        within.parts.append((0, "\t" if tag == "tab" else "\f" if _value(element, "type") == "page" else "\n"))
+    elif tag == "pageBreakBefore" and _value(element, "val") not in _OFF:
+        within.parts.append((0, "\f"))
     return within, look
 
 
@@ -204,9 +224,10 @@ def _open_piece(looks: Mapping[str, int], element: Element, tag: str, within: _P
     if tag in ("p", "h"):
         said = _value(element, "outline-level")
         level = min(max(int(said) if said.isdigit() else 1, 1), 6)
-        within, look = _Paragraph(level if tag == "h" else PARAGRAPH), 0
+        paged = looks.get(_value(element, "style-name"), 0) & 4
+        within, look = _Paragraph(level if tag == "h" else PARAGRAPH, [(0, "\f")] if paged else []), 0
     elif tag == "span":
-        look |= looks.get(_value(element, "style-name"), 0)
+        look |= looks.get(_value(element, "style-name"), 0) & 3
     within.parts.append((look, {"s": " ", "tab": "\t", "line-break": "\n"}.get(tag, element.text or "")))
     return within, look
 

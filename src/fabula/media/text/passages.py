@@ -17,15 +17,7 @@ from fabula.errors import FileError, shown
 from fabula.media.children import call, load, shield
 from fabula.media.facts import Fact
 from fabula.media.medium import read_words
-from fabula.media.text.documents import (
-    PARAGRAPH,
-    Document,
-    decode,
-    html_document,
-    markdown_document,
-    plain_document,
-    read_bytes,
-)
+from fabula.media.text.documents import Document, decode, html_document, markdown_document, plain_document, read_bytes
 from fabula.media.text.heads import date_of, number_of, viewpoints
 from fabula.media.text.packed import PACKED_ENDINGS, read_packed
 
@@ -104,7 +96,7 @@ def say_heads(title: str, document: Document, name: str = "") -> dict[str, str]:
     {'number': '7', 'date': '2024-05-17'}
     """
     number = next((one for one in map(number_of, (title, name)) if one is not None), None)
-    first = next((block.text for block in document.blocks if block.level == PARAGRAPH), "")
+    first = next((block.text for block in document.blocks if not block.level), "")
     dated = next(filter(None, map(date_of, (name, title, first if len(first) <= _DATE_LINE else ""))), "")
     return ({"number": str(number)} if number is not None else {}) | ({"date": dated} if dated else {})
 

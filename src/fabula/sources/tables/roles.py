@@ -1,9 +1,11 @@
 """Which column of a table says what: by the name given, else by the headings such columns usually carry."""
 
 import difflib
+import json
 import re
 import unicodedata
 from collections.abc import Collection as Names, Mapping
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -15,61 +17,16 @@ from fabula.sources.tables.source_table import Column, SourceTable, first_wrong,
 
 # The headings that columns usually carry, in several languages: which say what an item is, which are features.
 
-# Headings that name the album of a track: of a table of albums the collection, of a playlist only a detail.
-_ALBUMS = """
-    album albumname albumtitle release albumtitel nomdelalbum titredelalbum nombredelalbum titulodelalbum
-    nomedoalbum titulodoalbum nomealbum titoloalbum
-"""
 # The likeliest heading first. What write_table writes comes first of all, so that its files read back as they were.
 # English, then German, French, Spanish, Portuguese, Italian.
-ROLES = {
-    "collection": f"""
-        collectionid collection albumid playlistid releaseid setid playlist playlistname playlisttitle
-        {_ALBUMS} collectionname collectiontitle book bookid booktitle series seriesid exhibition
-    """,
-    "position": """
-        fabulaposition position pos tracknumber trackno tracknum tracknr trackposition track order place index idx
-        number no nr # titelnummer tracknummer titelnr nummer reihenfolge numero numerodepiste piste ordre posicion
-        numerodepista pista orden posicao numerodafaixa faixa ordem posizione numerotraccia traccia ordine
-    """,
-    "title": """
-        title trackname tracktitle name song songname songtitle track label caption titel liedtitel songtitel lied
-        titre nomdutitre chanson morceau titulo nombre cancion nombredelacancion nome nomedafaixa musica faixa titolo
-        brano canzone nomedellatraccia nummernaam latensnamn
-    """,
-    "artist": """
-        artist artistname artistnames trackartist artists performer creator author albumartist kunstler kuenstler
-        interpret artiste artistes nomdelartiste interprete artista artistas nombredelartista nomedoartista artisti
-        nomeartista kunstlername kunstlernamen nomsdelartiste nombresdelartista nomedellartista naamvanartiest
-        nomesdoartista artistensnamn writer poet photographer illustrator owner
-    """,
-    "path": """
-        path filepath file filename location trackuri spotifyuri uri url datei dateiname pfad fichier chemin archivo
-        ruta arquivo ficheiro caminho percorso
-    """,
-    "id": "id itemid trackid songid spotifyid isrc",
-    "collection title": """
-        collectiontitle collectionname albumtitle albumname album playlistname playlisttitle playlist release
-    """,
-}
+_HEADINGS = json.loads(files("fabula.sources.tables").joinpath("headings.json").read_text(encoding="utf-8"))
+ROLES: Mapping[str, str] = _HEADINGS["roles"]
 NAMED = ("collection", "position", "title", "artist", "path", "id")  # roles that a person may name the columns of
-_DURATION_WORDS = """
-    duration trackduration songduration tracklength songlength length time tracktime runtime playtime
-    dauer lange laenge spieldauer spielzeit laufzeit titeldauer trackdauer duree dureedutitre longueur duracion
-    duraciondelacancion longitud duracao duracaodafaixa durata duratadellatraccia nummerduur latlangd
-"""
-_FEATURE_NAMES = """
-    danceability energy loudness speechiness acousticness instrumentalness liveness valence tempo key mode
-    time_signature popularity
-"""
-_LIST_POSITIONS = """
-    fabulaposition position pos order index idx # reihenfolge ordre orden ordem ordine posicion posicao posizione
-"""
-# Headings that only lists of tracks have, and of which one is enough to know them by.
-_TRACK_WORDS = """
-    trackname tracktitle songname songtitle song track isrc trackuri spotifyuri spotifyid bpm discogs beatport
-    liedtitel songtitel lied chanson morceau cancion nombredelacancion nomedafaixa brano canzone playtime
-"""
+# Of albums: of a table of albums the collection, of a playlist only a detail; those that only lists of tracks have.
+_ALBUMS, _TRACK_WORDS = _HEADINGS["albums"], _HEADINGS["tracks"]
+_DURATION_WORDS: str = _HEADINGS["durations"]
+_FEATURE_NAMES: str = _HEADINGS["features"]
+_LIST_POSITIONS = _HEADINGS["list positions"]
 ALBUMS = frozenset(_ALBUMS.split())
 # Headings of positions that may be those in a playlist; a track number is the position on an album.
 LIST_POSITIONS = frozenset(_LIST_POSITIONS.split())
