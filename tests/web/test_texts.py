@@ -191,9 +191,9 @@ def test_the_page_tells_it_under_the_button_and_when_it_is_saved(visit, server, 
     line.wait_for()
     assert line.text_content() == "page.docx is made anew, without the layout, pictures, tables of the sources"
     assert page.locator('[data-format="docx"]').get_attribute("aria-describedby") == "loss-docx"
-    assert page.locator(".loss").count() == 2  # .md and .docx; all else carries everything
+    assert page.locator(".loss").count() == 3  # .docx, .epub and .md; all else carries everything
     offered = page.locator("#save [data-format]:visible").evaluate_all("all => all.map((one) => one.dataset.format)")
-    assert offered == ["docx", "md", "html", "csv", "json", "session"]  # parts of a file are no list of files
+    assert offered == ["docx", "epub", "md", "html", "csv", "json", "session"]  # parts of a file are no list of files
     page.screenshot(path=tmp_path / "losses.png")
     with page.expect_download():
         page.click('[data-format="docx"]')

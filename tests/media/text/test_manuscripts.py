@@ -433,3 +433,35 @@ def test_new_pages_part_an_open_document_without_headings(tmp_path):
     assert ordered.titles == ["Tide", "The Boat", "Rain"]
     again = fabula.open(ordered.save(tmp_path / "b.odt"))
     assert [item.title for item in again.collection.items] == ["Tide", "The Boat", "Rain"]
+
+
+def test_a_section_of_word_that_ends_within_a_text_stays_where_it_ends(tmp_path):
+    docx = pytest.importorskip("docx")
+    made = docx.Document()
+    for k in range(1, 5):
+        made.add_heading(f"Chapter {k}", 1)
+        made.add_paragraph(make_manuscripts.prose(k, 4))
+        if k == 4:
+            made.add_table(1, 1).cell(0, 0).text = "a table"
+        elif k == 3:  # which ends with a table, and no section
+            made.add_table(1, 1)
+        else:
+            mark = docx.oxml.parse_xml(made.sections[0]._sectPr.xml)
+            made.paragraphs[-1]._p.get_or_add_pPr().append(mark)
+    made.save(str(tmp_path / "a.docx"))
+    ordered = fabula.order(tmp_path / "a.docx", by="words", template="steady-rise")
+    assert ordered.titles == [f"Chapter {k}" for k in (4, 3, 2, 1)]
+    now = docx.Document(str(ordered.save(tmp_path / "b.docx")))
+    found = [
+        (b.text[:9], bool(b._p.xpath("./w:pPr/w:sectPr"))) for b in now.paragraphs if b.text or b._p.pPr is not None
+    ]
+    were = [made.paragraphs[k].text[:9] for k in (7, 5, 3, 1)]
+    assert [text for text, _ in found if "Here" in text] == were
+    assert sum(section for _, section in found) == 2
+    assert len(now.sections) == 3
+    heads = [text for text, section in found if "Chapter" in text or section]
+    assert heads.index("Chapter 4") < heads.index("", 0) < heads.index("Chapter 3")  # behind the table of the first
+    back = fabula.open(tmp_path / "b.docx").order(ordering=[3, 2, 1, 0]).save(tmp_path / "c.docx")
+    assert [b.text for b in docx.Document(str(back)).paragraphs if b.text] == [
+        b.text for b in made.paragraphs if b.text
+    ]

@@ -103,6 +103,7 @@ class Body:
     member: str = ""  # the packed file that it is; "" for the file itself
     whole: frozenset[int] = frozenset()  # pieces that hold what ends them
     before: Mapping[int, bytes] = field(default_factory=dict)  # what a piece needs before it where another was
+    close: Callable[[bytes, bytes], bytes] = bytes.__add__  # a piece, and what ends it
     mend: Callable[[bytes], Mapping[str, bytes]] = lambda content: {}  # packed files that change with it
 
 
@@ -154,10 +155,12 @@ def _move(
     def take(a: int, b: int, end: int) -> Iterator[bytes]:
         nonlocal last
         for k in range(a, b):
-            yield (b"" if last == k - 1 else body.before.get(k, b"")) + body.pieces[k]
-            if body.ends:
-                own = k < b - 1 or not body.whole.isdisjoint((k, end))
-                yield body.ends[k if own else end] or (_PAR if own and k == b - 1 and k not in body.whole else b"")
+            own = k < b - 1 or not body.whole.isdisjoint((k, end))
+            piece = (b"" if last == k - 1 else body.before.get(k, b"")) + body.pieces[k]
+            ended = body.ends[k if own else end] if body.ends else b""
+            yield body.close(
+                piece, ended or (_PAR if own and k == b - 1 and k not in body.whole and body.ends else b"")
+            )
             last = k
 
     at = 0
@@ -235,7 +238,28 @@ def _cut_xml(path: str, member: str, *names: str) -> Body:
     same = [one for one in root.iter() if local_name(one) == names[-1]]
     seen = [any(_SEEN.fullmatch(local_name(e)) or (e.text or "").strip() for e in one.iter()) for one in within]
     idle = frozenset((len(within) + 1, *(at for at, told in enumerate(seen, start=1) if not told)))
-    return Body(cut_elements(data, names[-1], same.index(within)), idle=idle, member=member)
+    pieces, ends = cut_elements(data, names[-1], same.index(within)), []
+    for piece in pieces:  # a section of Word ends within a paragraph, and stays where it ends
+        found = _SECTION.search(piece) if _PARAGRAPH.match(piece) else None
+        ends.append(found[0] if found else b"")
+    pairs = ((piece, end, b"<w:pPr>%b</w:pPr>" % end) for piece, end in zip(pieces, ends, strict=True))
+    bare = tuple(
+        piece.replace(alone if alone in piece else end, b"", 1) if end else piece for piece, end, alone in pairs
+    )
+    return Body(bare, tuple(ends), idle=idle, member=member, close=_end_section)
+
+
+_PARAGRAPH = re.compile(rb"\s*<w:p(?: [^<>]*)?(?<!/)>(\s*<w:pPr>)?")
+_SECTION = re.compile(rb"<w:sectPr\b(?:[^<>]*/>|.*?</w:sectPr>)", re.DOTALL)
+
+
+def _end_section(piece: bytes, end: bytes) -> bytes:
+    """A paragraph of Word that ends a section; another one behind what is none."""
+    found = _PARAGRAPH.match(piece) if end else None
+    if found is None:
+        return piece + (b"<w:p><w:pPr>%b</w:pPr></w:p>" % end if end else b"")
+    at = piece.index(b"</w:pPr>") if found[1] else found.end()
+    return piece[:at] + (end if found[1] else b"<w:pPr>%b</w:pPr>" % end) + piece[at:]
 
 
 def _cut_epub(path: str) -> Body:
