@@ -425,8 +425,10 @@ def with_matter(request: Request, collection: Collection, medium: Medium) -> Req
     front, back = front if request.first is None else [], back if request.last is None else []
     if not (front or back) or len(collection) - len(front) - len(back) < 2:
         return request
-    behind = {position - len(back): item for position, item in enumerate(back)}
-    return replace(request, at={**dict(enumerate(front)), **behind})
+    run = back if len(back) > 1 and (request.limit is not None or request.fill is not None) else []
+    behind = {-1: run[-1]} if run else {position - len(back): item for position, item in enumerate(back)}
+    together = (*request.together, *([run] if run else []))  # where some are left out, the last but one has no position
+    return replace(request, at={**dict(enumerate(front)), **behind}, together=together)
 
 
 def _ends(request: Request, items: tuple[Item, ...]) -> dict[tuple[int, int], int]:
