@@ -209,7 +209,7 @@ def main() -> None:
         folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(temporary)
         if len(sys.argv) < 2:
             synthesised(folder)
-        paths = [item.path for item in read_folder(folder, MEDIUM).items[:MOST_FILES]]
+        paths = [item.path for item in read_folder(folder, MEDIUM).collection.items[:MOST_FILES]]
         against_decoding(paths)
         print("parts of it, as shares of decoding:")
         for path in {Path(path).suffix: path for path in paths}.values():

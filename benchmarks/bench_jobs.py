@@ -123,7 +123,8 @@ def _threads(place: str, folder: str, threads: int) -> float:
         "from fabula.media.extraction import Measuring, extract\n"
         "from fabula.media.registry import find_medium\n"
         "from fabula.sources.folders import read_folder\n"
-        "medium = find_medium('music'); paths = [item.path for item in read_folder(sys.argv[1], medium).items]\n"
+        "medium = find_medium('music'); found = read_folder(sys.argv[1], medium).collection\n"
+        "paths = [item.path for item in found.items]\n"
         "began = time.perf_counter(); extract(paths, medium.spec(), Measuring(int(sys.argv[2]), cache=False))\n"
         "print(time.perf_counter() - began)"
     )

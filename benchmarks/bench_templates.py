@@ -63,8 +63,8 @@ def cost_of_one_set(essences: list[np.ndarray], positions: list[np.ndarray] | No
 def refined(essences: list[np.ndarray], positions: list[np.ndarray] | None) -> None:
     """Four templates from all collections."""
     start = time.perf_counter()
-    found = refine(quadratic_costs(essences, positions), 4, rng=np.random.default_rng(0))
-    print(f"refined, k = 4: {time.perf_counter() - start:.2f} s, cost {found.cost:.4f}")
+    _, cost = refine(quadratic_costs(essences, positions), 4, rng=np.random.default_rng(0))
+    print(f"refined, k = 4: {time.perf_counter() - start:.2f} s, cost {cost:.4f}")
 
 
 def growth() -> None:

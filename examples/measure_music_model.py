@@ -21,7 +21,6 @@ import train_music_transformer as transformer
 
 import fabula
 from fabula.core.collection import Collection, fold
-from fabula.core.energy import Energy
 from fabula.core.posterior import agreement, posterior
 from fabula.evaluation.controls import keep_only
 from fabula.evaluation.information import makers
@@ -100,12 +99,12 @@ def by_music(music: Model, name: str) -> Callable[[list[Collection]], dict[str, 
 
     def order(albums: list[Collection]) -> dict[str, Orders]:
         found: dict[str, Orders] = {f"{name}, {way}": [] for way in ("proposed", "likeliest", "expected position")}
-        for positions, flow in music.tables_all(albums):
-            expected = posterior(Energy(positions, flow))
-            by_mean = (expected.positions @ np.arange(len(positions))).argsort()
+        for energy in music.energies(albums):
+            expected = posterior(energy)
+            by_mean = (expected.positions @ np.arange(energy.n)).argsort()
             proposed = likeliest(agreement(expected), seconds=0.5).ordering
             found[f"{name}, proposed"].append(proposed)
-            found[f"{name}, likeliest"].append(likeliest(Energy(positions, flow), seconds=0.5).ordering)
+            found[f"{name}, likeliest"].append(likeliest(energy, seconds=0.5).ordering)
             found[f"{name}, expected position"].append(by_mean)
         return found
 

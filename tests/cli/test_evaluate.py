@@ -50,6 +50,16 @@ def test_json_and_files_say_the_same(table, tmp_path):
     assert float(best["spearman low"]) < float(best["spearman"]) < float(best["spearman high"])
 
 
+def test_what_is_endless_is_null_in_json(tmp_path):
+    path = tmp_path / "few.csv"  # two collections are measured, which every method that learns orders alike
+    rows = [f"{c},{i},{(i * 7 + c * 3) % 5},{'test' if c > 5 else 'train'}" for c in range(8) for i in range(5)]
+    path.write_text("\n".join(["album,track,energy,split", *rows]) + "\n")
+    arguments = (path, "--by", "energy", "--split", "test", "-o", tmp_path / "few.json", "--json")
+    shown = json.loads(call(*arguments).output, parse_constant=pytest.fail)
+    assert shown == json.loads((tmp_path / "few.json").read_text(), parse_constant=pytest.fail)
+    assert None in [each["effect"] for each in shown["tests"]]
+
+
 def test_the_same_seed_gives_the_same(table):
     one, two = (call(table, "--by", "energy", "--json", "--seed", "3").output for _ in range(2))
     assert one == two

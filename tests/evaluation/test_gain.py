@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from fabula.core.collection import Collection, Item
+from fabula.core.energy import Energy
 from fabula.evaluation.information import information_gain
 
 
@@ -11,8 +12,8 @@ class Tables:
     def __init__(self, liking):
         self.liking = liking
 
-    def tables_all(self, collections):
-        return [(self.liking * np.eye(len(c)), np.zeros((len(c), len(c)))) for c in collections]
+    def energies(self, collections):
+        return [Energy(self.liking * np.eye(len(c))) for c in collections]
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import pytest
 
 from fabula.core.arrays import normalise
 from fabula.core.collection import Collection, Item
+from fabula.core.energy import Energy
 from fabula.errors import InputError
 from fabula.evaluation import information
 from fabula.evaluation.controls import noise_features, shuffle_orders
@@ -13,9 +14,10 @@ from fabula.evaluation.information import information_of, mutual_information
 from fabula.evaluation.intervals import mean_interval
 
 
-class Energy:
+class Essence:
     """A model of one feature: its z-score is the essence; ``score`` is the test's."""
 
+    by_item = True
     most_detailed = "arcs"
 
     def __init__(self, score):
@@ -145,23 +147,23 @@ def test_an_honest_model_finds_nothing_in_the_controls_at_any_scale():
     albums = noisy_albums()
     rng = np.random.default_rng(0)
     controls = [noise_features(albums, rng), shuffle_orders(albums, rng)]
-    assert mutual_information(Energy(gibbs(slope)), albums).low > 0.1
+    assert mutual_information(Essence(gibbs(slope)), albums).low > 0.1
     for scale in (1.0, 0.3, 0.1, 0.03):
-        model = Energy(lambda s, scale=scale: scale * gibbs(slope)(s))
+        model = Essence(lambda s, scale=scale: scale * gibbs(slope)(s))
         assert all(mutual_information(model, control).bits < 0.02 for control in controls)
     assert all(abs(mutual_information(model, control).bits) < 0.02 for control in controls)
 
 
 def test_a_sure_scorer_pays_for_it_on_a_control():
     assert (
-        mutual_information(Energy(gibbs(slope)), shuffle_orders(noisy_albums(500), np.random.default_rng(0))).high < 0
+        mutual_information(Essence(gibbs(slope)), shuffle_orders(noisy_albums(500), np.random.default_rng(0))).high < 0
     )
 
 
 def test_a_leak_is_caught_by_both_controls():
     """A model whose scorer can look up the true opener, as a wrong padding slot would let it."""
 
-    class Leaky(Energy):
+    class Leaky(Essence):
         def encode_all(self, collections):
             essences = super().encode_all(collections)
             self.openers = {np.sort(e[:, 0]).tobytes(): e[0, 0] for e in essences}
@@ -178,7 +180,7 @@ def test_a_leak_is_caught_by_both_controls():
 
 
 def test_asks_the_most_detailed_scorer():
-    model = Energy(gibbs(slope))
+    model = Essence(gibbs(slope))
     model.most_detailed = "bilstm"
     mutual_information(model, noisy_albums(3))
     assert model.asked == {"bilstm"}
@@ -233,20 +235,22 @@ def test_refuses(score, arguments, message):
 
 def test_refuses_no_collections_and_unordered_ones():
     with pytest.raises(InputError, match="at least one collection"):
-        mutual_information(Energy(gibbs(slope)), [])
+        mutual_information(Essence(gibbs(slope)), [])
     lost = noisy_albums(1)[0]
     with pytest.raises(InputError, match="collection '0' is not ordered"):
-        mutual_information(Energy(gibbs(slope)), [lost.reordered(range(len(lost)))])
+        mutual_information(Essence(gibbs(slope)), [lost.reordered(range(len(lost)))])
 
 
 class Tables:
     """A model whose scores are sums over tables: items like their true position as much as the test says."""
 
+    by_item = False
+
     def __init__(self, liking, flow=0.0):
         self.liking, self.flow = liking, flow
 
-    def tables_all(self, collections):
-        return [(self.liking * np.eye(len(c)), self.flow * np.eye(len(c), k=1)) for c in collections]
+    def energies(self, collections, scorer=None):
+        return [Energy(self.liking * np.eye(len(c)), self.flow * np.eye(len(c), k=1)) for c in collections]
 
 
 def titled(count, n, artist=""):
@@ -270,19 +274,11 @@ def test_tables_are_measured_like_a_scorer_that_sums_them():
     assert by_tables.per_length[n].count == 400
 
 
-def test_each_half_of_the_tables_can_be_measured_alone():
-    model, collections = Tables(3.0, 0.0), titled(50, 6)
-    assert mutual_information(model, collections, scorer="flow").bits == pytest.approx(0.0, abs=1e-12)
-    assert mutual_information(model, collections, scorer="arcs").bits > 2
-    with pytest.raises(InputError, match="this model has no scorer 'bilstm'; it has: arcs, flow"):
-        mutual_information(model, collections, scorer="bilstm")
-
-
 def test_collections_by_one_artist_count_together():
     class Mixed(Tables):
-        def tables_all(self, collections):
+        def energies(self, collections, scorer=None):
             signs = [1.0 if c.id < "5" else -0.3 for c in collections]
-            return [(s * 2 * np.eye(len(c)), np.zeros((len(c),) * 2)) for s, c in zip(signs, collections, strict=True)]
+            return [Energy(s * 2 * np.eye(len(c))) for s, c in zip(signs, collections, strict=True)]
 
     alone, half = titled(10, 5), [*titled(5, 5, "One"), *titled(10, 5, "Two")[5:]]
     narrow, wide = (mutual_information(Mixed(0), each) for each in (alone, half))

@@ -44,6 +44,9 @@ def test_mistakes(place, tmp_path):
         call("work", place.address, "--dask", "local", "--jobs", 2)
     with pytest.raises(InputError, match="takes the options"):
         call("plan", TASK, place.input, "-o", tmp_path / "x", "-k", 3)
+    for sweep in ("1,two", ""):
+        with pytest.raises(InputError, match=f"--sweep takes whole numbers, such as 1,2,4; got '{sweep}'"):
+            call("plan", "compare", place.input, "-o", tmp_path / "x", "--sweep", sweep)
     with pytest.raises(InputError, match="rows are gathered as one of"):
         call("work", place.address) and call("gather", place.address, "-o", tmp_path / "out.txt")
 

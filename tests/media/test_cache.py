@@ -18,16 +18,17 @@ from fabula.cli import cli
 from fabula.errors import InputError
 from fabula.media.extraction import (
     Database,
-    DatabaseError,
     cache_file,
     cache_folder,
     cache_info,
     clear_cache,
     content_key,
+    count_bytes,
     database,
     keep,
     most_bytes,
     recall,
+    shrink,
 )
 from fabula.media.medium import Spec
 
@@ -153,19 +154,19 @@ def test_threads_write_at_once() -> None:
     assert cache_info().entries == (("audio", 1, 160),)
 
 
-def test_beyond_its_limit_what_was_used_least_lately_goes(tmp_path: Path) -> None:
-    one = Database(tmp_path / "a.sqlite")
+def test_beyond_its_limit_what_was_used_least_lately_goes() -> None:
+    spec, row = Spec("audio", 1, ("a",), SPEC.measure, (250,)), np.zeros(250)
     for number in range(200):
-        one.keep("audio", 1, f"{number:04d}".encode(), b"\0" * 2000)
-    one._do("UPDATE features SET used = CAST(CAST(key AS TEXT) AS INTEGER)")  # the first were used longest ago
-    one.shrink(100 * 2000)
-    kept = [int(key) for (key,) in one._do("SELECT key FROM features ORDER BY key")]
+        assert keep(f"{number:04d}".encode().hex(), spec, row)
+    _spoil("UPDATE features SET used = CAST(CAST(key AS TEXT) AS INTEGER)")  # the first were used longest ago
+    shrink(100 * 2000)
+    with closing(sqlite3.connect(cache_file())) as cache:
+        kept = [int(key) for (key,) in cache.execute("SELECT key FROM features ORDER BY key")]
     assert kept == list(range(200 - len(kept), 200))
     assert 20 <= len(kept) <= 100
-    assert one.size() <= 100 * 2000
-    one.shrink(100 * 2000)
-    assert len(kept) == one.counts()[0][2]
-    one.close()
+    assert count_bytes() <= 100 * 2000
+    shrink(100 * 2000)
+    assert cache_info().entries == (("audio", 1, len(kept)),)
 
 
 def test_the_limit_is_read_and_a_wrong_one_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,21 +194,21 @@ def test_the_command_tells_and_forgets() -> None:
     assert run(cli, ["cache", "clear"]).output == "forgotten: 1 files\n"
 
 
-def test_a_process_that_was_forked_opens_its_own(tmp_path: Path) -> None:
-    first = database(tmp_path / "a.sqlite")
-    assert database(tmp_path / "a.sqlite") is first
+def test_a_process_that_was_forked_opens_its_own() -> None:
+    assert keep(KEY, SPEC, ROW)
+    first = database()
+    assert database() is first
     read, write = os.pipe()
     child = os.fork() if hasattr(os, "fork") else pytest.skip("no fork here")
     if child == 0:
-        os.write(write, b"1" if database(tmp_path / "a.sqlite") is not first else b"0")
+        os.write(write, b"1" if database() is not first else b"0")
         os._exit(0)
     os.waitpid(child, 0)
     assert os.read(read, 1) == b"1"
 
 
 def test_no_place_for_a_database(tmp_path: Path) -> None:
-    with pytest.raises(DatabaseError):
-        Database(tmp_path)
+    assert Database(tmp_path).run("SELECT 1") is None
 
 
 def test_the_key_is_the_content(sound: Callable[..., Path]) -> None:

@@ -91,6 +91,16 @@ def test_encode_all_is_encode_of_each(make_model):
     assert model.encode_all([]) == []
 
 
+@pytest.mark.parametrize("scorer", ["bilstm", "arcs"])
+def test_the_energies_of_many_score_as_each_sequence_does(make_model, scorer):
+    model = make_model(4)
+    blocks = [some_features(n, seed=n) for n in (3, 4, 3)]
+    for energy, block in zip(model.energies(blocks, scorer), blocks, strict=True):
+        orders = np.array([np.arange(len(block)), np.arange(len(block))[::-1]])
+        essence = model.encode(block)
+        np.testing.assert_allclose(energy.score(orders), model.score(essence[orders], scorer), rtol=1e-5)
+
+
 @pytest.mark.parametrize(
     ("features", "message"),
     [

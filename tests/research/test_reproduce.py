@@ -110,7 +110,7 @@ def test_significance_is_over_creators(rng):
     gains = np.array([0.5, -0.2, 0.3, 0.1])[np.arange(48) % 4] + 0.01 * rng.normal(size=48)
     named = {RANDOM: 0 * gains, baseline_name("refined"): 0 * gains, NAMES["refined"]: gains}
     figure = {"k": 4, "scores": [[name, 4, m, values] for name, values in named.items() for m in ("edit", "spearman")]}
-    rows = significance(SimpleNamespace(study=SimpleNamespace(evaluation=albums)), figure)["rows"]
+    rows = significance(SimpleNamespace(study=SimpleNamespace(parts=SimpleNamespace(test=albums))), figure)["rows"]
     assert all(row["low"] < 0 < row["high"] and row["p"] > 0.2 for row in rows)
     assert stats.ttest_1samp(gains, 0).pvalue < 0.001
 
@@ -194,7 +194,7 @@ def test_other_settings_are_done_anew(done, tmp_path):
 
 def test_the_parts_share_no_artist(done):
     study = read_study_data(done[0], held_out=0.3)
-    parts = [study.training, study.development, study.evaluation]
+    parts = [study.parts.training, study.parts.validation, study.parts.test]
     artists = [{c.items[0].artist for c in part} for part in parts]
     assert all(artists)
     aside = [zlib.crc32(artist.encode()) % 10 == 0 for artist in sorted(artists[0] | artists[1])]

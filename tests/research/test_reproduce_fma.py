@@ -50,9 +50,9 @@ def archive():
 
 def test_fma_keeps_its_own_splits(archive, tmp_path):
     study = read_study_data(archive.write(tmp_path))
-    assert [len(part) for part in (study.training, study.development, study.evaluation)] == [12, 6, 6]
+    assert [len(part) for part in (study.parts.training, study.parts.validation, study.parts.test)] == [12, 6, 6]
     assert study.plain is None
-    assert study.training[0].features.shape == (4, 75, 7)
+    assert study.parts.training[0].features.shape == (4, 75, 7)
     assert any("fewer than 3" in note for note in study.notes)
 
 

@@ -52,6 +52,20 @@ def test_a_step_model_is_evaluated_and_knows_what_it_was_trained_on(books, tmp_p
     ]
 
 
+def test_only_what_is_measured_on_is_read(books, monkeypatch):
+    split = read_split(books)
+    read: list[str] = []
+    monkeypatch.setattr(recovery, "measure_if_held", lambda c: read.append(c.id) or measure_if_held(c))
+    found = recovery.measure_split(split, training=False)
+    assert read == [c.id for c in split.held_out]
+    assert found.training is split.training
+    assert all("words" in c.feature_names for c in found.held_out)
+    both = recovery.measure_split(split)
+    assert all("words" in c.feature_names for c in (*both.training, *both.held_out))
+    alone = recovery.measure_split(read_split(books, side="train"), training=False)  # both sides are the same there
+    assert alone.training is alone.held_out
+
+
 def test_what_cannot_be_looked_at_is_told(tmp_path):
     path = tmp_path / "numbers.csv"
     rows = [f"c{c},{k},{c * k}\n" for c in range(4) for k in range(6)]

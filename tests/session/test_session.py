@@ -210,6 +210,22 @@ def test_a_limit_leaves_out_what_is_not_named(table):
     assert ordered.to_json()["left_out"] == list(ordered.left_out)
 
 
+@pytest.mark.parametrize("wishes", [{"limit": 20 * 60}, {"only": (1, 4, 5, 9)}, {"fill": 20 * 60}])
+def test_where_items_are_left_out_positions_count_from_the_end_of_what_is_kept(wishes, table):
+    session = open_session(table)
+    for position in (1, -1, -2):
+        ordered = session.order(at={position: "T5"}, **wishes)
+        assert len(ordered.titles) < 12
+        assert ordered.titles[position] == "T5"
+    far_apart = session.order(at={8: "T5", -4: "T6"}, limit=40 * 60)  # the same position only of all twelve
+    assert (far_apart.titles[8], far_apart.titles[-4]) == ("T5", "T6")
+
+
+def test_items_of_ones_own_choice_are_all_there_or_it_is_told(table):
+    with pytest.raises(InputError, match=r"cannot all hold with 3 tracks: 'T7' would be left out$"):
+        open_session(table).order(only=(0, 1, 7), first="T0", last="T1", together=[("T0", "T1")])
+
+
 @pytest.mark.parametrize(
     ("wishes", "message"),
     [

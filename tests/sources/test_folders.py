@@ -16,13 +16,13 @@ import fabula
 from fabula.errors import FileError
 from fabula.media.medium import Medium, Words
 from fabula.media.music import MEDIUM
-from fabula.sources.folders import FolderReading, natural_key, open_files, read_folder as read_files
-from fabula.sources.registry import Opening
+from fabula.sources.folders import natural_key, open_files, read_folder as read_files
+from fabula.sources.registry import Opening, Source
 
 Track = Callable[..., Path]
 
 
-def read_folder(paths: Any, *, recursive: bool = True) -> FolderReading:
+def read_folder(paths: Any, *, recursive: bool = True) -> Source:
     """Folders and files of music."""
     return read_files(paths, MEDIUM, Opening(recursive=recursive))
 
@@ -43,13 +43,13 @@ def track(tmp_path: Path) -> Track:
 
 
 def names(folder: object, **rest: bool) -> list[str]:
-    return [Path(item.path).name for item in read_folder(folder, **rest).items]  # type: ignore[arg-type]
+    return [Path(item.path).name for item in read_folder(folder, **rest).collection.items]  # type: ignore[arg-type]
 
 
 def test_tags_become_the_item(track: Track, tmp_path: Path) -> None:
     path = track("a.ogg", number=3, title="Eine  kleine\nNachtmusik", artist="W. A. M.", album="Gran Partita")
     reading = read_folder(tmp_path)
-    (item,) = reading.items
+    (item,) = reading.collection.items
     assert (item.title, item.artist, item.path) == ("Eine kleine Nachtmusik", "W. A. M.", str(path))
     assert (item.details["album"], item.details["track"]) == ("Gran Partita", 3)
     assert item.details["duration_ms"] == pytest.approx(500, abs=10)
@@ -59,39 +59,39 @@ def test_tags_become_the_item(track: Track, tmp_path: Path) -> None:
 def test_without_tags_the_name_is_the_title(track: Track, tmp_path: Path) -> None:
     track("My Song.ogg")
     reading = read_folder(tmp_path)
-    assert reading.items[0].label == "My Song"
+    assert reading.collection.items[0].label == "My Song"
     assert reading.title == tmp_path.name
 
 
 def test_track_numbers_where_every_file_has_its_own(track: Track, tmp_path: Path) -> None:
     track("z.ogg", number=1), track("y.ogg", number=2), track("x.ogg", number=10)
     assert names(tmp_path) == ["z.ogg", "y.ogg", "x.ogg"]
-    assert read_folder(tmp_path).numbered
+    assert read_folder(tmp_path).collection.ordered
 
 
 def test_names_where_a_file_has_no_track_number(track: Track, tmp_path: Path) -> None:
     track("b 10.ogg"), track("b 9.ogg"), track("z.ogg", number=1), track("y.ogg", number=2)
     assert names(tmp_path) == ["b 9.ogg", "b 10.ogg", "y.ogg", "z.ogg"]
-    assert not read_folder(tmp_path).numbered
+    assert not read_folder(tmp_path).collection.ordered
 
 
 def test_names_where_two_files_have_one_track_number(track: Track, tmp_path: Path) -> None:
     track("b.ogg", number=1), track("a.ogg", number=2), track("c.ogg", number=1)
     assert names(tmp_path) == ["a.ogg", "b.ogg", "c.ogg"]
-    assert not read_folder(tmp_path).numbered
+    assert not read_folder(tmp_path).collection.ordered
 
 
 def test_each_folder_stands_by_its_own_rule(track: Track, tmp_path: Path) -> None:
     track("1/b.ogg", number=1), track("1/a.ogg", number=2), track("2/d.ogg"), track("2/c.ogg")
     assert names(tmp_path) == ["b.ogg", "a.ogg", "c.ogg", "d.ogg"]
-    assert not read_folder(tmp_path).numbered
-    assert read_folder(tmp_path / "1").numbered
-    assert not read_folder([tmp_path / "1" / "b.ogg"]).numbered  # as it was named
+    assert not read_folder(tmp_path).collection.ordered
+    assert read_folder(tmp_path / "1").collection.ordered
+    assert not read_folder([tmp_path / "1" / "b.ogg"]).collection.ordered  # as it was named
 
 
 def test_folders_in_natural_order_and_not_without_recursion(track: Track, tmp_path: Path) -> None:
     track("CD10/1.ogg"), track("CD2/2.ogg"), track("CD2/1.ogg"), track("top.ogg")
-    assert [str(Path(item.path).relative_to(tmp_path)) for item in read_folder(tmp_path).items] == [
+    assert [str(Path(item.path).relative_to(tmp_path)) for item in read_folder(tmp_path).collection.items] == [
         "top.ogg", "CD2/1.ogg", "CD2/2.ogg", "CD10/1.ogg",
     ]  # fmt: skip
     assert names(tmp_path, recursive=False) == ["top.ogg"]
@@ -112,7 +112,7 @@ def test_what_lies_beside_is_passed_over_and_the_rest_reported(track: Track, tmp
     (tmp_path / "link.ogg").symlink_to(tmp_path / "gone.ogg")
     reading = read_folder(tmp_path)
     assert names(tmp_path) == ["a.ogg"]
-    assert {Path(path).name: reason for path, reason in reading.skipped} == {
+    assert {Path(path).name: reason for path, reason in reading.left_out} == {
         "film.avi": "does not have the ending of an audio file",
         "empty.mp3": "is empty",
         "link.ogg": "is a link to a file that does not exist",
@@ -122,7 +122,7 @@ def test_what_lies_beside_is_passed_over_and_the_rest_reported(track: Track, tmp
 def test_a_companion_that_was_named_is_reported(track: Track, tmp_path: Path) -> None:
     (tmp_path / "cover.jpg").write_text("x")
     reading = read_folder([track("a.ogg"), tmp_path / "cover.jpg"])
-    assert reading.skipped == ((str(tmp_path / "cover.jpg"), "does not have the ending of an audio file"),)
+    assert reading.left_out == (("cover.jpg", "does not have the ending of an audio file"),)
 
 
 def test_the_same_file_is_listed_once(track: Track, tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_the_same_file_is_listed_once(track: Track, tmp_path: Path) -> None:
     (tmp_path / "b.ogg").symlink_to(path)
     reading = read_folder([tmp_path, path])
     assert names([tmp_path, path]) == ["a.ogg"]
-    assert [reason for _, reason in reading.skipped] == ["is the same file as one before it"] * 2
+    assert (reading.left_out, reading.notes[0].partition(":")[0]) == ((), "skipped, the same as files before")
 
 
 def test_files_that_are_the_same_are_told_in_one_line(track: Track, tmp_path: Path) -> None:
@@ -160,8 +160,8 @@ def test_links_that_lead_to_themselves_are_told(track: Track, tmp_path: Path) ->
     (tmp_path / "two").symlink_to(tmp_path / "one")
     (tmp_path / "parent").symlink_to(tmp_path)
     reading = read_folder(tmp_path)
-    assert [Path(item.path).name for item in reading.items] == ["a.ogg"]
-    assert {Path(path).name: reason for path, reason in reading.skipped} == dict.fromkeys(
+    assert [Path(item.path).name for item in reading.collection.items] == ["a.ogg"]
+    assert {Path(path).name: reason for path, reason in reading.left_out} == dict.fromkeys(
         ["loop", "loop.ogg", "one", "two"], "is a link that leads back to itself"
     )
 
@@ -172,14 +172,18 @@ def test_any_kind_of_files(tmp_path: Path) -> None:
     words = Words(file="a text", files="texts")
     texts = Medium("texts", words, endings=frozenset({".txt"}), companions=frozenset({".png"}))
     reading = read_files(tmp_path, texts)
-    assert [item.title for item in reading.items] == ["1", "2"]
-    assert (reading.title, reading.numbered) == (tmp_path.name, False)
-    assert {Path(path).name: reason for path, reason in reading.skipped} == dict.fromkeys(
+    assert [item.title for item in reading.collection.items] == ["1", "2"]
+    assert (reading.title, reading.collection.ordered) == (tmp_path.name, False)
+    assert {Path(path).name: reason for path, reason in reading.left_out} == dict.fromkeys(
         ["film.avi", "a.ogg"], "does not have the ending of a text"
     )
     backwards = replace(texts, number=lambda item: (-int(item.title),), title=lambda items: f"{len(items)} texts")
     again = read_files(tmp_path, backwards)
-    assert ([item.title for item in again.items], again.title, again.numbered) == (["2", "1"], "2 texts", True)
+    assert ([item.title for item in again.collection.items], again.title, again.collection.ordered) == (
+        ["2", "1"],
+        "2 texts",
+        True,
+    )
     (tmp_path / "in").mkdir()
     with pytest.raises(FileError, match="in: has no texts in it"):
         read_files(tmp_path / "in", texts)
@@ -188,14 +192,14 @@ def test_any_kind_of_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["sur\udcff.ogg", "音楽 ♫ é.ogg", "a\nb.ogg", "'; rm -rf.ogg", "-o.ogg"])
 def test_any_name(track: Track, tmp_path: Path, name: str) -> None:
     path = track(name)
-    (item,) = read_folder(tmp_path).items
+    (item,) = read_folder(tmp_path).collection.items
     assert item.path == os.fspath(path)
     assert item.title.isprintable()
 
 
 def test_a_broken_file_has_no_tags_and_stays(tmp_path: Path) -> None:
     (tmp_path / "text.mp3").write_text("not music")
-    (item,) = read_folder(tmp_path).items
+    (item,) = read_folder(tmp_path).collection.items
     assert (item.title, dict(item.details)) == ("text", {})
 
 
@@ -234,9 +238,9 @@ def test_the_demo_album_is_whole() -> None:
     folder = Path(fabula.__file__).with_name("demo")
     reading = read_folder(folder)
     assert reading.title == "Nine Short Pieces"
-    assert [item.details["track"] for item in reading.items] == list(range(1, 10))
-    assert reading.items[4].title == "First Light"
-    assert sum(Path(item.path).stat().st_size for item in reading.items) < 1_200_000
+    assert [item.details["track"] for item in reading.collection.items] == list(range(1, 10))
+    assert reading.collection.items[4].title == "First Light"
+    assert sum(Path(item.path).stat().st_size for item in reading.collection.items) < 1_200_000
 
 
 def test_a_library_of_numbered_albums_is_looked_through_once(tmp_path):
@@ -248,4 +252,4 @@ def test_a_library_of_numbered_albums_is_looked_through_once(tmp_path):
     start = time.process_time()
     reading = read_folder(tmp_path)
     assert time.process_time() - start < 3  # where each folder was compared with all others it took more than 6
-    assert len(reading.items) == 1800
+    assert len(reading.collection.items) == 1800

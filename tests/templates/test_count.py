@@ -69,7 +69,7 @@ def test_what_shuffled_collections_tell_as_well_is_not_informative():
 def test_errors():
     rng = np.random.default_rng(0)
     five = [[0.0, 1.0]] * 5
-    with pytest.raises(InputError, match="held_out must lie between 0 and 1"):
+    with pytest.raises(InputError, match="held_out: must lie between 0 and 1"):
         choose_count(five, [1], rng=rng, held_out=1.0)
     with pytest.raises(InputError, match=r"must lie in 1\.\.3"):
         choose_count(five, [4], rng=rng)

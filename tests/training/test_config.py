@@ -32,7 +32,8 @@ def test_a_seed_must_fit_into_63_bits():
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"batch": 0}, "'batch' must be a whole number from 1"),
+        ({"batch": 0}, "'batch' must be a whole number from 1 to 1,048,576; got 0"),
+        ({"dropout": 1.5}, "'dropout' must be a number from 0 to 0.99; got 1.5"),
         ({"batch": 2.5}, "got 2.5"),
         ({"negatives": 0}, "'negatives' must be a whole number from 1"),
         ({"dropout": 1.0}, "'dropout' must be a number from 0 to 0.99"),

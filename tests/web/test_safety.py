@@ -282,9 +282,13 @@ def test_too_large_a_body_of_json(small):
     assert answer.status_code in (400, 422)
 
 
-def test_a_search_has_its_limit(small):
-    rows = [{"id": str(i), "essence": i} for i in range(30)]
-    answer = small.client.post("/api/order", json={"items": rows, "together": [[0, 5]]})
+@pytest.mark.parametrize(
+    "wishes",
+    [{"together": [[0, 5]]}, {"side_limit": 100}, {"step_limits": {"essence": 1}}, {"spreads": "match"}, {"limit": 9}],
+)
+def test_a_search_has_its_limit(small, wishes):
+    rows = [{"id": str(i), "essence": i, "length": 10} for i in range(30)]
+    answer = small.client.post("/api/order", json={"items": rows, **wishes})
     assert answer.status_code == 400
     assert "20 items at most" in answer.json()["error"]
 

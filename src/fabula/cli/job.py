@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from fabula.cli.printing import HeadedCommand, counting_bar, print_json
-from fabula.cli.research.recipe import as_setting, as_where, split_list
+from fabula.cli.research.recipe import as_dimensions, as_setting, as_where, split_list
 from fabula.core.files import write_whole
 from fabula.errors import InputError
 
@@ -212,7 +212,7 @@ def _options(task: str, given: dict[str, Any]) -> dict[str, Any]:
     if "where" in options:
         options["where"] = as_where(options["where"])
     if "sweep" in options:
-        options["dimensions"] = [int(part) for part in split_list(options.pop("sweep")) if part.isdecimal()]
+        options["dimensions"] = list(as_dimensions(options.pop("sweep")))
     if "features" in options:
         options["features"] = split_list(options["features"])
     if task in _CHANGES:

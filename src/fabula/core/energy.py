@@ -9,6 +9,7 @@ likelier. Position and distance enter by fixed functions, on which the weights o
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -56,8 +57,7 @@ class Energy:
     # number of positions m, items -> how much these like each of so many, (..., items, m), where some items are left
     # out, and of very many items, whose positions are not held; by default the first m positions
     of_count: Callable[[int, slice], Floats] | None = field(default=None, repr=False)
-    # orderings (..., r, m) -> a number each, (..., r), by a scorer that reads whole sequences; of one collection,
-    # with or without a leading axis of 1
+    # orderings (..., r, m) -> a number each, (..., r), by a scorer that reads whole sequences
     whole: Callable[[Ints], Floats] | None = field(default=None, repr=False)
     shape: tuple[int, ...] = ()  # (..., n), where no table says it
 
@@ -174,7 +174,7 @@ class Energy:
             flow,
             reach,
             None if of_count is None else lambda m, items: of_count(m, items)[number],
-            None if whole is None else lambda rows: whole(rows[np.newaxis])[0],
+            None if whole is None else lambda rows: whole(np.broadcast_to(rows, (*self.lead, *rows.shape)))[number],
             self.shape[1:],
         )
 
@@ -283,13 +283,10 @@ def multiply(rows: Matrix, matrix: Matrix, out: Matrix | None = None) -> Matrix:
     if work <= _PIECE or work > _MOST * _PIECE or k * n > _PIECE:
         return np.asarray(np.matmul(rows, matrix, out=out))
     found = np.empty((*rows.shape[:-1], n), dtype=np.result_type(rows, matrix)) if out is None else out
-    step, width = _PIECE // (k * n) // _STEP * _STEP, max(1, _PIECE // (m * k) // _STEP) * _STEP
+    step = _PIECE // (k * n) // _STEP * _STEP or min(m, _STEP)  # rows of a piece: whole ones, or else a few
+    width = n if step * k * n <= _PIECE else max(1, _PIECE // (step * k) // _STEP) * _STEP  # and its columns
     each = [(rows, matrix, found)] if rows.ndim == 2 else zip(rows, matrix, found, strict=True)
     for left, right, into in each:
-        if step:
-            for at in range(0, m, step):
-                np.matmul(left[at : at + step], right, out=into[at : at + step])
-        else:  # few long rows: some columns at a time
-            for at in range(0, n, width):
-                into[:, at : at + width] = np.matmul(left, right[:, at : at + width])
+        for at, by in product(range(0, m, step), range(0, n, width)):
+            np.matmul(left[at : at + step], right[:, by : by + width], out=into[at : at + step, by : by + width])
     return found

@@ -96,15 +96,27 @@ def json_text(
 ) -> str:
     """A value as JSON that an encoding can hold: characters as they are where it has all of them, else escaped.
 
-    >>> json_text("é"), json_text("caf\\udce9"), json_text("é", encoding="ascii")
-    ('"é"', '"caf\\\\udce9"', '"\\\\u00e9"')
+    >>> json_text("é"), json_text("caf\\udce9"), json_text("é", encoding="ascii"), json_text(float("nan"))
+    ('"é"', '"caf\\\\udce9"', '"\\\\u00e9"', 'null')
     """
-    text = json.dumps(value, ensure_ascii=False, indent=indent, default=default)
+    try:
+        text = json.dumps(value, ensure_ascii=False, indent=indent, default=default, allow_nan=False)
+    except ValueError:
+        text = json.dumps(null_infinite(value, default), ensure_ascii=False, indent=indent)
     try:
         text.encode(encoding)
     except UnicodeEncodeError:  # such as a name of a file that is no text
-        return json.dumps(value, indent=indent, default=default)
+        return json.dumps(json.loads(text), indent=indent)
     return text
+
+
+def null_infinite(value: Any, default: Callable[[Any], Any] | None = None) -> Any:
+    """A value as JSON has it: lists and names alone, and None in place of NaN and infinities, which it cannot hold.
+
+    >>> null_infinite({"a": (1.0, float("nan"))})
+    {'a': [1.0, None]}
+    """
+    return json.loads(json.dumps(value, default=default), parse_constant=lambda _: None)
 
 
 def make_part(start: str, folder: Path, *, mode: int = 0o600) -> tuple[int, Path]:
@@ -309,6 +321,13 @@ def guard_files(guard: Opener) -> Iterator[None]:
 def is_guarded() -> bool:
     """Whether a guard stands before files."""
     return _guard.get() is not None
+
+
+def read_data(package: str, name: str) -> Any:
+    """What a JSON file that comes with a package says."""
+    from importlib.resources import files  # not loaded by commands that read none
+
+    return json.loads(files(package).joinpath(name).read_text(encoding="utf-8"))
 
 
 # JSON of somebody else: a list takes twenty times the memory of what is written of it.

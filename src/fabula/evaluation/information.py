@@ -7,7 +7,7 @@ pass log2 N, nor, for n items, log2 n!: the smaller of the two is the ceiling.
 
 import math
 import warnings
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -23,7 +23,6 @@ from fabula.core.fingerprints import fingerprints_of
 from fabula.errors import InputError, SeenWarning, brief, check_count, check_kind
 from fabula.evaluation.intervals import Interval, mean_interval
 
-TablePair = tuple[Floats, Floats]
 Score = Callable[[Floats], ArrayLike]
 
 _SEQUENCES = 4096  # scored at a time
@@ -78,16 +77,17 @@ def mutual_information(
     draws: int = 4,
     seed: int = 0,
     scorer: str | None = None,
+    energies: Iterable[Energy] | None = None,
 ) -> Information:
     """How much a model tells about the order of collections, in bits each.
 
-    It has ``energies(collections)``, what it says of every ordering of each (:class:`fabula.core.energy.Energy`); or
-    ``tables_all(collections)``, scores of items at positions and after items, (n, n) each; or ``encode_all``, ``score``
-    and ``most_detailed``. :func:`fabula.mutual_information` says what the others are.
+    It is asked for the essence of the items, where that is their own, and to score sequences; else for ``energies``,
+    what it says of every ordering of each collection, unless these are given because its evidence was looked for.
+    :func:`fabula.mutual_information` says what the others are.
     """
     for name, count, least in (("negatives", negatives, 1), ("draws", draws, 1), ("seed", seed, 0)):
         check_count(count, name, least=least)
-    if not any(hasattr(model, name) for name in ("energies", "tables_all", "encode_all")):
+    if not hasattr(model, "by_item"):
         raise InputError(f"must be a model, as fabula.load_model gives one; got {brief(model)}", field="model")
     if not isinstance(collections, Sequence):
         raise InputError(f"must be a list of collections; got {brief(collections)}", field="collections")
@@ -104,16 +104,15 @@ def mutual_information(
         )
         warnings.warn(message, SeenWarning, stacklevel=2)
     how: dict[str, Any] = {"negatives": negatives, "draws": draws}
-    by, lengths, rng = makers(collections), np.array([len(c) for c in collections]), np.random.default_rng(seed)
-    if hasattr(model, "energies"):
-        bits = _energy_bits(model.energies(collections), lengths, rng=rng, **how)
-    elif hasattr(model, "tables_all") and not (hasattr(model, "encode_all") and getattr(model, "by_item", False)):
-        bits = table_bits(_tables(model, collections, scorer), rng=rng, **how)
-    else:
+    by = makers(collections)
+    if energies is None and model.by_item:
         chosen, essences = scorer or model.most_detailed, model.encode_all(collections)
         found = information_of(lambda rows: model.score(rows, chosen), essences, seed=seed, groups=by, **how)
-        return replace(found, seen=seen)
-    return replace(summarise_bits(bits, lengths, by, negatives), seen=seen)
+    else:
+        known = list(model.energies(collections, scorer) if energies is None else energies)
+        bits = energy_bits(known, rng=np.random.default_rng(seed), **how)
+        found = summarise_bits(bits, np.array([each.n for each in known]), by, negatives)
+    return replace(found, seen=seen)
 
 
 @contextmanager
@@ -145,23 +144,28 @@ def info_nce_bits(truth: Floats, others: Floats) -> Floats:
     return np.asarray(nats / math.log(2))
 
 
-def table_bits(tables: Sequence[TablePair], *, negatives: int, draws: int, rng: np.random.Generator) -> Floats:
-    """Bits (c, draws) of collections from their position scores and flow scores, (n, n) each, items in true order.
+def energy_bits(energies: Sequence[Energy], *, negatives: int, draws: int, rng: np.random.Generator) -> Floats:
+    """Bits (c, draws) of collections from what a model says of every ordering of each, items in true order.
 
-    Scores are sums over an ordering, so that a permutation costs but a gather; no essence is scored again.
+    Where scores are sums over tables, a permutation costs but a gather, of many collections at once.
 
-    >>> sure = 9.0 * np.eye(5), np.zeros((5, 5))
-    >>> bool(table_bits([sure] * 4, negatives=31, draws=4, rng=np.random.default_rng(0)).min() > 3)
+    >>> sure = Energy(9.0 * np.eye(5))
+    >>> bool(energy_bits([sure] * 4, negatives=31, draws=4, rng=np.random.default_rng(0)).min() > 3)
     True
     """
+    alike = all(each.solvable for each in energies)
 
     def scores(part: Ints, orders: Ints) -> tuple[Floats, Floats]:
-        positions, flow = (np.stack([tables[i][which] for i in part]) for which in (0, 1))  # (b, n, n)
-        both, true = Energy(positions, flow), np.tile(np.arange(orders.shape[2]), (len(part), 1))
-        return np.asarray(both.score(true)), np.asarray(both.score(orders))
+        own = [energies[i] for i in part]
+        both, (b, r, n) = own[0], orders.shape
+        if alike:
+            flow = None if both.flow is None else np.stack([np.asarray(each.flow) for each in own])
+            both = Energy(np.stack([each.at(n) for each in own]), flow)
+        true = np.asarray(both.score(np.tile(np.arange(n), (b, 1))))
+        return true, np.asarray(both.score(orders)).reshape(b, r)
 
-    lengths = np.array([len(positions) for positions, _ in tables])
-    return _bits(scores, lengths, max(1, _ORDERINGS // (negatives * draws)), negatives, draws, rng)
+    step = max(1, _ORDERINGS // (negatives * draws)) if alike else 1
+    return _bits(scores, np.array([each.n for each in energies]), step, negatives, draws, rng)
 
 
 def _bits(
@@ -222,24 +226,6 @@ def information_of(
     return summarise_bits(bits, lengths, groups, negatives)
 
 
-def _tables(model: Any, collections: Sequence[Collection], scorer: str | None) -> list[TablePair]:
-    """The tables of a model whose scores are sums over them, of all its scorers or of one."""
-    if scorer not in (None, "arcs", "flow"):
-        raise InputError(f"this model has no scorer {scorer!r}; it has: arcs, flow")
-    stands, follows = float(scorer != "flow"), float(scorer != "arcs")
-    return [(positions * stands, flow * follows) for positions, flow in model.tables_all(collections)]
-
-
-def _energy_bits(energies: Sequence[Energy], lengths: Ints, **how: Any) -> Floats:
-    """Bits (c, draws) of collections from what a model says of every ordering of each."""
-
-    def scores(part: Ints, orders: Ints) -> tuple[Floats, Floats]:
-        truths = [energies[i].score(np.arange(lengths[i])) for i in part]
-        return np.asarray(truths), np.stack([energies[i].score(own) for i, own in zip(part, orders, strict=True)])
-
-    return _bits(scores, lengths, 1, **how)
-
-
 def makers(collections: Sequence[Collection]) -> list[str]:
     """Who made each collection, however spelt; one of its own for each that does not say so."""
     return [c.maker or f"\0{c.id}" for c in collections]
@@ -271,10 +257,10 @@ def _score(score: Score, sequences: Floats) -> Floats:
 
 
 def information_gain(new: Any, old: Any, collections: Sequence[Collection]) -> Interval:
-    """Bits of one model with tables less those of another, with the 95 % interval of the difference.
+    """Bits of one model less those of another, with the 95 % interval of the difference.
 
     Both are asked about the same permutations of collections in true order, so that chance falls on both alike.
     """
-    tables = (model.tables_all(collections) for model in (new, old))
-    found = [table_bits(own, negatives=31, draws=16, rng=np.random.default_rng(0)) for own in tables]
+    known = (model.energies(collections) for model in (new, old))
+    found = [energy_bits(own, negatives=31, draws=16, rng=np.random.default_rng(0)) for own in known]
     return mean_interval((found[0] - found[1]).mean(axis=1), makers(collections))

@@ -18,7 +18,8 @@ from scipy.special import gammaln
 
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection
-from fabula.evaluation.information import table_bits
+from fabula.core.energy import Energy
+from fabula.evaluation.information import energy_bits
 
 _NUMBER = re.compile(r"\d+", re.ASCII)
 _DIGITS = {1: "first", 2: "second", 3: "third", 4: "fourth"}  # decimal places behind which something may be hidden
@@ -307,10 +308,10 @@ def _position_bits(symbols: tuple[Ints, Ints], parts: Ints, rows: _ItemRows) -> 
         for begin in held[:: max(1, -(-2 * len(held) // _SAMPLE))]:
             own = slice(begin, begin + rows.length[begin])
             scores = ratios[chosen[own]][:, parts[own]]
-            tables.append((scores, np.zeros_like(scores)))
+            tables.append(Energy(scores))
             having.append((scores.max(axis=1) > math.log(4)).mean())
             ceilings.append(min(math.log2(_NEGATIVES + 1), math.lgamma(len(scores) + 1) / math.log(2)))
-    bits = table_bits(tables, negatives=_NEGATIVES, draws=1, rng=np.random.default_rng(0))
+    bits = energy_bits(tables, negatives=_NEGATIVES, draws=1, rng=np.random.default_rng(0))
     return bits, np.array(ceilings), np.array(having)
 
 

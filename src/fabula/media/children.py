@@ -156,7 +156,7 @@ def call(function: Callable[..., Any], path: str, *more: Any, limits: Limits = L
     >>> from fabula.media.text.passages import read_document
     >>> call(read_document, "no such file.txt")
     Traceback (most recent call last):
-    fabula.errors.FileError: no such file.txt: cannot be read (No such file or directory)
+    fabula.errors.FileError: no such file.txt: does not exist
     """
     return next(stream(function, path, *more, limits=limits))
 

@@ -16,8 +16,9 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,78 +48,27 @@ _BROKEN = ("malformed", "not a database", "no such column", "no such table", "ha
 _own = threading.local()
 
 
-class DatabaseError(Exception):
-    """The database cannot be read or written."""
-
-
-def database(path: Path) -> Database:
-    """The database at a path, opened once for each thread of a process; made where there is none."""
-    known: dict[tuple[int, str], Database] = _own.__dict__.setdefault("known", {})
-    which = (os.getpid(), str(path))  # a connection must not be used in a process that was forked from its own
-    if which in known and not path.exists():  # somebody has removed it
-        known.pop(which).close()
-    if which not in known:
-        known[which] = Database(path)
-    return known[which]
-
-
 class Database:
-    """Numbers by spec, version and content, in a file that is made with its folder, and anew where it is broken."""
+    """A file of features, which is made with its folder, and anew where it is broken."""
 
     def __init__(self, path: Path) -> None:
-        self.path, self.written = path, 0
+        self.path = path
         self._connection: Connection | None = None
-        self._do("SELECT 1")
 
-    def recall(self, spec: str, version: int, key: bytes) -> bytes | None:
-        """What is kept for a key; that it was used is noted where the last use is older than a day."""
-        one = (spec, version, key)
-        found = self._do("SELECT numbers, used FROM features WHERE spec = ? AND version = ? AND key = ?", one)
-        if not found:
-            return None
-        numbers, used = found[0]
-        now = int(time.time())
-        if now - used > _DAY:
-            with suppress(DatabaseError):  # a database that can only be read is still worth reading
-                self._do("UPDATE features SET used = ? WHERE spec = ? AND version = ? AND key = ?", (now, *one))
-        return numbers if isinstance(numbers, bytes) else None
-
-    def keep(self, spec: str, version: int, key: bytes, numbers: bytes) -> bool:
-        """Keep numbers for a key, in place of what was kept; now and then what was used least lately is forgotten."""
-        row = (spec, version, key, int(time.time()), numbers)
-        self._do("INSERT OR REPLACE INTO features VALUES (?, ?, ?, ?, ?)", row)
-        self.written += 1
-        if self.written % _LOOK == 0:
-            self.shrink(most_bytes())
-        return True
-
-    def counts(self) -> tuple[tuple[str, int, int], ...]:
-        """(spec, version, how many) of what is kept."""
-        return tuple(self._do("SELECT spec, version, COUNT(*) FROM features GROUP BY spec, version ORDER BY 1, 2"))
-
-    def clear(self, spec: str | None = None) -> int:
-        """Forget what is kept, of one spec or of all, and give its room back; returns how many entries there were."""
-        count = sum(found for name, _, found in self.counts() if spec in (None, name))
-        self._do("DELETE FROM features WHERE ? IS NULL OR spec = ?", (spec, spec))
-        self._do("VACUUM")
-        return count
-
-    def size(self) -> int:
-        """Bytes of what is kept."""
-        names = ("page_count", "freelist_count", "page_size")
-        pages, free, page = (int(self._do(f"PRAGMA {name}")[0][0]) for name in names)
-        return (pages - free) * page
-
-    def shrink(self, most: int) -> None:
-        """Forget what was used least lately, down to four fifths of a size, where more is kept."""
-        size = self.size()
-        if size <= most:
-            return
-        count = int(self._do("SELECT COUNT(*) FROM features")[0][0])
-        gone = max(1, int(count * (1 - _SHRUNK * most / size)))
-        oldest = """DELETE FROM features WHERE (spec, version, key) IN
-                    (SELECT spec, version, key FROM features ORDER BY used LIMIT ?)"""
-        self._do(oldest, (gone,))
+    def run(self, statement: str, *values: object) -> list[tuple[Any, ...]] | None:
+        """The rows that a statement gives; None where the database cannot be read or written, which is no error."""
+        for _ in range(2):  # a broken one is made anew, once: what it held can be measured again
+            try:
+                self._connection = self._connection or self._open()
+                return self._connection.execute(statement, values).fetchall()
+            except Exception as error:  # SQLite's own, of the system, or of a Python that was built without it
+                if not any(sign in str(error) for sign in _BROKEN):
+                    return None
+            self.close()
+            for file in _files_of(self.path):
+                with suppress(OSError):
+                    file.unlink()
+        return None
 
     def close(self) -> None:
         """Let go of the file, until it is asked again."""
@@ -129,20 +79,6 @@ class Database:
     def __del__(self) -> None:
         with suppress(Exception):  # the thread that opened it may be gone
             self.close()
-
-    def _do(self, statement: str, values: tuple[object, ...] = (), *, again: bool = True) -> list[tuple[Any, ...]]:
-        """Run a statement; a broken database is made anew, once: what it held can be measured again."""
-        try:
-            self._connection = self._connection or self._open()
-            return self._connection.execute(statement, values).fetchall()
-        except Exception as error:  # SQLite's own, of the system, or of a Python that was built without it
-            if not again or not any(sign in str(error) for sign in _BROKEN):
-                raise DatabaseError(str(error)) from error
-        self.close()
-        for file in _files_of(self.path):
-            with suppress(OSError):
-                file.unlink()
-        return self._do(statement, values, again=False)
 
     def _open(self) -> Connection:
         import sqlite3
@@ -160,12 +96,22 @@ class Database:
         return connection
 
 
+def database() -> Database:
+    """The database, opened once for each thread of a process; made where there is none."""
+    path = cache_file()
+    known: dict[tuple[int, Path], Database] = _own.__dict__.setdefault("known", {})
+    which = (os.getpid(), path)  # a connection must not be used in a process that was forked from its own
+    if which in known and not is_file(path):  # somebody has removed it
+        known.pop(which).close()
+    if which not in known:
+        known[which] = Database(path)
+    return known[which]
+
+
 def _files_of(path: Path) -> list[Path]:
     """A database, and what SQLite keeps beside it."""
     return [path.with_name(path.name + end) for end in ("", "-wal", "-shm")]
 
-
-Value = TypeVar("Value")
 
 ENVIRONMENT = "FABULA_CACHE_DIR"
 LIMIT = "FABULA_CACHE_LIMIT"
@@ -174,6 +120,7 @@ _BLOCK = 2**20  # bytes hashed between two looks at whether to stop
 _MOST = 4 * 2**30  # bytes of the database, where nothing else is said
 _DAY = 86400  # seconds: how exactly it is known when an entry was last used
 _LOOK = 256  # entries written between two looks at the size
+_writes = count(1)
 
 
 def cache_folder() -> Path:
@@ -223,19 +170,50 @@ def content_key(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> 
 
 
 def recall(key: str, spec: Spec) -> NDArray[np.float64] | None:
-    """Features kept for that content, None where there are none that can be trusted."""
+    """Features kept for that content, None where there are none that can be trusted.
+
+    That they were used is noted where the last use is older than a day.
+    """
     which = (spec.name, spec.version, bytes.fromhex(key))
-    found = _ask(lambda cache: cache.recall(*which), None)
-    if found is None or len(found) != 8 * int(np.prod(spec.shape)):
+    found = database().run("SELECT numbers, used FROM features WHERE spec = ? AND version = ? AND key = ?", *which)
+    numbers, used = found[0] if found else (None, 0)
+    if not isinstance(numbers, bytes) or len(numbers) != 8 * int(np.prod(spec.shape)):
         return None
-    values = np.frombuffer(found, dtype="<f8").reshape(spec.shape).astype(np.float64)
+    now = int(time.time())
+    if now - used > _DAY:
+        database().run("UPDATE features SET used = ? WHERE spec = ? AND version = ? AND key = ?", now, *which)
+    values = np.frombuffer(numbers, dtype="<f8").reshape(spec.shape).astype(np.float64)
     return None if np.isinf(values).any() else values  # NaN: not known of that file
 
 
 def keep(key: str, spec: Spec, features: NDArray[np.float64]) -> bool:
-    """Keep the features of that content; False where the cache cannot be written, which is no error."""
-    row = (spec.name, spec.version, bytes.fromhex(key), features.astype("<f8").tobytes())
-    return _ask(lambda cache: cache.keep(*row), False)  # noqa: FBT003 - what is returned where it cannot be asked
+    """Keep the features of that content; False where the cache cannot be written, which is no error.
+
+    Now and then what was used least lately is forgotten.
+    """
+    row = (spec.name, spec.version, bytes.fromhex(key), int(time.time()), features.astype("<f8").tobytes())
+    done = database().run("INSERT OR REPLACE INTO features VALUES (?, ?, ?, ?, ?)", *row) is not None
+    if done and next(_writes) % _LOOK == 0:
+        shrink(most_bytes())
+    return done
+
+
+def count_bytes() -> int:
+    """Bytes of what is kept."""
+    rows = [database().run(f"PRAGMA {name}") or [(0,)] for name in ("page_count", "freelist_count", "page_size")]
+    pages, free, page = (int(found[0][0]) for found in rows)
+    return (pages - free) * page
+
+
+def shrink(most: int) -> None:
+    """Forget what was used least lately, down to four fifths of a size, where more is kept."""
+    share = _SHRUNK * most / max(1, count_bytes())
+    if share < _SHRUNK:
+        database().run(
+            """DELETE FROM features WHERE (spec, version, key) IN (SELECT spec, version, key FROM features
+            ORDER BY used LIMIT max(1, (SELECT CAST(COUNT(*) * (1 - ?) AS INTEGER) FROM features)))""",
+            share,
+        )
 
 
 @dataclass(frozen=True)
@@ -252,17 +230,22 @@ class CacheInfo:
 def cache_info() -> CacheInfo:
     """What the cache holds; nothing where there is none."""
     path = cache_file()
-    none: tuple[tuple[str, int, int], ...] = ()
-    entries = _ask(Database.counts, none) if path.exists() else none
-    size = sum(file.stat().st_size for file in _files_of(path) if file.exists())
-    return CacheInfo(path, entries, size, most_bytes())
+    counts = "SELECT spec, version, COUNT(*) FROM features GROUP BY spec, version ORDER BY 1, 2"
+    entries = database().run(counts) if is_file(path) else None
+    size = sum(file.stat().st_size for file in _files_of(path) if is_file(file))
+    return CacheInfo(path, tuple(entries or ()), size, most_bytes())
 
 
 def clear_cache(spec: str | None = None) -> int:
-    """Forget what is kept, of one spec or of all; returns how many entries there were."""
+    """Forget what is kept, of one spec or of all, and give its room back; returns how many entries there were."""
     if spec is None:
         shutil.rmtree(cache_folder() / "features", ignore_errors=True)  # where versions before 0.3 kept theirs
-    return _ask(lambda cache: cache.clear(spec), 0) if cache_file().exists() else 0
+    if not is_file(cache_file()):
+        return 0
+    held = database().run("SELECT COUNT(*) FROM features WHERE ?1 IS NULL OR spec = ?1", spec)
+    database().run("DELETE FROM features WHERE ?1 IS NULL OR spec = ?1", spec)
+    database().run("VACUUM")
+    return int(held[0][0]) if held else 0
 
 
 def most_bytes() -> int:
@@ -275,14 +258,6 @@ def most_bytes() -> int:
     if not number.strip().isdecimal() or int(number) < 1:
         raise InputError(f"{LIMIT} must be a number of bytes, such as 500M or 4G; got {text!r}")
     return int(number) * factor
-
-
-def _ask(action: Callable[[Database], Value], otherwise: Value) -> Value:
-    """What the database answers; something else where it cannot be had, which is no error."""
-    try:
-        return action(database(cache_file()))
-    except (DatabaseError, OSError):
-        return otherwise
 
 
 Progress = Callable[[int, int, str], None]

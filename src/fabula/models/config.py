@@ -199,7 +199,8 @@ class PlainSettings:
             legal = isinstance(value, types) and isinstance(value, bool) == (kind == "bool")
             if name in limits:
                 low, high = limits[name]
-                words = f"{words} of at least {low:g}" if high == inf else f"{words} from {low:g} to {high:g}"
+                least, most = (f"{end:g}" if isinstance(end, float) else f"{end:,}" for end in (low, high))
+                words += f" of at least {least}" if high == inf else f" from {least} to {most}"
                 legal = legal and low <= value <= high
             if not legal:
                 raise self.error(f"{self.about} setting {name!r} must be {words}; got {value!r}")

@@ -205,14 +205,14 @@ class Model:
         one = self._one(features, titles, album, artists)
         return self._read(one, evidence, scorer)[1]
 
-    def tables_all(self, collections: Sequence[ArrayLike | Collection]) -> list[tuple[Floats, Floats]]:
-        """Of each of many collections the scores of items at positions, and of items after items, (n, n) each."""
+    def energies(self, collections: Sequence[ArrayLike | Collection], scorer: str | None = None) -> list[Energy]:
+        """What it says of every ordering of each of many collections, as :meth:`energy` does, read together."""
         many = self._many([self._one(each, number=k) for k, each in enumerate(collections, start=1)], None)
-        found: dict[int, tuple[Floats, Floats]] = {}
-        for some, energy in self._energies(many):
-            positions = energy.at(energy.n)
-            flow = np.zeros_like(positions) if energy.flow is None else energy.flow
-            found |= dict(zip(some.numbers.tolist(), zip(positions, flow, strict=True), strict=True))
+        found = {
+            int(number): energy[place]
+            for some, energy in self._energies(many, scorer)
+            for place, number in enumerate(some.numbers)
+        }
         return [found[number] for number in range(len(many))]
 
     def score(
@@ -367,9 +367,9 @@ class Model:
         _, x = next(self.encoder.encode(many, None if evidence is None else [evidence]))
         return x, self.energy_of(x, scorer)[0]
 
-    def _energies(self, many: Collections) -> Iterator[tuple[Alike, Energy]]:
+    def _energies(self, many: Collections, scorer: str | None = None) -> Iterator[tuple[Alike, Energy]]:
         """What it says of collections of one length, with a leading axis, until all have been."""
-        return ((some, self.energy_of(x)) for some, x in self.encoder.encode(many, None))
+        return ((some, self.energy_of(x, scorer)) for some, x in self.encoder.encode(many, None))
 
     def energy_of(self, x: Encoded, scorer: str | None = None) -> Energy:
         """The sum of what its scorers say; of those that read whole sequences, the one that orders."""

@@ -114,6 +114,7 @@ _TRACK = re.compile(
 _BEFORE = re.compile(r"(?:\b(?:no|nr|n|num|numero|nummer|track|pista)\b)?[\s#.(\[º°-]*$", re.IGNORECASE)
 _AFTER = re.compile(r"^[-–—.:)_\s\]]+")
 _SAYS = re.compile(r"[^\W_]")  # a letter or a digit
+_NUMBER = re.compile(r"[\divx]")  # a digit, or a roman numeral
 _FEWEST = 3  # titles that a numbering runs through
 
 
@@ -133,8 +134,8 @@ def clean_titles(titles: Sequence[str]) -> list[str]:
         for place in (0, -1, 0, -1):
             cleaned = _without_numbering(cleaned, place)
     # What is left is a title where it has letters, or is made of signs on purpose ("...", "?").
-    signs = [not any(c.isdecimal() or roman(c) for c in fold(given)) for given in titles]
-    return [left if _SAYS.search(left) or odd else "" for left, odd in zip(cleaned, signs, strict=True)]
+    given = zip(cleaned, titles, strict=True)
+    return [left if _SAYS.search(left) or not _NUMBER.search(fold(title)) else "" for left, title in given]
 
 
 def _most(count: int, titles: Sequence[str]) -> bool:

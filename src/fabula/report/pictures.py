@@ -18,6 +18,7 @@ from fabula.core.files import check_target, json_text, write_whole
 from fabula.errors import InputError, import_extra
 from fabula.report.figures import Drawing, arc_figure, inner_figure, inner_label, inner_limits
 from fabula.report.markup import NUMBER, add_style, html_page, html_table, limits, shorten
+from fabula.session.export import check_ending
 from fabula.session.inner_arcs import InnerArc
 from fabula.session.ordered import Ordered
 from fabula.session.review import Review
@@ -30,10 +31,7 @@ INNER_ENDINGS = (".html", ".svg", ".png", ".pdf", ".csv", ".json")
 def check_picture(path: str | Path, endings: Sequence[str] = ENDINGS) -> Path:
     """Refuse a picture that cannot be written, before any work is done."""
     target = check_target(path)
-    ending = target.suffix.lower()
-    if ending not in endings:
-        raise InputError(f"{target}: the ending must be one of {', '.join(endings)}")
-    if ending in (".png", ".pdf"):
+    if check_ending(target, endings) in (".png", ".pdf"):
         import_extra("matplotlib", extra="plot", purpose=f"a picture as {target.suffix}")
     return target
 

@@ -1,6 +1,5 @@
 """The page, figures and tables of a reproduction."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from html import escape
@@ -8,7 +7,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from fabula.core.files import write_whole
+from fabula.core.files import json_text, write_whole
 from fabula.core.template import Template
 from fabula.report import charts
 from fabula.report.markup import GREY, NUMBER, add_style, html_page, html_table
@@ -35,7 +34,7 @@ def write_report(results: Reproduced, folder: str | Path) -> Path:
     for name, table in tables(results).items():
         write_whole(target / "tables" / f"{name}.csv", table.csv())
     numbers = {key: value for key, value in asdict(results).items() if key != "folder"}
-    write_whole(target / "numbers.json", json.dumps(numbers, ensure_ascii=False, indent=1) + "\n")
+    write_whole(target / "numbers.json", json_text(numbers, indent=1) + "\n")
     return write_whole(target / "report.html", report_page(results))
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from fabula.core.arcs import Arcs
 from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Item
-from fabula.core.files import write_whole
+from fabula.core.files import json_text, write_whole
 from fabula.core.template import Template
 from fabula.errors import FabulaError, FileError, InputError, MissingExtraError
 from fabula.evaluation.controls import divide, share_of
@@ -298,7 +298,7 @@ class BenchCard:
         document: dict[str, Any] = {"format": FORMAT, "version": VERSION, "fabula": __version__, "task": self.task}
         document |= {"command": self.command, "failures": self.failures, "notes": list(self.notes)}
         document |= {"rows": [asdict(row) for row in self.rows]}
-        return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+        return json_text(document, indent=1) + "\n"
 
     @classmethod
     def load(cls, path: str | Path) -> "BenchCard":

@@ -1,6 +1,6 @@
 """Learning templates from a table, comparing sets of them, choosing how many, and following their descent."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -148,14 +148,22 @@ def cost_table(
     progress: Progress | None = None,
 ) -> list[CostRow]:
     """What 1 to ``most`` templates cost on the collections they are learned from, and on others."""
-    rows = []
+    return [
+        CostRow(k, cost, None if other is None else learned.cost(other.essences, other.positions))
+        for k, (learned, cost) in enumerate(_learn_each(corpus, most, method, seed, progress), start=1)
+    ]
+
+
+def _learn_each(
+    corpus: Corpus, most: int, method: str, seed: int, progress: Progress | None
+) -> Iterator[tuple[TemplateSet, float]]:
+    """Sets of 1 to ``most`` templates, and what each costs on the collections it was learned from."""
     for k in range(1, most + 1):
         learned = learn_templates(corpus.essences, k, corpus.positions, method=method, seed=seed)
         cost = learned.cost(corpus.essences, corpus.positions)
-        rows.append(CostRow(k, cost, None if other is None else learned.cost(other.essences, other.positions)))
         if progress is not None:
             progress(k, most, cost)
-    return rows
+        yield learned, cost
 
 
 @dataclass(frozen=True)
@@ -199,9 +207,5 @@ def descend(
     corpus: Corpus, most: int, *, method: str = "refined", seed: int = 0, progress: Progress | None = None
 ) -> Genealogy:
     """Learn 1 to ``most`` templates and follow them from set to set."""
-    sets = []
-    for k in range(1, most + 1):
-        sets.append(learn_templates(corpus.essences, k, corpus.positions, method=method, seed=seed))
-        if progress is not None:
-            progress(k, most, 0.0)
+    sets = [learned for learned, _ in _learn_each(corpus, most, method, seed, progress)]
     return trace_genealogy(sets, corpus.essences, corpus.positions)

@@ -93,7 +93,7 @@ def evaluate_table(request: EvaluationRequest, *, progress: recovery.Report | No
     methods = recovery.Methods(model, request.by, templates, sequencer, request.search)
     split = read_split(request.table, where=request.where, held_out=request.held_out, side=request.split)
     if model is not None and PAIRS in model.reads:
-        split = recovery.measure_split(split)
+        split = recovery.measure_split(split, training=False)
     names = tuple(request.features or _features(model, split, str(request.by)))
     orderings = recovery.recover(split, names, methods, seed=request.seed, progress=progress)
     lengths, groups = [len(c) for c in split.held_out], makers(split.held_out)

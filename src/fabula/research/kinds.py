@@ -104,7 +104,7 @@ def _check_settings(recipe: Recipe, what: str, changes: Mapping[str, Any], known
 
 
 def _prepare_essence(recipe: Recipe, least: int) -> Prepared:
-    config = preset(recipe.preset, **(recipe.changes or {}))
+    config = preset(recipe.preset, **recipe.changes)
     split = read_everywhere(recipe, lambda: split_of(recipe, least=least))
     if len(split.training) < FEW and recipe.preset != "paper":
         usual = preset(recipe.preset)
@@ -123,7 +123,7 @@ def _prepare_essence(recipe: Recipe, least: int) -> Prepared:
 def _prepare_sets(recipe: Recipe, measuring: Measuring | None, least: int) -> Prepared:
     if recipe.preset != "default":
         raise InputError(f"a set model has one preset, default; got {recipe.preset!r}")
-    changes = dict(recipe.changes or {})
+    changes = dict(recipe.changes)
     if "scorers" in changes:
         raise InputError("a set model always has the scorers arcs and flow: they cannot be chosen")
     start = None if recipe.start is None else load_model(recipe.start)
@@ -181,7 +181,7 @@ class _Look:
 def _prepare_steps(recipe: Recipe, measuring: Measuring | None, jobs: int) -> Prepared:
     if processes() > 1:
         raise InputError("a step model is trained by processes of its own (jobs): start it without torchrun")
-    changes = dict(recipe.changes or {})
+    changes = dict(recipe.changes)
     wanted, logged = changes.pop("features", ()), changes.pop("logged", None)
     _check_settings(recipe, "a step model", changes, [one.name for one in fields(StepRecipe)])
     split = split_of(recipe, measuring=measuring)
@@ -254,13 +254,13 @@ def _example(
 
 
 def _prepare_neighbours(recipe: Recipe, measuring: Measuring | None) -> Prepared:
-    _check_settings(recipe, "a model of neighbours", recipe.changes or {}, list(NEIGHBOURS))
-    seed, negatives = (int(value) for value in {**NEIGHBOURS, **(recipe.changes or {})}.values())
+    _check_settings(recipe, "a model of neighbours", recipe.changes, list(NEIGHBOURS))
+    seed, negatives = (int(value) for value in {**NEIGHBOURS, **recipe.changes}.values())
     if is_folder(recipe.table):
         collections, notes = gather(recipe.table, measuring)
     else:
         split = split_of(recipe)
-        collections, notes = split.training, split.notes
+        collections, notes = list(split.training), split.notes
     medium = medium_of_columns(collections[0].feature_names)
     found = [(c, _measure_closeness(c, medium)) for c in collections if len(c) >= FEWEST_NEIGHBOURS]
     known = [(collection, near) for collection, near in found if near]

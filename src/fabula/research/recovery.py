@@ -4,10 +4,10 @@ Equal items keep the order in which they come, and here they come in the true or
 before it is shown to any method, and what comes back is mapped to the true numbering.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 from fabula.core.arcs import Arcs
 from fabula.core.arrays import Floats, Ints, normalise
 from fabula.core.collection import Collection, Evidence
-from fabula.core.energy import Energy
 from fabula.core.fit import fit
 from fabula.core.template import Template, TemplateSet
 from fabula.errors import InputError
@@ -256,12 +255,15 @@ def set_orderings(model: Model, collections: Sequence[Collection], rng: np.rando
 # By a step model, which looks into the items themselves: what it proposes, and its bits.
 
 
-def measure_split(split: Split) -> Split:
-    """A split whose collections hold their texts or the like, measured."""
-    same = split.training is split.held_out
+def measure_split(split: Split, *, training: bool = True) -> Split:
+    """A split whose collections hold their texts or the like, measured; those to train on, where that is asked for."""
     held_out = [measure_if_held(c)[0] for c in split.held_out]
-    training = held_out if same else [measure_if_held(c)[0] for c in split.training]
-    return replace(split, training=training, held_out=held_out)
+    learned = split.training
+    if learned is split.held_out:
+        learned = held_out
+    elif training:
+        learned = [measure_if_held(c)[0] for c in learned]
+    return replace(split, training=learned, held_out=held_out)
 
 
 def look_at(model: Model, collection: Collection) -> Evidence:
@@ -292,24 +294,14 @@ def step_orderings(model: Model, collections: Sequence[Collection], seed: int = 
 # What a model tells about the order, and which of its inputs tells it.
 
 
-@dataclass(frozen=True, eq=False)
-class _Looker:
-    """A step model with what it sees in the items of collections, all of it or without one table of pairs."""
+def _look_at_all(model: Model, collections: Sequence[Collection]) -> Iterator[tuple[Collection, Evidence]]:
+    """Each collection, measured, and what a step model sees in its items."""
+    return ((measured, look_at(model, measured)) for measured in (measure_if_held(c)[0] for c in collections))
 
-    model: Model
-    blind: str = ""
 
-    @property
-    def training(self) -> Mapping[str, Any]:
-        """The record of its training."""
-        return self.model.training
-
-    def energies(self, collections: Sequence[Collection]) -> list[Energy]:
-        """What it says of every ordering of each collection."""
-        measured = [measure_if_held(c)[0] for c in collections]
-        seen = [look_at(self.model, c) for c in measured]
-        seen = [replace(e, pairs={name: pair for name, pair in e.pairs.items() if name != self.blind}) for e in seen]
-        return [self.model.energy(c, evidence=e) for c, e in zip(measured, seen, strict=True)]
+def _blind(evidence: Evidence, name: str) -> Evidence:
+    """The same without one table of pairs."""
+    return replace(evidence, pairs={known: pair for known, pair in evidence.pairs.items() if known != name})
 
 
 def mutual_information(
@@ -344,11 +336,12 @@ def mutual_information(
     Information
         ``bits`` with their 95 % interval over those who made the collections, ``low`` and ``high``, and ``ceiling``.
     """
-    looks = isinstance(model, Model) and PAIRS in model.reads
-    if looks and scorer is not None:
+    if not (isinstance(model, Model) and PAIRS in model.reads):
+        return information.mutual_information(model, collections, negatives, draws, seed, scorer)
+    if scorer is not None:
         raise InputError(f"this model scores by all it sees at once; got {scorer!r}", field="scorer")
-    asked = _Looker(model) if looks else model
-    return information.mutual_information(asked, collections, negatives, draws, seed, scorer)
+    energies = (model.energy(c, evidence=seen) for c, seen in _look_at_all(model, collections))
+    return information.mutual_information(model, collections, negatives, draws, seed, energies=energies)
 
 
 def bits_by_scorer(model: Model, collections: Sequence[Collection], seed: int) -> dict[str, Information]:
@@ -371,9 +364,11 @@ def doubt_bits(model: Model, collections: Sequence[Collection], found: Mapping[s
     some = draw_evenly(collections, _DOUBTED)
     left: dict[str, float] = {}
     if PAIRS in model.reads:
-        lookers = {name: _Looker(model, name) for name in as_measures(model.encoder).pair_names}
         some = [c for c in some if len(c) <= MOST_DRAWN][: _DOUBTED // 8]
-        left = {name: information.mutual_information(one, some, draws=1).bits for name, one in lookers.items()}
+        looked = list(_look_at_all(model, some))
+        for name in as_measures(model.encoder).pair_names:
+            energies = (model.energy(c, evidence=_blind(seen, name)) for c, seen in looked)
+            left[name] = information.mutual_information(model, some, draws=1, energies=energies).bits
     else:
         there = some[0].feature_names
         used = [name for name in model.feature_names if name in there]

@@ -92,7 +92,7 @@ def control(workspace: Workspace, name: str) -> list[dict[str, Any]]:
 
 def sizes(workspace: Workspace) -> list[int]:
     """How many training collections the learning curve has at each point."""
-    total = len(workspace.study.training)
+    total = len(workspace.study.parts.training)
     return sorted({max(2, round(share * total)) for share in workspace.plan.shares})
 
 
@@ -101,7 +101,7 @@ def more_data_run(workspace: Workspace, size: int) -> dict[str, Any]:
     study, plan = workspace.study, workspace.plan
     config = replace(plan.bits_config(study.features), scorers=("arcs",), scorer_weights=())
     # As many steps for few collections as for many, up to a bound, so that data and not steps are short.
-    epochs = min(4 * config.epochs, round(config.epochs * len(study.training) / size))
+    epochs = min(4 * config.epochs, round(config.epochs * len(study.parts.training) / size))
     found = measure_stage(workspace, f"more-data-{size}", replace(config, epochs=epochs), study.parts, size=size)
     return {"collections": size, "bits": found.bits, "low": found.low, "high": found.high}
 
@@ -123,7 +123,7 @@ def essence(workspace: Workspace, seed: int) -> tuple[Model, dict[str, Any]]:
     """A model with an essence of one dimension, its bits and the history of its training."""
     study, plan = workspace.study, workspace.plan
     config = plan.essence_config(study.features, seed)
-    return _train_stage(workspace, f"essence-{seed}", config, draw_some(study.training, 0))
+    return _train_stage(workspace, f"essence-{seed}", config, draw_some(study.parts.training, 0))
 
 
 def search_model(workspace: Workspace) -> Model:
@@ -132,12 +132,12 @@ def search_model(workspace: Workspace) -> Model:
     if plan.search_changes is None:
         return essence(workspace, 0)[0]
     config = plan.bits_config(study.features, **{"dimensions": 1, **plan.search_changes})
-    return _train_stage(workspace, "search", config, draw_some(study.training, plan.most))[0]
+    return _train_stage(workspace, "search", config, draw_some(study.parts.training, plan.most))[0]
 
 
 def search_part(workspace: Workspace, part: int) -> list[tuple[int, Ints]]:
     """The search under its scorer, for one part of the collections it is asked about: their numbers and orderings."""
-    model, evaluation = search_model(workspace), workspace.study.evaluation
+    model, evaluation = search_model(workspace), workspace.study.parts.test
     chosen = recovering.evenly_spaced(len(evaluation), workspace.plan.searched)[part::SEARCH_PARTS]
     if not chosen or recovering.searchable(model) is None:
         return []
@@ -158,7 +158,7 @@ def _train_stage(
     def work() -> Any:
         from fabula.training.item_models import EssenceTraining
 
-        parts = Parts(training, workspace.study.development)
+        parts = Parts(training, workspace.study.parts.validation)
         ready = EssenceTraining(parts, config, workspace.plan.device)
         done = ready.train(progress=workspace.epochs_of(name))
         save_model(path, done.model)
@@ -173,7 +173,7 @@ def _train_stage(
 def template_sets(workspace: Workspace, model: Model, seed: int) -> dict[str, dict[int, TemplateSet]]:
     """Way of learning -> number of templates -> templates, learned from the training collections."""
     plan = workspace.plan
-    chosen = draw_some(workspace.study.training, plan.learned_from)
+    chosen = draw_some(workspace.study.parts.training, plan.learned_from)
     counts = [k for k in plan.counts if k <= len(chosen)]
 
     def work() -> Any:
@@ -204,16 +204,16 @@ def sequencer(workspace: Workspace) -> dict[str, Any]:
         from fabula.training.sequencer import SequencerConfig, information_bits, save_sequencer, train_sequencer
 
         made = train_sequencer(
-            study.training,
-            study.development,
+            study.parts.training,
+            study.parts.validation,
             SequencerConfig(**{**settings, "features": study.features}),
             device=plan.device,
             progress=workspace.epochs_of("sequencer"),
         )
         save_sequencer(path, made)
         workspace.report("sequencer", "beam search")
-        orderings = recovering.direct_orderings(made, study.evaluation, np.random.default_rng(0))
-        return {"bits": information_bits(made, study.evaluation), "history": list(made.history), "orderings": orderings}
+        orderings = recovering.direct_orderings(made, study.parts.test, np.random.default_rng(0))
+        return {"bits": information_bits(made, study.parts.test), "history": list(made.history), "orderings": orderings}
 
     return dict(workspace.stage("sequencer", settings, work, files=[path]))
 
@@ -249,7 +249,7 @@ def feature_run(workspace: Workspace, name: str, seed: int) -> "Measured":
 def is_frozen(workspace: Workspace) -> bool:
     """Whether the essence is made of other features than those of Figure 1."""
     plain = workspace.study.plain
-    return plain is not None and plain.training is not workspace.study.training
+    return plain is not None and plain.training is not workspace.study.parts.training
 
 
 def essence_run(workspace: Workspace, seed: int) -> "Measured":
@@ -370,7 +370,8 @@ def run(workspace: Workspace) -> Reproduced:
     direct = sequencer(workspace)
     four = sets["refined"][max(k for k in sets["refined"] if k <= 4)]
     audited = AuditReport([AuditRow(**row) for name in DATA for row in control(workspace, name)])
-    parts = {name: getattr(study, name) for name in ("training", "development", "evaluation")}
+    three = (study.parts.training, study.parts.validation, study.parts.test)
+    parts = dict(zip(("training", "development", "evaluation"), three, strict=True))
     about: dict[str, Any] = {name: getattr(study, name) for name in ("name", "rule")}
     about |= {"notes": list(study.notes), "features": list(study.features)}
     about["collections"] = {name: len(part) for name, part in parts.items()}
@@ -410,7 +411,7 @@ def trainings(workspace: Workspace) -> list[Task]:
 
 def measurements(workspace: Workspace) -> list[Task]:
     """What is measured on an essence, once it is trained."""
-    parts = min(SEARCH_PARTS, workspace.plan.searched, len(workspace.study.evaluation))
+    parts = min(SEARCH_PARTS, workspace.plan.searched, len(workspace.study.parts.test))
     return [
         *(partial(search_part, part=part) for part in range(parts)),
         *(partial(seed_scores, seed=seed) for seed in range(workspace.plan.seeds)),
@@ -432,7 +433,7 @@ def figure2(workspace: Workspace) -> dict[str, Any]:
     scores = {key: np.mean([run[key] for run in runs], axis=0) for key in runs[0]}
     shuffled = {NAMES[way]: baseline_name(way) for way in NAMES}
 
-    by = makers(workspace.study.evaluation)
+    by = makers(workspace.study.parts.test)
     rows = [_interval_row(key, values, by, within=RANGES[key[2]]) for key, values in scores.items()]
     gains = [  # over the same templates with the essence shuffled, paired by collection
         _interval_row((name, k, metric), values - scores[shuffled[name], k, metric], by)
@@ -451,7 +452,7 @@ def seed_scores(workspace: Workspace, seed: int) -> Scores:
     shapes = {way: {k: ts.values.tolist() for k, ts in by.items()} for way, by in sets.items()}
 
     def work() -> Any:
-        essences = recovering.scalar_essences(model, workspace.study.evaluation)
+        essences = recovering.scalar_essences(model, workspace.study.parts.test)
         lengths, rng, found = [len(e) for e in essences], np.random.default_rng((seed, 7)), []
         for k in next(iter(sets.values())):
             workspace.report("figure2", f"k = {k}")
@@ -486,13 +487,13 @@ def significance(workspace: Workspace, figure: Mapping[str, Any]) -> dict[str, A
         scores.setdefault(name, {})[metric] = np.array(values)
     ways = [way for way in NAMES if NAMES[way] in scores]
     family = [(m, NAMES[way], other) for m in METRICS for way in ways for other in (RANDOM, baseline_name(way))]
-    found = compare_methods(scores, family, makers(workspace.study.evaluation))
+    found = compare_methods(scores, family, makers(workspace.study.parts.test))
     return {"k": figure["k"], "rows": plain([{**asdict(comparison), "metric": metric} for metric, comparison in found])}
 
 
 def kinship(workspace: Workspace, model: Model, sets: Sets) -> dict[str, Any]:
     """Figures 3 and 4: how templates descend from each other, and the collections that follow them best and worst."""
-    typical = [c for c in workspace.study.evaluation if SHORT <= len(c) <= LONG] or workspace.study.evaluation
+    typical = [c for c in workspace.study.parts.test if SHORT <= len(c) <= LONG] or workspace.study.parts.test
     chosen = [sets["refined"][k] for k in sorted(sets["refined"])]
 
     def work() -> Any:
@@ -511,10 +512,11 @@ def example(workspace: Workspace, model: Model, sets: Sets) -> dict[str, Any]:
 
     It is that of the paper where the data have it, else the first evaluated one of typical length.
     """
-    study = workspace.study
-    called = [c for c in (*study.evaluation, *study.development, *study.training) if c.title.casefold() == SHOWN_TITLE]
+    parts = workspace.study.parts
+    every = (*parts.test, *parts.validation, *parts.training)
+    called = [c for c in every if c.title.casefold() == SHOWN_TITLE]
     called.sort(key=lambda c: SHOWN_CREATOR not in c.items[0].creator.casefold())
-    shown = (called or [c for c in study.evaluation if SHORT <= len(c) <= LONG] or study.evaluation)[0]
+    shown = (called or [c for c in parts.test if SHORT <= len(c) <= LONG] or parts.test)[0]
     [arc] = recovering.scalar_essences(model, [shown])
     fits = []
     for template in sets["refined"][_main_count(workspace)]:
@@ -522,7 +524,7 @@ def example(workspace: Workspace, model: Model, sets: Sets) -> dict[str, Any]:
         drawn = {"name": template.name, "knots": template.knots, "values": template.values}
         fits.append({**drawn, "ordering": found.ordering, "mean": found.mean, "worst": found.worst})
     labels = [item.label for item in shown.items]
-    seen = any(c is shown for c in study.training)
+    seen = any(c is shown for c in parts.training)
     return dict(plain({"title": _title(shown), "labels": labels, "essence": arc, "fits": fits, "trained_on": seen}))
 
 
@@ -538,9 +540,9 @@ def recovery(workspace: Workspace, model: Model, templates: TemplateSet, direct:
     Takes the essence with its mixture of arcs, squared-error templates, and what the stage of the sequencer gave.
     """
     study = workspace.study
-    split = Split(study.training, study.evaluation, study.rule)
+    split = Split(study.parts.training, study.parts.test, study.rule)
     searched = dict(pair for part in range(SEARCH_PARTS) for pair in search_part(workspace, part))
-    single = study.features if study.evaluation[0].features.ndim == 2 else ()
+    single = study.features if study.parts.test[0].features.ndim == 2 else ()
 
     def report(what: str) -> None:
         workspace.report("recovery", what)
@@ -549,11 +551,11 @@ def recovery(workspace: Workspace, model: Model, templates: TemplateSet, direct:
         found = recovering.recover(split, single, recovering.Methods(model=model, templates=templates), progress=report)
         kind = recovering.searchable(search_model(workspace))
         if searched and kind is not None:
-            found[recovering.SEARCHES[kind]] = [searched.get(i) for i in range(len(study.evaluation))]
+            found[recovering.SEARCHES[kind]] = [searched.get(i) for i in range(len(study.parts.test))]
         found[recovering.DIRECT] = [None if o is None else np.array(o, dtype=np.intp) for o in direct["orderings"]]
         report("tests")
-        lengths = [len(c) for c in study.evaluation]
-        return tabulate(found, lengths, rule=study.rule, groups=makers(study.evaluation)).to_dict()
+        lengths = [len(c) for c in study.parts.test]
+        return tabulate(found, lengths, rule=study.rule, groups=makers(study.parts.test)).to_dict()
 
     settings = {
         "searched": {str(i): ordering.tolist() for i, ordering in searched.items()},

@@ -52,7 +52,9 @@ class Recipe:
     table: Path | Given  # one row an item; a folder of folders and playlists; or collections read before
     where: Mapping[str, str] = field(default_factory=dict)  # column -> value: keep only the rows that have it
     preset: str = "default"
-    changes: Mapping[str, Any] | None = None  # fields of the preset, or of a set model's recipe, to change
+    changes: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # fields of the preset, or of a set model's recipe, to change
     device: str = "auto"
     held_out: float = 0.1
     kind: Kind = "essence"
@@ -95,7 +97,7 @@ def whole_recipe(recipe: Recipe) -> Recipe:
     """A recipe with every setting of its preset, as far as it does not depend on the data. Needs PyTorch."""
     from fabula.training.recipes import NEIGHBOURS, SetRecipe, StepRecipe, finetune_recipe, preset
 
-    changes = dict(recipe.changes or {})
+    changes = dict(recipe.changes)
     if recipe.kind == "essence":
         found = preset(recipe.preset, **changes).to_dict()
         return replace(recipe, changes={name: value for name, value in found.items() if name != "preset"})
@@ -177,8 +179,8 @@ _LARGEST_SHARE = 1 / 3  # of the collections that are held out where few are the
 class Split:
     """Collections to train on, those held out, how they were told apart, and what the user should know."""
 
-    training: list[Collection]
-    held_out: list[Collection]
+    training: Sequence[Collection]
+    held_out: Sequence[Collection]
     rule: str
     notes: tuple[str, ...] = ()
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from fabula.core.collection import Collection
-from fabula.core.files import check_target, tell_refusal
+from fabula.core.files import check_target, json_text, tell_refusal
 from fabula.errors import FileError, InputError, brief, import_extra
 from fabula.evaluation.intervals import Interval
 from fabula.media.extraction import Measuring
@@ -480,7 +479,7 @@ class EpochLog:
 
     def _write(self, report: Progress) -> None:
         row = {name: getattr(report, name) for name in ("epoch", "epochs", "loss", "bits")}
-        self._out.write(json.dumps(row, ensure_ascii=False) + "\n")
+        self._out.write(json_text(row) + "\n")
         self._out.flush()
 
 

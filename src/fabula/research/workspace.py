@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fabula.core.collection import Collection
-from fabula.core.files import write_whole
+from fabula.core.files import null_infinite, write_whole
 from fabula.errors import FabulaError, InputError
 from fabula.evaluation.controls import Parts
 from fabula.media.music.tracks import FEATURES, KEPT_ROWS
@@ -40,24 +40,17 @@ class StudyData:
     """Ordered collections of one source in their parts."""
 
     name: str
-    training: list[Collection] = field(repr=False)
-    development: list[Collection] = field(repr=False)  # decides which epoch is kept
-    evaluation: list[Collection] = field(repr=False)  # measured, and never looked at before
+    parts: Parts = field(repr=False)
     plain: Parts | None = field(repr=False)  # with features that are single numbers, for what each tells alone
     features: tuple[str, ...]
     rule: str  # how the parts were told apart
     notes: tuple[str, ...] = ()
 
-    @property
-    def parts(self) -> Parts:
-        """For training: the development collections decide, the evaluation collections are measured."""
-        return Parts(self.training, self.development, self.evaluation)
-
     @cached_property
     def fingerprint(self) -> str:
         """Depends on ids, sizes and feature values of all parts."""
         digest = hashlib.sha256("\0".join(self.features).encode())
-        for part in (self.training, self.development, self.evaluation):
+        for part in (self.parts.training, self.parts.validation, self.parts.test):
             digest.update(b"\1")
             for c in part:
                 digest.update(f"\0{c.id}\0{len(c)}\0".encode("utf-8", "surrogateescape"))
@@ -87,11 +80,10 @@ def read_study_data(path: str | Path, *, features: Sequence[str] | None = None, 
     if not names:
         names, notes = usable_features(split.training)
     training, evaluation = (narrow(part, names) for part in (split.training, split.held_out))
-    kept, development = _set_aside(training)
+    parts = Parts(*_set_aside(training), evaluation)
     if where:
         notes = (f"kept: {', '.join(f'{name} = {value!r}' for name, value in where.items())}", *notes)
-    plain = Parts(kept, development, evaluation)
-    return StudyData(source.name, kept, development, evaluation, plain, names, split.rule, notes)
+    return StudyData(source.name, parts, parts, names, split.rule, notes)
 
 
 def _from_fma(path: Path) -> StudyData:
@@ -104,8 +96,7 @@ def _from_fma(path: Path) -> StudyData:
     sides = [few.of(name) for name in parts]
     plain = Parts(*sides) if all(sides) else None
     names = reading.collections[0].feature_names
-    training, development, evaluation = parts.values()
-    return StudyData("FMA", training, development, evaluation, plain, names, "the splits of FMA", reading.notes)
+    return StudyData("FMA", Parts(*parts.values()), plain, names, "the splits of FMA", reading.notes)
 
 
 def _set_aside(training: Sequence[Collection]) -> tuple[list[Collection], list[Collection]]:
@@ -247,7 +238,7 @@ def plain(value: Any) -> Any:
     >>> plain({"a": (np.float64(1.0), float("nan"))})
     {'a': [1.0, None]}
     """
-    return json.loads(json.dumps(value, default=_as_json), parse_constant=lambda _: None)
+    return null_infinite(value, _as_json)
 
 
 def _as_json(value: Any) -> Any:

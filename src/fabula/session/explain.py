@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -288,8 +288,7 @@ def _name_kept(ordered: Ordered) -> list[str]:
     session, request, found = ordered.session, ordered.request, []
     wished = with_matter(request, session.collection, session.medium)
     if wished is not request:
-        rows = [*wished.at.values(), *chain(*wished.together[len(request.together) :])]
-        labels = [session.collection.items[i].label for i in dict.fromkeys(map(int, rows))]
+        labels = [session.collection.items[int(i)].label for i in wished.at.values()]
         found.append(f"kept where their titles belong: {', '.join(labels)} (matter off: they move like the others)")
     if request.keep is not None:
         n, kept = len(ordered.ordering), int(longest_rising(ordered.ordering[np.newaxis])[0])

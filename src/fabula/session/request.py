@@ -66,27 +66,39 @@ def _exact(costs: Floats) -> list[tuple[int, int]]:
 def _exchange(costs: Floats) -> list[tuple[int, int]]:
     """Partners exchanged between two pairs of the greedy pairing, what gains most first, until none gains."""
     left, right = np.triu_indices(len(costs), 1)
-    free, pairs = np.ones(len(costs), dtype=bool), []
-    for k in np.argsort(costs[left, right], kind="stable"):
-        i, j = int(left[k]), int(right[k])
-        if free[i] and free[j]:
-            free[i] = free[j] = False
-            pairs.append((i, j))
+    free, pairs, cheap = (
+        np.ones(len(costs), dtype=bool),
+        list[tuple[int, int]](),
+        np.argsort(costs[left, right], kind="stable"),
+    )
+    for part in np.array_split(cheap, len(costs)):
+        for k in part[free[left[part]] & free[right[part]]].tolist():
+            i, j = int(left[k]), int(right[k])
+            if free[i] and free[j]:
+                free[i] = free[j] = False
+                pairs.append((i, j))
     a, b = np.array(pairs).T
+
+    def weigh(some: Ints) -> tuple[Floats, Floats]:
+        """What it costs more to exchange the partners of some pairs with each pair's, straight and crossed, (r, m)."""
+        p, own = some[:, np.newaxis], costs[a, b]
+        before = own[p] + own
+        return costs[a[p], a] + costs[b[p], b] - before, costs[a[p], b] + costs[b[p], a] - before
+
+    gains = np.minimum(*weigh(np.arange(len(a))))
+    np.fill_diagonal(gains, 0.0)
     while True:
-        own = costs[a, b]
-        before = own[:, np.newaxis] + own
-        straight = costs[a[:, np.newaxis], a] + costs[b[:, np.newaxis], b] - before
-        crossed = costs[a[:, np.newaxis], b] + costs[b[:, np.newaxis], a] - before
-        gains = np.minimum(straight, crossed)
-        np.fill_diagonal(gains, 0.0)
         p, q = np.unravel_index(int(np.argmin(gains)), gains.shape)
         if gains[p, q] > -1e-12:
             return list(zip(a.tolist(), b.tolist(), strict=True))
-        if straight[p, q] <= crossed[p, q]:
+        straight, crossed = weigh(np.array([p]))
+        if straight[0, q] <= crossed[0, q]:
             b[p], a[q] = a[q], b[p]
         else:
             b[p], b[q] = b[q], b[p]
+        gains[[p, q]] = np.minimum(*weigh(np.array([p, q])))
+        gains[:, [p, q]] = gains[[p, q]].T
+        np.fill_diagonal(gains, 0.0)
 
 
 Which = int | str  # an item: its index in the order given; or its id, its title, or the name of its file
@@ -391,26 +403,29 @@ def constraints_of(request: Request, collection: Collection, medium: Medium) -> 
 
 def _pins(request: Request, items: tuple[Item, ...]) -> dict[int, int]:
     """Position -> item, of the opener, the close and what has a position."""
-    n = len(items)
+    n, some = len(items), request.limit is not None or bool(request.only)  # of which nobody knows yet how many are kept
     asked = [(0, request.first, "first"), (-1, request.last, "last")]
     wishes = [(position, which, where) for position, which, where in asked if not isinstance(which, Mapping | NoneType)]
     wishes += [(position, which, "at") for position, which in request.at.items()]
     fixed: dict[int, int] = {}
     for position, which, where in wishes:
         if not -n <= position < n:
-            shown = position + 1 if position >= 0 else position
-            raise InputError(f"positions go from 1 to {n} (or -1 from the end); got {shown}", field=where)
-        item, place = find_item(items, which, where), position % n
+            raise InputError(f"positions go from 1 to {n} (or -1 from the end); got {_from_one(position)}", field=where)
+        item, place = find_item(items, which, where), position if some else position % n
+        place = -1 if some and place == n - 1 else place
         if fixed.get(place, item) != item:
-            raise InputError(f"position {place + 1} is already taken by {items[fixed[place]].label!r}", field=where)
-        other = next((p for p, i in fixed.items() if i == item and p != place), None)
+            told = f"position {_from_one(place)} is already taken by {items[fixed[place]].label!r}"
+            raise InputError(told, field=where)
+        other = next((p for p, i in fixed.items() if i == item and p != place and (p < 0) == (place < 0)), None)
         if other is not None:
-            raise InputError(f"{items[item].label!r} is already at position {other + 1}", field=where)
+            raise InputError(f"{items[item].label!r} is already at position {_from_one(other)}", field=where)
         fixed[place] = item
-    return {
-        (place - n if place == n - 1 and (request.limit is not None or request.only) else place): i
-        for place, i in fixed.items()
-    }
+    return fixed
+
+
+def _from_one(position: int) -> int:
+    """A position as people give it, counted from 1, or from -1 at the end."""
+    return position + 1 if position >= 0 else position
 
 
 def with_matter(request: Request, collection: Collection, medium: Medium) -> Request:
@@ -425,10 +440,8 @@ def with_matter(request: Request, collection: Collection, medium: Medium) -> Req
     front, back = front if request.first is None else [], back if request.last is None else []
     if not (front or back) or len(collection) - len(front) - len(back) < 2:
         return request
-    run = back if len(back) > 1 and (request.limit is not None or request.fill is not None) else []
-    behind = {-1: run[-1]} if run else {position - len(back): item for position, item in enumerate(back)}
-    together = (*request.together, *([run] if run else []))  # where some are left out, the last but one has no position
-    return replace(request, at={**dict(enumerate(front)), **behind}, together=together)
+    behind = {position - len(back): item for position, item in enumerate(back)}
+    return replace(request, at={**dict(enumerate(front)), **behind})
 
 
 def _ends(request: Request, items: tuple[Item, ...]) -> dict[tuple[int, int], int]:

@@ -1,6 +1,7 @@
 """The session: one collection, opened and measured once, ordered many times."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -155,7 +156,15 @@ class Session(Essence):
         if asked.choose > len(found):
             raise InputError(f"there are {len(found)} proposals; got {asked.choose}", field="choose")
         taken: dict[str, Any] = {**vars(found[asked.choose - 1]), "proposals": tuple(found), "chosen": asked.choose - 1}
-        return Ordered(**taken, session=self, request=asked, task=task, steps=steps)
+        ordered = Ordered(**taken, session=self, request=asked, task=task, steps=steps)
+        out = [item for item in ordered.left_out if item in asked.only]
+        if out:
+            who = ", ".join(repr(self.collection.items[item].label) for item in out[:6])
+            told = (
+                f"the wishes cannot all hold with {len(asked.only)} {self.medium.words.items}: {who} would be left out"
+            )
+            raise InputError(told)
+        return ordered
 
     def _fill(self, asked: Request) -> Ordered:
         """Items that are together as long as asked for, those that fit best before others, in order."""
@@ -191,7 +200,7 @@ class Session(Essence):
             except InputError:
                 if sides == most or float(kept.max()) > limit:
                     raise
-        told = self.medium.unit.text(limit - asked.gap_s)  # a gap after each counts, but for the last
+        told = self.medium.unit.text(limit - asking.count_gap(asked, self.medium))  # a gap after each, but for the last
         return self._tell(found, one, f"{sides} side{'s' if sides > 1 else ''}: as many as {told} a side at most take")
 
     def _tell(self, found: Ordered, asked: Request, note: str) -> Ordered:
@@ -370,6 +379,10 @@ def _call_by_name(proposal: Proposal) -> Proposal:
 
 def check_template(text: str, model: str | None = None) -> None:
     """Refuse a template that nothing can mean, of a model's arcs or all media's, before anything is measured."""
+    if model is None:
+        with suppress(InputError):  # a built-in, a file or points: no model need be loaded
+            asking.find_template(text)
+            return
     names = [model] if model is not None else [name for medium in media().values() for name in medium.models]
     arcs = [getattr(load_model(name), "arcs", None) for name in names]
     with naming("template"):

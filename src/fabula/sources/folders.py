@@ -5,7 +5,7 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from fabula.core.collection import Collection, Item
@@ -24,19 +24,8 @@ _LOOP = "is a link that leads back to itself"
 _TWICE = "is the same file as one before it"
 
 
-@dataclass(frozen=True)
-class FolderReading:
-    """What was found in folders and among files."""
-
-    items: tuple[Item, ...]  # files as they were named; those of a folder by number where each has one, else by name
-    skipped: tuple[tuple[str, str], ...] = ()  # (path, reason) of files that are not among them
-    title: str = ""  # what all items share, such as their album, else the name of the folder
-    numbered: bool = False  # whether the items of every folder stand by number; else the order need not be anybody's
-    notes: tuple[str, ...] = ()  # what the user should know besides
-
-
-def read_folder(paths: FilePath | Sequence[FilePath], medium: Medium, opening: Opening = _ALL) -> FolderReading:
-    """Read the files of folders, or files named one by one.
+def read_folder(paths: FilePath | Sequence[FilePath], medium: Medium, opening: Opening = _ALL) -> Source:
+    """The files of folders, by number where each has one, else by name; or files in the order they are named in.
 
     Companions (beside music: pictures, playlists, texts) and hidden files inside a folder are passed over, with a note
     where they may be what somebody wanted; anything else of another kind is reported. A file that is reached twice,
@@ -68,11 +57,17 @@ def read_folder(paths: FilePath | Sequence[FilePath], medium: Medium, opening: O
     title = medium.title(items)
     if not title and len(names) == 1 and _is_folder(names[0]):
         title = shown(Path(os.path.realpath(names[0])).name)
+    title = title or Path(names[0]).name
+    again = [shown("/".join(Path(path).parts[-2:])) for path, reason in skipped if reason == _TWICE]
+    notes = [f"skipped, the same as files before: {name_some(again)}"] if again else []
     bare = [shown(name) for name, n in count.items() if not n and _is_folder(name)]
-    notes = [f"{name}: has no {medium.words.files} in it, and was left out" for name in bare]
+    notes += [f"{name}: has no {medium.words.files} in it, and was left out" for name in bare]
     notes += [f"left out: {shown(folder)} holds numbered copies of {medium.words.files} above it" for folder in copies]
     notes += tell_beside(beside, [item.path for item in items], medium)
-    return FolderReading(tuple(items), tuple(skipped), title, numbered, tuple(notes))
+    left = tuple((shown(Path(path).name), reason) for path, reason in skipped if reason != _TWICE)
+    plain = [replace(item, path=os.path.normpath(item.path)) for item in items]
+    collection = Collection(title, plain, title=title, ordered=numbered)
+    return Source(Path(names[0]), collection, medium, files=True, notes=tuple(notes), left_out=left)
 
 
 # What usually lies beside items: covers, booklets, notes.
@@ -256,16 +251,10 @@ def open_files(paths: Sequence[str], opening: Opening) -> Source:
         parts = medium.parts(paths[0], cutting) if alone else None
     if parts is not None:
         note = f"{shown(paths[0])} was cut into {len(parts)} {medium.words.items}"
-        found = (*told, note, *cutting.notes)
-        return Source(Path(paths[0]), parts, medium, Path(paths[0]).parent, cut=True, notes=found)
-    reading = read_folder(paths, medium, opening)
-    again = [shown("/".join(Path(path).parts[-2:])) for path, reason in reading.skipped if reason == _TWICE]
-    twice = [f"skipped, the same as files before: {name_some(again)}"] if again else []
-    left = tuple((shown(Path(path).name), reason) for path, reason in reading.skipped if reason != _TWICE)
-    title = reading.title or Path(paths[0]).name
-    items = [replace(item, path=os.path.normpath(item.path)) for item in reading.items]
-    collection = Collection(title, items, title=title, ordered=reading.numbered)
-    return Source(Path(paths[0]), collection, medium, files=True, notes=(*told, *twice, *reading.notes), left_out=left)
+        notes = (*told, note, *cutting.notes)
+        return Source(Path(paths[0]), parts, medium, Path(paths[0]).parent, cut=True, notes=notes)
+    found = read_folder(paths, medium, opening)
+    return replace(found, notes=(*told, *found.notes))
 
 
 def medium_of(paths: Sequence[str], opening: Opening) -> tuple[Medium, tuple[str, ...]]:

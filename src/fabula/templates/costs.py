@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fabula.core.arrays import Floats, Ints, positions as positions_of
+from fabula.core.energy import multiply
 from fabula.core.template import PAPER_KNOTS, basis, join_essences
 from fabula.errors import InputError, check_kind
 
@@ -95,12 +96,12 @@ class TemplateCosts:
         i, j = np.triu_indices(y.shape[1])
         features = y[:, i] * y[:, j]  # what a form is multiplied with
         shared = len(self.forms) < len(self)
-        quadratic = features @ self.forms.T if shared else None  # (t, g)
+        quadratic = multiply(features, self.forms.T) if shared else None  # (t, g)
         steps = -2.0 * y
         for rows in _spans(len(self), len(y)):
-            block = steps @ self.linear[rows].T
+            block = multiply(steps, self.linear[rows].T)
             group = self.group[rows]
-            block += quadratic[:, group] if quadratic is not None else features @ self.forms[group].T
+            block += quadratic[:, group] if quadratic is not None else multiply(features, self.forms[group].T)
             block += self.constant[rows]
             yield rows, np.maximum(block, 0.0, out=block)  # rounding must not make an error negative
 

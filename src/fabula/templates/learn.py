@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # Contrast: the mixture of arcs that tells true orders from shuffled ones, for a given essence.
 
-_CELLS = 1 << 18  # floats held at once
+_CELLS = 1 << 18  # floats held at once, and multiplications, so that one thread does them
 _MOST = 50_000  # collections learned from; more would not change 8 numbers per template
 _RACE = 2048  # collections that the starts race on
 _RACE_STEPS = 20
@@ -120,7 +120,7 @@ def info_nce(features: Features, values: Floats, weights: Floats) -> tuple[float
     k = len(weights)
     loss, slope, push = 0.0, np.zeros((k, q)), np.zeros(k)
     y, w = values.astype(features.dtype), weights.astype(features.dtype)[:, np.newaxis]
-    step = max(1, _CELLS // (orders * max(k, q)))
+    step = max(1, _CELLS // (orders * k * q))
     for i in range(0, m, step):
         part = features[i : i + step].reshape(-1, q)
         scores, share = _mixture(y @ part.T + w)  # (rows * orders,), (k, rows * orders)
@@ -277,7 +277,7 @@ def learn_values(
         values = evolve(costs, k, rng=rng, settings=EvolutionSettings(**options), progress=progress).values
     else:
         settings = RefinementSettings(**options)
-        values = refine(costs, k, rng=rng, settings=settings, initial=initial, progress=progress).values
+        values = refine(costs, k, rng=rng, settings=settings, initial=initial, progress=progress)[0]
     [label], error = costs.nearest(values[np.newaxis])
     followers = np.bincount(label, minlength=k)
     most = np.argsort(-followers, kind="stable")
@@ -380,10 +380,10 @@ def temper(templates: TemplateSet, features: Features) -> Arcs:
 def _set_apart(
     essences: list[Floats], positions: list[Floats], held_out: float, rng: np.random.Generator
 ) -> tuple[Half, Half]:
-    if not 0.0 < held_out < 1.0 or len(essences) < 4:
-        raise InputError(
-            f"held_out must lie between 0 and 1 and there must be 4 collections; got {held_out} and {len(essences)}"
-        )
+    if not 0.0 < held_out < 1.0:
+        raise InputError(f"must lie between 0 and 1; got {held_out}", field="held_out")
+    if len(essences) < 4:
+        raise InputError(f"at least 4 collections are needed, so that some can be held out; got {len(essences)}")
     shuffled = rng.permutation(len(essences)).tolist()
     size = min(max(2, round(held_out * len(essences))), len(essences) - 2)
     halves = (sorted(shuffled[size:]), sorted(shuffled[:size]))
@@ -395,13 +395,13 @@ def _measure(
     train: Half, test: Half, k: int, rng: np.random.Generator
 ) -> tuple[float, float, float, float, float, float]:
     """Cost on train and test; bits of contrastive and of refined templates on test, each with its error."""
-    refined = refine(quadratic_costs(*train), k, rng=rng)
-    templates = TemplateSet(name_templates(PAPER_KNOTS, refined.values))
+    values, cost = refine(quadratic_costs(*train), k, rng=rng)
+    templates = TemplateSet(name_templates(PAPER_KNOTS, values))
     arcs = learn_arcs(train[0], k, rng=rng, positions=train[1])
     seen, unseen = (contrast_features(*half, rng=rng) for half in (train, test))
     by_contrast = information(unseen, arcs)
     by_fit = information(unseen, temper(templates, seen[:4096]))
-    return (refined.cost, templates.cost(*test), *_mean_and_error(by_contrast), *_mean_and_error(by_fit))
+    return (cost, templates.cost(*test), *_mean_and_error(by_contrast), *_mean_and_error(by_fit))
 
 
 def _mean_and_error(values: Floats) -> tuple[float, float]:

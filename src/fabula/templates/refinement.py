@@ -22,14 +22,6 @@ _SAMPLE = 8192  # collections that the starts race on; the winner is refined on 
 Progress = Callable[[int, int, float], None]  # steps done, steps in all (at most), best cost so far
 
 
-@dataclass(frozen=True, eq=False)
-class Refinement:
-    """Templates found by refinement."""
-
-    values: Floats  # (k, q): knot values
-    cost: float  # mean over collections of the smallest mean squared error
-
-
 @dataclass(frozen=True)
 class RefinementSettings:
     """How templates are refined: from how many starts, and in how many steps at most."""
@@ -50,8 +42,8 @@ def refine(
     settings: RefinementSettings | None = None,
     initial: ArrayLike | None = None,
     progress: Progress | None = None,
-) -> Refinement:
-    """Learn k templates by Lloyd's algorithm from many starts.
+) -> tuple[Floats, float]:
+    """Learn k templates (k, q) by Lloyd's algorithm from many starts; and their cost, as of a set of templates.
 
     The starts race: all take a few steps, a third of them, those with the smallest cost, go on to the end. With very
     many collections the race is held on a sample, and its winner refined on all. The sets ``initial`` (s, k, q), an
@@ -69,7 +61,7 @@ def refine(
     best, cost = descend(costs, finalists[int(np.argmin(costs.of(finalists)))], how.steps)
     if progress is not None:
         progress(how.steps, how.steps, cost)
-    return Refinement(best, cost)
+    return best, cost
 
 
 def race(

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import partial
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -189,7 +189,9 @@ def sequence_all(model: Sequencer, collections: Sequence[Collection], beam: int 
         raise InputError(f"a beam keeps at least 1 beginning; got {beam}")
     out: list[Ints] = [np.zeros(len(c), dtype=np.intp) for c in collections]
     net = model.net.eval()
-    for rows, features in _by_length(model, collections, beam):
+    pool = make_pool(collections, model.transform, net.start.device)  # by rising length
+    numbers = np.argsort([len(c) for c in collections], kind="stable")
+    for rows, features in _by_length(pool, beam):
         b, n, _ = features.shape
         items = net.encode(features)
         placed = torch.zeros(b, 1, 0, dtype=torch.long, device=features.device)  # (b, beams, m)
@@ -202,18 +204,20 @@ def sequence_all(model: Sequencer, collections: Sequence[Collection], beam: int 
             scores, best = total.topk(min(beam, beams * (n - m)), dim=1)
             kept = placed.gather(1, (best // n).unsqueeze(2).expand(-1, -1, m))
             placed = torch.cat([kept, (best % n).unsqueeze(2)], dim=2)
-        for row, ordering in zip(rows, placed[:, 0].cpu().numpy(), strict=True):
+        for row, ordering in zip(numbers[rows.cpu().numpy()], placed[:, 0].cpu().numpy(), strict=True):
             out[row] = ordering.astype(np.intp)
     return out
 
 
-def log_likelihoods(model: Sequencer, collections: Sequence[Collection]) -> Floats:
-    """Log likelihood of the order in which the items of each collection come, in nats; shape (collections,)."""
-    out = np.zeros(len(collections))
-    with torch.no_grad():
-        for rows, features in _by_length(model, collections, 1):
-            out[rows] = model.net(features).double().cpu().numpy()
-    return out
+@torch.no_grad()
+def bits_of_each(net: SequencerNet, pool: ItemPool) -> Floats:
+    """Bits a net tells about the order of each collection of a pool, (collections,): log2 n! + log2 p(true order)."""
+    net.eval()
+    bits = np.zeros(len(pool))
+    for rows, features in _by_length(pool):
+        n = features.shape[1]
+        bits[rows.cpu().numpy()] = (net(features).double().cpu().numpy() + math.lgamma(n + 1)) / math.log(2)
+    return bits
 
 
 def information_bits(model: Sequencer, collections: Sequence[Collection]) -> Interval:
@@ -221,16 +225,14 @@ def information_bits(model: Sequencer, collections: Sequence[Collection]) -> Int
 
     Without negatives there is no ceiling at log2 N; the mean of log2 n! is the only one.
     """
-    chance = np.array([math.lgamma(len(c) + 1) for c in collections])
-    return mean_interval((log_likelihoods(model, collections) + chance) / math.log(2), makers(collections))
+    pool = make_pool(collections, model.transform, model.net.start.device)  # by rising length
+    return mean_interval(bits_of_each(model.net, pool), makers(sorted(collections, key=len)))
 
 
-def _by_length(model: Sequencer, collections: Sequence[Collection], beam: int) -> Iterator[tuple[Ints, Tensor]]:
+def _by_length(pool: ItemPool, beam: int = 1) -> Iterator[tuple[Tensor, Tensor]]:
     """Collections of one length together, some at a time: their numbers, and their features (b, n, f)."""
-    pool = make_pool(collections, model.transform, model.net.start.device)
-    numbers = np.argsort([len(c) for c in collections], kind="stable")
     for length, chosen in pool.parts(max(1, _AT_ONCE // (max(pool.by_length) * beam))):
-        yield numbers[chosen.cpu().numpy()], pool.whole(chosen, length)["values"].flatten(2)
+        yield chosen, pool.whole(chosen, length)["values"].flatten(2)
 
 
 class SequencerLearner(Learner):
@@ -275,15 +277,9 @@ class SequencerLearner(Learner):
         rise = min(1.0, done / config.warmup) if config.warmup else 1.0
         return config.learning_rate * rise * (0.5 + 0.5 * math.cos(math.pi * done))
 
-    @torch.no_grad()
     def bits(self, net: nn.Module) -> dict[str, float]:
-        """Mean over collections of log2 n! + log2 p(true order)."""
-        net.eval()
-        total, pool = 0.0, self.validation
-        for length, chosen in pool.parts(max(1, _AT_ONCE // max(pool.by_length))):
-            likelihoods = net(pool.whole(chosen, length)["values"].flatten(2))
-            total += float(likelihoods.sum()) + len(chosen) * math.lgamma(length + 1)
-        return {"order": total / len(pool) / math.log(2)}
+        """The mean over the collections of validation."""
+        return {"order": float(bits_of_each(cast(SequencerNet, net), self.validation).mean())}
 
 
 # The file of a direct sequencer: safetensors, its header says what it is.

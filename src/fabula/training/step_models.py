@@ -24,7 +24,7 @@ from fabula.core.collection import Terms
 from fabula.core.energy import ALWAYS, FUNCTIONS, KERNELS, Energy, position_basis, sum_pairs
 from fabula.core.sampling import Walk
 from fabula.errors import InputError
-from fabula.evaluation.information import Information, summarise_bits
+from fabula.evaluation.information import Information, info_nce_bits, summarise_bits
 from fabula.evaluation.intervals import mean_interval
 from fabula.models.encoders.measures import leanings, stand_out
 from fabula.training.audit import NOISE, ORDERS, Report, Trained
@@ -90,15 +90,14 @@ def bits_of(
     It is log2(N) + log2(share of the true order's likelihood among its N - 1 random negatives' and its own). ``scores``
     gives the scores (r,) of orderings (r, n) of an example, as :meth:`Weights.score` does.
     """
-    found = []
-    for one in examples:
+    found = np.empty(len(examples))
+    for i, one in enumerate(examples):
         n = len(one)
         most = max(1, 2_000_000 // (n * n))  # at once, for the memory
         counts = [min(most, negatives - start) for start in range(0, negatives, most)]
         others = np.concatenate([scores(one, np.argsort(rng.random((count, n)), axis=1)) for count in counts])
-        lead = np.append(others - scores(one, np.arange(n)[np.newaxis]), 0.0)
-        found.append(np.log2(negatives + 1) - np.logaddexp.reduce(lead) / np.log(2))
-    return np.array(found)
+        found[i] = info_nce_bits(scores(one, np.arange(n)[np.newaxis]), others[np.newaxis, np.newaxis]).item()
+    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -48,12 +48,12 @@ class Listing:
         return max(0.0, pace * (sum(weights) - there) - (time.monotonic() - self.latest)) if self.latest else 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class OpenJob:
-    """How far a job is."""
+    """How far a job is; changed by its own thread alone, the state last."""
 
-    id: str
     title: str  # of what is being opened
+    id: str = field(default_factory=lambda: secrets.token_urlsafe(12))
     state: Literal["running", "done", "failed", "cancelled"] = "running"
     done: int = 0  # files measured
     total: int = 0  # 0: not known yet
@@ -62,6 +62,7 @@ class OpenJob:
     error: str | None = None  # why it failed, in one line
     choices: tuple[Choice, ...] = ()  # of a table of several, where it failed because none was named
     listing: Listing | None = None  # its items, once they are known
+    stop: threading.Event = field(default_factory=threading.Event)  # set where it is not wanted any more
 
 
 @dataclass(frozen=True)
@@ -85,25 +86,23 @@ class OpenJobs:
     def __init__(self, most: int) -> None:
         self._most = most
         self._jobs: OrderedDict[str, OpenJob] = OrderedDict()
-        self._stops: dict[str, threading.Event] = {}
         self._lock = threading.RLock()
 
     def start(self, title: str, work: Callable[[JobProgress], str]) -> OpenJob:
         """Run `work` in a thread; it is given a function to tell its progress and returns a collection's id."""
-        job = OpenJob(secrets.token_urlsafe(12), title)
+        job = OpenJob(title)
         with self._lock:
             self.check()
-            self._jobs[job.id], self._stops[job.id] = job, threading.Event()
+            self._jobs[job.id] = job
             while len(self._jobs) > _MOST_REMEMBERED:
                 self._jobs.popitem(last=False)
-        threading.Thread(target=self._run, args=(job.id, work), daemon=True, name="fabula-job").start()
+        threading.Thread(target=_run, args=(job, work), daemon=True, name="fabula-job").start()
         return job
 
     def check(self) -> None:
         """Refuse when too many are running, before anything is done for another."""
-        with self._lock:
-            if len(self._stops) >= self._most:
-                raise StatusError(429, f"{self._most} collections are being opened already; wait or cancel one")
+        if sum(job.state == "running" for job in self.all()) >= self._most:
+            raise StatusError(429, f"{self._most} collections are being opened already; wait or cancel one")
 
     def find(self, name: str) -> OpenJob | None:
         """A job by its id; None where it is forgotten."""
@@ -124,40 +123,36 @@ class OpenJobs:
 
     def cancel(self, name: str) -> OpenJob:
         """Ask a job to stop; it does within a block of the file it is at."""
-        with self._lock:
-            job = self.get(name)
-            if name in self._stops:
-                self._stops[name].set()
+        job = self.get(name)
+        job.stop.set()
         return job
 
     def cancel_all(self) -> None:
         """Ask every job to stop."""
-        with self._lock:
-            for stop in self._stops.values():
-                stop.set()
+        for job in self.all():
+            job.stop.set()
 
-    def _run(self, name: str, work: Callable[[JobProgress], str]) -> None:
-        stop = self._stops[name]
 
-        def report(done: int, total: int, file: str) -> None:
-            self._set(name, done=done, total=total, file=Path(file).name)
+def _run(job: OpenJob, work: Callable[[JobProgress], str]) -> None:
+    """Do the work of a job, and say how it went."""
 
-        try:
-            with guard_files(refuse_file), stopping(stop.is_set):
-                collection = work(JobProgress(report, stop.is_set, lambda listing: self._set(name, listing=listing)))
-            self._set(name, state="done", collection=collection)
-        except Stopped:
-            self._set(name, state="cancelled")
-        except FabulaError as error:
-            choices = error.choices if isinstance(error, SeveralCollectionsError) else ()
-            self._set(name, state="failed", error=one_line(str(error)), choices=choices)
-        except Exception as error:  # a thread has nobody above it to tell
-            self._set(name, state="failed", error=f"something unforeseen went wrong ({type(error).__name__})")
-        finally:
-            with self._lock:
-                self._stops.pop(name, None)
+    def report(done: int, total: int, file: str) -> None:
+        job.done, job.total, job.file = done, total, Path(file).name
 
-    def _set(self, name: str, **changes: object) -> None:
-        with self._lock:
-            if name in self._jobs:
-                self._jobs[name] = replace(self._jobs[name], **changes)  # type: ignore[arg-type]
+    def show(listing: Listing) -> None:
+        job.listing = listing
+
+    state: Literal["done", "failed", "cancelled"] = "failed"
+    try:
+        with guard_files(refuse_file), stopping(job.stop.is_set):
+            job.collection = work(JobProgress(report, job.stop.is_set, show))
+        state = "done"
+    except Stopped:
+        state = "cancelled"
+    except FabulaError as error:
+        job.error = one_line(str(error))
+        job.choices = error.choices if isinstance(error, SeveralCollectionsError) else ()
+    except Exception as error:  # a thread has nobody above it to tell
+        job.error = f"something unforeseen went wrong ({type(error).__name__})"
+    finally:
+        job.state = state

@@ -98,14 +98,15 @@ def _make_template(given: TemplateBody | str | None, session: Session) -> Templa
 
 def _take_turn(store: ServerStore, asked: OrderRequest, n: int) -> AbstractContextManager[None]:
     """Let only a few search at a time: unlike a sort of not too many, a search takes a second or two."""
-    runs = asked.together or asked.before or asked.together_by or asked.apart is not None
-    searched = runs or asked.smoothness or asked.sides > 1 or asked.limit is not None
+    runs = asked.together or asked.before or asked.together_by or asked.spreads or asked.apart is not None
+    steps, limits = asked.smoothness or asked.step_limits, (asked.side_limit, asked.limit) != (None, None)
+    searched = runs or steps or asked.sides > 1 or limits
     most = store.settings.most_searched
     knots = len(asked.template.knots) if isinstance(asked.template, TemplateBody) else 0
     if asked.ordering is not None or not searched:
         return store.searching.turn() if n > most or knots > most else nullcontext()
     if n > most:
-        rule = "together, before, apart, smoothness, sides and limits take"
+        rule = "together, before, apart, spreads, smoothness, sides and limits take"
         raise InputError(f"{rule} {most} items at most on this page")
     return store.searching.turn()
 

@@ -2,7 +2,6 @@
 
 import io
 import json
-import math
 import mimetypes
 import os
 import re
@@ -18,7 +17,7 @@ import numpy as np
 from fastapi.responses import Response
 
 from fabula.core.collection import Item
-from fabula.core.files import cut_name, split_stretch
+from fabula.core.files import cut_name, null_infinite, split_stretch
 from fabula.core.template import template, template_names
 from fabula.errors import FileError, InputError, shown
 from fabula.media.facts import SECONDS, Fact, total
@@ -54,20 +53,12 @@ def write_json(data: Any) -> str:
     try:
         return json.dumps(data, separators=(",", ":"), allow_nan=False)
     except ValueError:
-        return json.dumps(_null_infinite(data), separators=(",", ":"), allow_nan=False)
-
-
-def _null_infinite(data: Any) -> Any:
-    if isinstance(data, dict):
-        return {key: _null_infinite(value) for key, value in data.items()}
-    if isinstance(data, list | tuple):
-        return [_null_infinite(value) for value in data]
-    return None if isinstance(data, float) and not math.isfinite(data) else data
+        return json.dumps(null_infinite(data), separators=(",", ":"), allow_nan=False)
 
 
 def job_body(job: OpenJob) -> dict[str, Any]:
     """How far a job is; its items in the order given as soon as they are known, each measured yet or not."""
-    listing, told = job.listing, {name: value for name, value in vars(job).items() if name != "listing"}
+    listing, told = job.listing, {name: value for name, value in vars(job).items() if name not in ("listing", "stop")}
     told["choices"] = [vars(choice) for choice in job.choices]
     if listing is None:
         return {**told, "medium": None, "items": [], "seconds_left": None, "left_out": []}

@@ -24,10 +24,10 @@ from fabula.core.solver.descent import (
     swap_changes,
 )
 from fabula.core.solver.instance import construct, layouts, pose, position_bound
+from fabula.core.solver.one_tree import link_bound
 from fabula.core.solver.problem import UNLIMITED, Problem, side_room
 from fabula.core.solver.proof import coupling_bound
 from fabula.core.solver.search import search
-from fabula.core.solver.tours import link_bound
 from fabula.core.template import Template
 from fabula.errors import ConflictError, ConstraintError, InputError
 

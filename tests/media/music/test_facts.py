@@ -11,7 +11,14 @@ from fabula.errors import InputError
 from fabula.media.facts import choose_facts
 from fabula.media.music import level_gains
 from fabula.media.music.tags import key_and_mode, read_item, write_gain
-from fabula.media.music.tracks import camelot, key_name, music_doubts, music_ends, music_facts, track_gains
+from fabula.media.music.tracks import (
+    camelot,
+    key_name,
+    music_doubts,
+    music_ends,
+    music_facts,
+    track_gains,
+)
 
 
 def tracks(columns, details=None):

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import fabula
 from fabula.core.collection import Collection, Item
 from fabula.errors import InputError
 from fabula.media.medium import changes
@@ -41,6 +42,23 @@ def test_what_is_known_is_used_and_missing_values_stand_in_the_middle():
 def test_the_essence_where_nothing_is_known():
     found = music_steps(collection(year=[1.0, 2.0]), np.array([0.0, 3.0])).table
     assert found[0, 1] > 0
+
+
+def test_a_tempo_of_0_and_a_key_of_minus_1_are_not_known(tmp_path):
+    rows = "title,energy,tempo,key,mode\nA,.5,120,-1,1\nB,.7,0,3,1\nC,.2,90,4,0\nD,.4,100,5,1\n"
+    (tmp_path / "a.csv").write_text(rows)
+    session = fabula.open(tmp_path / "a.csv")
+    said = {name: np.isnan(session.collection.column(name)).tolist() for name in ("tempo", "key")}
+    assert said == {"tempo": [False, True, False, False], "key": [True, False, False, False]}
+    assert len(session.order(smoothness=1.0).ordering) == 4
+
+
+def test_a_mode_may_stand_in_a_column_of_its_own(tmp_path):
+    rows = "track_name,artist,bpm,key,mode\nA,x,120,C#,Minor\nB,y,100,F,Major\nC,z,90,Am,Minor\nD,w,90,8A,Minor\n"
+    (tmp_path / "a.csv").write_text(rows)
+    found = fabula.open(tmp_path / "a.csv").collection
+    assert found.column("key").tolist() == [1, 5, 9, 9]
+    assert found.column("mode").tolist() == [0, 1, 0, 0]
 
 
 @pytest.mark.parametrize(

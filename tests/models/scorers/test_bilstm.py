@@ -37,6 +37,22 @@ def test_the_score_does_not_depend_on_the_rest_of_the_batch(bilstm):
         assert abs(BilstmScorer(tensors, scorer).score(sequences[i : i + 1])[0] - together[i]) < 1e-6
 
 
+@pytest.mark.parametrize("hidden", [8, 32])
+def test_no_product_of_a_step_is_shared_out_to_threads(bilstm, hidden, monkeypatch):
+    """Beside one busy process two threads that wait for each other at every step take ten times as long."""
+    scorer, tensors = bilstm(2, hidden=hidden)
+    sequences, product, sizes = np.zeros((512, 5, 2)), np.matmul, []
+
+    def record(a, b, **how):
+        sizes.append(a.shape[0] * a.shape[1] * b.shape[1])
+        return product(a, b, **how)
+
+    monkeypatch.setattr(np, "matmul", record)
+    BilstmScorer(tensors, scorer).score(sequences)
+    assert len(sizes) > 2 * 2 * 7  # layers, directions, steps
+    assert max(sizes) <= 1 << 18  # up to which OpenBLAS takes one
+
+
 def test_the_score_computes_in_the_dtype_of_its_tensors(bilstm):
     scorer, tensors = bilstm(1, hidden=4)
     x = np.zeros((2, 3, 1))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fabula.core.energy import Energy, position_basis
-from fabula.errors import InputError
+from fabula.errors import InputError, ModelError
 from fabula.models.order import likeliest, propose
 
 
@@ -58,10 +58,21 @@ def test_a_model_orders_by_what_it_knows(model, features, titles):
 
 def test_tables_of_many_are_those_of_each(model, features):
     both = [features, features[:4]]
-    for (positions, flow), one in zip(model.tables_all(both), both, strict=True):
+    for found, one in zip(model.energies(both), both, strict=True):
         alone = model.energy(one)
-        np.testing.assert_allclose(positions, alone.positions, atol=1e-5)
-        np.testing.assert_allclose(flow, alone.flow, atol=1e-5)
+        np.testing.assert_allclose(found.positions, alone.positions, atol=1e-5)
+        np.testing.assert_allclose(found.flow, alone.flow, atol=1e-5)
+
+
+def test_each_scorer_of_many_can_be_asked_alone(model, features):
+    both = [features, features[:4]]
+    for whole, arcs, flow in zip(*(model.energies(both, scorer) for scorer in (None, "arcs", "flow")), strict=True):
+        orders = np.array([np.arange(whole.n), np.arange(whole.n)[::-1]])
+        assert arcs.flow is None
+        assert flow.positions is None
+        np.testing.assert_allclose(whole.score(orders), arcs.score(orders) + flow.score(orders), atol=1e-9)
+    with pytest.raises(ModelError, match="this model has no scorer 'bilstm'; it has: arcs, flow"):
+        model.energies(both, "bilstm")
 
 
 def test_fewer_positions_have_tables_of_their_own(model, features):

@@ -243,23 +243,18 @@ HEADERS = [("librosa", "tracks.csv", 2), ("librosa", "features.csv", 3), ("echon
 @pytest.mark.parametrize(("features", "table", "header"), HEADERS)
 def test_a_table_that_ends_within_its_header_is_told_in_one_line(usual, tmp_path, features, table, header):
     lines = usual.tables()[table].encode().splitlines(keepends=True)
-    ends = {
-        b"": "is empty",
-        b"\n\n\n\n": "is empty",
-        b"".join(lines[:1]): f"has only 1 of its {header} header rows",
-        b"".join(lines[: header - 1]): f"has only {header - 1} of its {header} header rows",
-        b"".join(lines[: header - 1] + lines[header:]): f"has only {header - 1} of its {header} header rows",
-        b"".join(lines[: header - 1] + lines[header + 1 :]): f"has only {header - 1} of its {header} header rows",
-        b"".join(lines[:header]): "holds no tracks, only its header",
-        b"".join(lines[: header + 1]): "holds no tracks, only its header",
-        b"".join(lines[: header + 1]) + b"\n\n\r\n": "holds no tracks, only its header",
-    }
+    missing = [b"", b"\n\n\n\n", b"".join(lines[:1]), b"".join(lines[: header - 1])]
+    missing += [b"".join(lines[: header - 1] + lines[header + more :]) for more in (0, 1)]
+    none = [b"".join(lines[:header]), b"".join(lines[: header + 1]), b"".join(lines[: header + 1]) + b"\n\n\r\n"]
+    ends = dict.fromkeys(missing, f"is missing from its {header} header rows")
+    ends |= dict.fromkeys(none, "holds no tracks, only its header")
     usual.write(tmp_path)
     for text, words in ends.items():
         (tmp_path / table).write_bytes(text)
         with pytest.raises(FileError) as error:
             read_fma(tmp_path, features=features)
-        assert str(error.value) == f"{tmp_path / table}: {words}; get it again with: fabula fetch fma"
+        assert str(error.value).startswith(f"{tmp_path / table}: ")
+        assert str(error.value).endswith(f"{words}; get it again with: fabula fetch fma")
 
 
 @pytest.mark.parametrize(("features", "table", "header"), HEADERS)

@@ -220,3 +220,24 @@ def test_what_stands_there_by_its_own_name_keeps_it(tmp_path):
     (c,) = read_table(_write(tmp_path, "title,Loudness,loudness,LOUDNESS\na,1,2,3\n"))
     assert c.feature_names == ("Loudness", "loudness", "LOUDNESS")
     np.testing.assert_array_equal(c.features, [[1, 2, 3]])
+
+
+@pytest.mark.parametrize(("units", "note"), [(1, ()), (10, ("read as 1 to 10: energy",)),
+                                             (100, ("read as per cent: energy",))])  # fmt: skip
+def test_energy_may_be_told_to_1_to_10_or_in_per_cent(tmp_path, units, note):
+    rows = "".join(f"{title},{units * energy:g},120\n" for title, energy in (("a", 0.7), ("b", 0.2), ("c", 1.0)))
+    path = _write(tmp_path, f"title,energy,bpm\n{rows}")
+    reading = open_table(path)
+    np.testing.assert_allclose(reading.collections[0].column("energy"), [0.7, 0.2, 1.0])
+    assert reading.notes == note
+
+
+def test_what_is_no_list_of_tracks_keeps_its_units(tmp_path):
+    path = _write(tmp_path, "title,energy,fat\na,350,7\nb,120,1\n")
+    assert open_table(path).collections[0].column("energy").tolist() == [350.0, 120.0]
+
+
+def test_one_share_that_is_too_large_scales_no_others(tmp_path):
+    reading = open_table(_write(tmp_path, "title,energy,bpm\na,0.7,120\nb,4,110\nc,0.5,100\n"))
+    assert reading.collections[0].column("energy").tolist() == [0.7, 4.0, 0.5]
+    assert reading.notes == ()

@@ -1,11 +1,10 @@
 """``fabula audit``."""
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli.printing import HeadedCommand, print_lines, print_table, training_bar
+from fabula.cli.printing import HeadedCommand, print_json, print_lines, print_table, training_bar
 from fabula.cli.research.recipe import RECIPE, recipe_options, require_recipe
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ def command(ctx: click.Context, /, *, controls_only: bool, published_bug: bool, 
     from fabula.training.distributed import is_first
 
     if as_json and is_first():
-        click.echo(json.dumps(report.to_dict()))
+        print_json(report.to_dict())
     elif is_first():
         _show(report)
     ctx.exit(1 if not report.ok else 0 if report.judged else 3)

@@ -1,16 +1,15 @@
 """``fabula compare``."""
 
 import itertools
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli.printing import HeadedCommand, counting_bar, print_lines, print_table
-from fabula.cli.research.recipe import RECIPE, recipe_options, require_recipe
-from fabula.core.files import check_target, write_whole
+from fabula.cli.printing import HeadedCommand, counting_bar, print_json, print_lines, print_table
+from fabula.cli.research.recipe import RECIPE, as_dimensions, recipe_options, require_recipe
+from fabula.core.files import check_target, json_text, write_whole
 from fabula.errors import InputError
 
 if TYPE_CHECKING:
@@ -45,10 +44,7 @@ def command(*, seeds: int, sweep: str | None, output: Path | None, as_json: bool
 
     if output is not None and check_target(output).suffix.lower() not in (".json", ".csv", ".svg"):
         raise InputError(f"{output}: the ending must be one of .json, .csv, .svg")
-    try:
-        dimensions = () if sweep is None else tuple(int(part) for part in sweep.split(","))
-    except ValueError:
-        raise InputError(f"--sweep takes whole numbers, such as 1,2,4; got {sweep!r}") from None
+    dimensions = () if sweep is None else as_dimensions(sweep)
     recipe = require_recipe(**options)
     notes: list[str] = []
     turns = itertools.count()
@@ -69,7 +65,7 @@ def command(*, seeds: int, sweep: str | None, output: Path | None, as_json: bool
     if output is not None:
         _write(rows, output)
     if as_json:
-        click.echo(json.dumps([asdict(row) for row in rows]))
+        print_json([asdict(row) for row in rows])
     else:
         _show(rows, output)
 
@@ -80,7 +76,7 @@ def _write(rows: "list[Compared]", path: Path) -> None:
     from fabula.sources.tables.text_tables import csv_text
 
     if path.suffix.lower() == ".json":
-        write_whole(path, json.dumps([asdict(row) for row in rows], indent=1) + "\n")
+        write_whole(path, json_text([asdict(row) for row in rows], indent=1) + "\n")
     elif path.suffix.lower() == ".csv":
         names = ("name", "dimensions", "bits", "low", "high", "correlation")
         cells = [[getattr(row, name) for name in names] for row in rows]

@@ -1,16 +1,15 @@
 """``fabula evaluate``."""
 
 import itertools
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
-from fabula.cli.printing import counting_bar, hint, print_lines, print_table
+from fabula.cli.printing import counting_bar, hint, print_json, print_lines, print_table
 from fabula.cli.research.recipe import as_where, split_list
-from fabula.core.files import check_target, write_whole
+from fabula.core.files import check_target, json_text, write_whole
 from fabula.errors import InputError
 
 _SHOWN = ("edit", "spearman", "kendall", "first", "last", "neighbours")
@@ -62,10 +61,10 @@ def command(
         done = evaluate_table(request, progress=lambda name: bar(next(turns), 7, name))
     result = done.to_dict()
     if output is not None:
-        text = _csv(result) if output.suffix.lower() == ".csv" else json.dumps(result, indent=1) + "\n"
+        text = _csv(result) if output.suffix.lower() == ".csv" else json_text(result, indent=1) + "\n"
         write_whole(output, text)
     if as_json:
-        click.echo(json.dumps(result))
+        print_json(result)
         return
     show_rows(result)
     _show_tests(result)
@@ -76,10 +75,10 @@ def _show_bits(result: Mapping[str, Any]) -> None:
     """Print what the model tells about the order, and what the user should know."""
     for name, info in result["bits"].items():
         noise = "" if info["noise"] is None else f"; another draw of them moves it by {info['noise']:.3f}"
+        over = f"{info['groups']:,} groups{hint(info['groups'])}, {info['collections']:,} collections"
         print_lines(
-            f"{name}: {info['bits']:.3f} bits [{info['low']:.3f}, {info['high']:.3f}] of at most {info['ceiling']:.2f} "
-            f"(95 % interval over {info['groups']:,} groups{hint(info['groups'])}, {info['collections']:,} collections"
-            f", {info['negatives']} negatives{noise})"
+            f"{name}: {info['bits']:z.3f} bits [{info['low']:z.3f}, {info['high']:z.3f}] of at most "
+            f"{info['ceiling']:.2f} (95 % interval over {over}, {info['negatives']} negatives{noise})"
         )
     print_lines(*(f"note: {note}" for note in result["notes"]))
 

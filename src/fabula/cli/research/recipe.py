@@ -79,7 +79,7 @@ def as_recipe(
     chosen = choose_kind(kind, source, sets=sets, usual=base.kind)
     if is_folder(source):
         said.setdefault("titles", "")  # those of the files
-    changes, before = _changes(settings, options), dict(base.changes or {})
+    changes, before = _changes(settings, options), dict(base.changes)
     if "scorers" in changes:  # others have other weights
         before.pop("scorer_weights", None)
     kept = {**base.where, **as_where(where)}
@@ -123,6 +123,14 @@ def as_setting(text: str) -> tuple[str, Any]:
         return name, json.loads(value)
     except json.JSONDecodeError:
         return name, value
+
+
+def as_dimensions(sweep: str) -> tuple[int, ...]:
+    """From ``1,2,4`` to its numbers."""
+    numbers = split_list(sweep)
+    if not numbers or not all(part.isdecimal() for part in numbers):
+        raise InputError(f"--sweep takes whole numbers, such as 1,2,4; got {sweep!r}")
+    return tuple(map(int, numbers))
 
 
 def split_list(text: str) -> list[str]:

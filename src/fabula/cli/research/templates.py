@@ -1,15 +1,14 @@
 """``fabula templates``."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli.printing import counting_bar, print_lines, print_table, print_template, spark
+from fabula.cli.printing import counting_bar, print_json, print_lines, print_table, print_template, spark
 from fabula.cli.research.recipe import as_where
-from fabula.core.files import check_target, write_whole
+from fabula.core.files import check_target, json_text, write_whole
 from fabula.errors import InputError
 
 if TYPE_CHECKING:
@@ -180,7 +179,7 @@ def table_(*, most: int, other: Path | None, as_json: bool, method: str, seed: i
         rows = cost_table(corpus, second, most, method=method, seed=seed, progress=_costs(bar))
     if as_json:
         counts = {"collections": len(corpus.collections), "others": len(second.collections) if second else None}
-        click.echo(json.dumps({**counts, "method": method, "seed": seed, "rows": [asdict(row) for row in rows]}))
+        print_json({**counts, "method": method, "seed": seed, "rows": [asdict(row) for row in rows]})
         return
     cells = [(str(r.k), f"{r.cost:.4f}", *([] if r.other is None else [f"{r.other:.4f}"])) for r in rows]
     print_table(("k", source["table"].stem, *([other.stem] if other else [])), cells)
@@ -236,7 +235,7 @@ def count_(*, most: int, seed: int, as_json: bool, **source: Any) -> None:
             corpus, range(1, most + 1), seed=seed, progress=lambda d, t, bits: bar(d, t, f"bits {bits:.3f}")
         )
     if as_json:
-        click.echo(json.dumps(found.to_dict()))
+        print_json(found.to_dict())
         return
     rows = [
         (str(row.k), f"{row.cost:.4f}", f"{row.shuffled_cost:.4f}", f"{row.bits:.3f}", f"{row.bits_error:.3f}",
@@ -273,5 +272,5 @@ def genealogy_(*, most: int, method: str, seed: int, output: Path, **source: Any
         found = descend(corpus, most, method=method, seed=seed, progress=lambda d, t, _: bar(d, t, f"k = {d}"))
     document = {**found.to_dict(), "collections": [c.title or c.id for c in corpus.collections]}
     write_whole(picture, add_style(genealogy_figure(document)))
-    write_whole(numbers, json.dumps(document, ensure_ascii=False) + "\n")
+    write_whole(numbers, json_text(document) + "\n")
     print_lines(*(f"written: {path}" for path in (picture, numbers)))

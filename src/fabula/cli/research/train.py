@@ -120,20 +120,20 @@ def _line(name: str, info: "Information", kind: str, found: "TrainedModel") -> s
     if kind == "neighbours":
         bits, beaten = found.more["bits"], found.more["beaten"]
         return (
-            f"{name}: {bits.mean:.3f} bits [{bits.low:.3f}, {bits.high:.3f}] of at most 5, the true order beats "
+            f"{name}: {bits.mean:z.3f} bits [{bits.low:z.3f}, {bits.high:z.3f}] of at most 5, the true order beats "
             f"{100 * beaten.mean:.0f} % [{100 * beaten.low:.0f}, {100 * beaten.high:.0f}] of its shuffles "
             "(95 % intervals, each maker set aside)"
         )
     most = f"{info.ceiling:.2f}" if kind != "steps" else f"{(info.negatives + 1).bit_length() - 1}"
     few = hint(info.groups) if kind != "steps" else ""
-    told = f"{name}: {info.bits:.3f} bits [{info.low:.3f}, {info.high:.3f}] of at most {most}"
+    told = f"{name}: {info.bits:z.3f} bits [{info.low:z.3f}, {info.high:z.3f}] of at most {most}"
     return f"{told} (95 % interval{few}, {info.negatives} negatives, held-out collections)"
 
 
 def _gain(gained: "Gain", *, short: bool) -> str:
     """What was gained over the model it went on from."""
     bits = gained.bits
-    more = f"{bits.mean:+.3f} bits [{bits.low:+.3f}, {bits.high:+.3f}]"
+    more = f"{bits.mean:+z.3f} bits [{bits.low:+z.3f}, {bits.high:+z.3f}]"
     if short:
         return f"{'gained over' if bits.low > 0 else 'no sure gain over'} {gained.start}: {more}"
     more += f" on {bits.n} held-out collections"

@@ -14,8 +14,8 @@ from fabula.core.arrays import Floats, Ints
 from fabula.core.solver import line
 from fabula.core.solver.constraints import Constraints
 from fabula.core.solver.instance import Instance, link_scale
+from fabula.core.solver.one_tree import link_bound
 from fabula.core.solver.problem import UNLIMITED, Bounds, Budget, Goal, Problem, along, side_sizes
-from fabula.core.solver.tours import link_bound, tree_bound
 from fabula.core.template import Template, replace_values
 
 SLOPES = 60  # that are tried
@@ -213,31 +213,22 @@ def _run_at_best(goal: Goal, run: tuple[int, ...], size: int) -> float:
     return float(along(goal.costs(size), run).max(axis=0).min())
 
 
-def flow_floor(
-    task: Problem, ordering: Ints, sizes: Sequence[int], budget: Budget, *, symmetric: bool = False
-) -> float:
-    """What neighbours cost at least, positions aside; ``symmetric`` where they cost the same either way."""
+def flow_floor(task: Problem, ordering: Ints, sizes: Sequence[int], budget: Budget) -> float:
+    """What neighbours cost at least, positions aside."""
     flow = task.flow
     if flow is None:
         return 0.0
     parts = np.split(ordering, np.cumsum(sizes)[:-1])
     reached = sum(float(flow[part[:-1], part[1:]].sum(dtype=np.float64)) for part in parts)
     n, kept, sides = len(flow), len(ordering), task.constraints.sides
-    if symmetric and kept == n:
-        return tree_bound(_frame(flow, sides), reached, budget)
     table = flow + np.diag(np.full(n, np.inf))
     links = kept - sides  # all but the last of each side are followed
     floor = max(float(np.sort(table.min(axis=axis))[:links].sum()) for axis in (0, 1))
     if kept == n and not budget.over:
-        framed = _frame(flow, sides).astype(np.float64)
+        framed = np.pad(flow, (0, sides - 1)).astype(np.float64)  # with a dummy item between two sides, free beside any
         np.fill_diagonal(framed, np.inf)
         floor = max(floor, link_bound(framed, reached, budget))
     return floor
-
-
-def _frame(flow: Floats, sides: int) -> Floats:
-    """The links with a dummy item between two sides, at no cost beside any."""
-    return flow if sides == 1 else np.pad(flow, (0, sides - 1))
 
 
 # A lower bound that sees positions and neighbours together: cheapest paths through the positions.

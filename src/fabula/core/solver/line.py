@@ -247,7 +247,6 @@ MOST_ASSIGNED = 1000  # items that are assigned at once
 NEAR = 1.01  # how much worse sizes may be that are more even
 MOST_TRIED = 40  # sizes for which items are shared out
 PART = 400  # items assigned at once where there are more
-ROUNDS = 20  # of prices of positions
 LENGTH_PRICES = 10  # on lengths that are tried
 
 
@@ -301,7 +300,7 @@ def line_draft(task: Problem, template: Template, even: Sizes, allowed: range, r
     for worst, total, sizes in judged[: MOST_TRIED if task.sorts else 1]:
         if best is not None and ((worst, total) >= best[0][:2] or budget.over):
             break
-        draft = _share_out(task, template, sizes, items, room, worst, budget)
+        draft = _lay_on_sides(task, template, sizes, items, room, worst, budget)
         if draft is not None:
             key = task.key(draft.ordering, sizes)[1:]
             key = key if power == 1 else (0.0, *key)
@@ -343,7 +342,7 @@ def _choose(task: Problem, template: Template, sizes: Sizes, room: float, budget
     return order[items]
 
 
-def _share_out(
+def _lay_on_sides(
     task: Problem, template: Template, sizes: Sizes, items: Ints, room: float, worst: float, budget: Budget
 ) -> Draft | None:
     """Items in the order of their values, shared out on sides of given sizes; None where one would hold too much."""
@@ -378,7 +377,7 @@ def assign_draft(task: Problem, sizes: Sizes, room: float, budget: Budget) -> Dr
 
 
 def _assign(cost: Floats, must: np.ndarray) -> tuple[Ints, float]:
-    """The items of the smallest sum, by position, and the sum."""
+    """The items of the smallest sum, by position, and the sum; of very many a small one, and a bound of it."""
     eager = np.zeros(len(cost))
     if cost.shape[1] < len(cost):  # what must be kept is worth more than all else
         eager[must] = 4.0 * cost.shape[1] * (float(np.abs(cost).max()) + 1.0)
@@ -390,30 +389,15 @@ def _assign(cost: Floats, must: np.ndarray) -> tuple[Ints, float]:
         places, items = np.arange(part, m, parts), dealt[part::parts]
         rows, columns = assign_least(wanted[np.ix_(places, items)])
         ordering[places[rows]] = items[columns]
-    total = float(cost[ordering, np.arange(m)].sum())
-    return ordering, total if parts == 1 else _price_bound(cost, ordering)
+    if parts == 1:
+        return ordering, float(cost[ordering, np.arange(m)].sum())
+    cheapest = float(cost.min(axis=0).sum())  # of each position; and of each item, where all are kept
+    return ordering, cheapest if m < n else max(cheapest, float(cost.min(axis=1).sum()))
 
 
 def _assignment_cost(n: int) -> float:
     """The work of one assignment of n items."""
     return 200.0 + 0.1 * n**2 if n <= MOST_ASSIGNED else 40.0 * n
-
-
-def _price_bound(cost: Floats, ordering: Ints) -> float:
-    """A bound of the sum for very many items: each at its cheapest position, under prices of positions."""
-    n, m = cost.shape
-    if m < n:
-        return float(cost.min(axis=0).sum())
-    price = cost[ordering, np.arange(m)]
-    total, best = float(price.sum()), float(cost.min(axis=1).sum())
-    for _ in range(ROUNDS):
-        extra = cost - price
-        wanted = extra.argmin(axis=1)
-        bound = float(price.sum() + extra[np.arange(n), wanted].sum())
-        best = max(best, bound)
-        missing = 1.0 - np.bincount(wanted, minlength=m)
-        price = price + max(total - bound, 0.0) / float((missing**2).sum() or 1.0) * missing
-    return best
 
 
 def _within(cost: Floats, must: np.ndarray, lengths: Floats, limit: float, budget: Budget) -> tuple[Ints, float]:

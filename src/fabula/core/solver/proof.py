@@ -51,16 +51,6 @@ class Costs:
         return np.asarray(placed + self.steps[orderings[:, :-1], orderings[:, 1:], b].sum(axis=1))
 
 
-@dataclass(frozen=True, eq=False)
-class Relaxation:
-    """What is known of each of B problems."""
-
-    least: Floats  # (B,) no ordering costs less
-    prices: Floats  # (n, B) of the items, with which that is found
-    orderings: Ints  # (B, n) the best ordering known
-    upper: Floats  # (B,) what it costs
-
-
 def to_go(costs: Costs, prices: Floats) -> Floats:
     """The cheapest way on behind each item at each position, by prices (n, B): shape (positions, items, B)."""
     out = np.zeros_like(costs.places)
@@ -70,31 +60,34 @@ def to_go(costs: Costs, prices: Floats) -> Floats:
     return out
 
 
-def raise_bounds(costs: Costs, orderings: Ints, prices: Floats) -> Relaxation:
-    """Bounds raised from prices (n, B), beside the orderings (B, n) that are known."""
+def raise_bounds(costs: Costs, orderings: Ints, prices: Floats) -> tuple[Floats, Floats, Ints, Floats]:
+    """Bounds (B,) raised from prices (n, B) of items, beside the orderings (B, n) that are known.
+
+    With the prices that gave them, the best orderings known then, and what these cost (B,).
+    """
     n, count = costs.n, len(costs)
-    found = Relaxation(np.full(count, -np.inf), prices.copy(), orderings.copy(), costs.of(orderings))
+    best, chosen, orderings, upper = np.full(count, -np.inf), prices.copy(), orderings.copy(), costs.of(orderings)
     here, left = costs, np.arange(count)
     rounds = _ROUNDS if n <= _FEW else _MORE_ROUNDS
     for part in np.geomspace(_FIRST_STEP, _LAST_STEP, rounds).tolist():
         least, paths = _cheapest(here, prices)
-        higher = least > found.least[left]
-        found.least[left[higher]] = least[higher]
-        found.prices[:, left[higher]] = prices[:, higher]
+        higher = least > best[left]
+        best[left[higher]] = least[higher]
+        chosen[:, left[higher]] = prices[:, higher]
         held = np.zeros((n, len(left)))
         np.add.at(held, (paths, np.arange(len(left))[:, np.newaxis]), 1.0)
         whole = (held == 1).all(axis=0)
         if whole.any():  # these paths are orderings: the best
             done = left[whole]
-            found.orderings[done], found.least[done], found.upper[done] = paths[whole], least[whole], least[whole]
+            orderings[done], best[done], upper[done] = paths[whole], least[whole], least[whole]
             kept = np.flatnonzero(~whole)
             here, left, prices, held, least = here.only(kept), left[kept], prices[:, kept], held[:, kept], least[kept]
         if not len(left):
             break
         missing = 1.0 - held
-        step = part * (found.upper[left] - least) / (missing**2).sum(axis=0)
+        step = part * (upper[left] - least) / (missing**2).sum(axis=0)
         prices = prices + step * missing
-    return found
+    return best, chosen, orderings, upper
 
 
 def _cheapest(costs: Costs, prices: Floats) -> tuple[Floats, Ints]:
@@ -188,39 +181,31 @@ MOST_ITEMS = 32  # beyond which too many ways are left for it to be worth it
 MANY, FEW = (24, 400, 20_000), (24, 400, 2_000)  # ways that are followed at a time
 
 
-class Proof(NamedTuple):
-    """An ordering of each of B collections (B, n), whether it is surely the best (B,), and a bound on its cost (B,)."""
+def prove(places: Floats, flow: Floats, ways: Sequence[int] = MANY) -> tuple[Ints, Bools, Floats]:
+    """Good orderings (B, n) of B collections of n items, whether each is surely the best (B,), and bounds (B,).
 
-    orderings: Ints
-    sure: Bools
-    least: Floats
-
-
-def prove(places: Floats, flow: Floats, ways: Sequence[int] = MANY) -> Proof:
-    """Good orderings of B collections of n items: surely the best mostly up to 30 items, never of more than 32.
-
+    Mostly they are up to 30 items, and never of more than 32.
     ``places``, ``flow``: shape (B, n, n): what positions cost, and what items (columns) cost right after others (rows).
     ``ways``: how many beginnings are followed at a time, in turn, until none had to be left. Many take long.
     """
     n = places.shape[1]
     if n > MOST_ITEMS:
-        return Proof(assign(places), np.zeros(len(places), dtype=bool), np.full(len(places), -np.inf))
+        return assign(places), np.zeros(len(places), dtype=bool), np.full(len(places), -np.inf)
     steps = np.where(np.eye(n, dtype=bool), NEVER if n > 1 else 0.0, flow)
     costs = Costs(np.ascontiguousarray(places.transpose(2, 1, 0)), np.ascontiguousarray(steps.transpose(1, 2, 0)))
     orderings, prices = flow_prices(places, np.where(np.eye(n, dtype=bool), 0.0, flow))
-    bounds = raise_bounds(costs, orderings, np.ascontiguousarray(prices.T))
-    orderings, upper = bounds.orderings, bounds.upper
+    least, prices, orderings, upper = raise_bounds(costs, orderings, np.ascontiguousarray(prices.T))
     slack = _SLACK * np.maximum(1.0, np.abs(upper))
-    sure = upper - bounds.least <= slack
+    sure = upper - least <= slack
     for most in ways:
         left = np.flatnonzero(~sure)
         if not len(left):
             break
         here = costs.only(left)
-        reached, found, cut = _follow(here, bounds.prices[:, left], upper[left] + slack[left], most)
+        reached, found, cut = _follow(here, prices[:, left], upper[left] + slack[left], most)
         orderings[left[reached]], upper[left[reached]] = found, here.only(reached).of(found)
         sure[left[~cut]] = True
-    return Proof(orderings, sure, bounds.least)
+    return orderings, sure, least
 
 
 def assign(places: Floats) -> Ints:

@@ -1,9 +1,8 @@
 """The search for more items than can be solved: without the wishes first, by tables or by drafts, and what bounds it.
 
 Up to a few hundred items everything is in two tables: for each of the most promising sizes of sides an ordering is
-constructed, and cheapest paths bound it and lead to better ones. Of more items a draft by sorting, by assignment or
-along a short way is refined. All of it is counted in work, so that the same arguments give the same ordering
-everywhere.
+constructed, and cheapest paths bound it and lead to better ones. Of more items a draft by sorting or by assignment is
+refined. All of it is counted in work, so that the same arguments give the same ordering everywhere.
 """
 
 from dataclasses import dataclass, replace
@@ -18,15 +17,14 @@ from fabula.core.solver.bounds import PathSearch
 from fabula.core.solver.constraints import Constraints
 from fabula.core.solver.descent import anneal, descend
 from fabula.core.solver.instance import Candidate, Instance
-from fabula.core.solver.line import Draft, assign_draft, even_sizes, fits_in, line_draft
+from fabula.core.solver.line import Draft, assign_draft, even_sizes, line_draft
+from fabula.core.solver.one_tree import link_bound
 from fabula.core.solver.problem import UNITS_PER_SECOND, Bounds, Budget, Problem, possible_counts, side_room, side_sizes
 from fabula.core.solver.proof import FEW, MOST_ITEMS, coupling_bound, programme, prove
-from fabula.core.solver.tours import link_bound, route
 
 FREE = 0.1  # of the work, for the ordering without wishes
 MANY = 300  # items beyond which tables take too long
 MANY_ON_SIDES = 100  # the same where sides have very many sizes, or items are left out
-MANY_ROUTED, MANY_WISHED = 20, 60  # the same where neighbours count alone, without wishes and with some
 ROOMIER = 1.1  # how much more sides hold where no even ones were found
 ATTEMPTS = 8
 MOST_TRIED = 9  # layouts that are searched where there is no work for all
@@ -38,7 +36,6 @@ FEW_ITEMS, MORE = 100, 1.5  # of more items, how much more work
 ANNEALED = 0.15  # of the work, to anneal what prices led to
 FOR_BOUND = 0.1 * UNITS_PER_SECOND  # units for a bound, whatever is left
 LATE = 1.0  # seconds' worth of work after which no ordering is looked for
-ROUTED = 0.65  # of the work, for the route where neighbours count alone; the rest is the bound's
 TIE = 1e-7  # weight of squares beside the sum, to decide between orderings that tie
 WORSE = 30.0  # how much more a deviation above the smallest largest one counts
 
@@ -109,17 +106,7 @@ def _is_large(problem: Problem) -> bool:
     """Whether there are so many items that a search by tables takes too long."""
     c = problem.constraints
     bounded_by_paths = c.sides <= 2 and problem.flow is not None and c.limit is None
-    if c.n > (MANY if c.one_side or bounded_by_paths else MANY_ON_SIDES):
-        return True
-    return c.one_side and c.n > (MANY_WISHED if c.wishes else MANY_ROUTED) and _is_route(problem, c.n)
-
-
-def _is_route(problem: Problem, kept: int) -> bool:
-    """Whether a short way through all items is the draft: positions cost nothing, and links the same either way."""
-    flow = problem.flow
-    if not problem.goal.nothing or flow is None or kept < problem.constraints.n:
-        return False
-    return all(np.allclose(flow[k : k + 256], flow[:, k : k + 256].T, rtol=0, atol=1e-4) for k in range(0, kept, 256))
+    return c.n > (MANY if c.one_side or bounded_by_paths else MANY_ON_SIDES)
 
 
 def _search(problem: Problem, budget: Budget, *, bounds: bool = True) -> Found | None:
@@ -297,13 +284,11 @@ def _bound_apart(problem: Problem, found: Found, budget: Budget) -> Bounds:
 
 def _draft_in_room(problem: Problem, kept: int, room: float, budget: Budget) -> Found | None:
     """An ordering of so many items in which no side holds more than its room, with bounds."""
-    routes = _is_route(problem, kept)
-    alone = routes and problem.constraints.sides == 1 and not problem.constraints.wishes
-    draft = _draft(problem, kept, room, budget.part(ROUTED if alone else 0.4), routes=routes)
+    draft = _draft(problem, kept, room, budget.part(0.4))
     if draft is None:
         return None
-    if draft.fits and (problem.sorts or alone):
-        return _bound_draft(problem, draft, draft.ordering, room, budget, routes=routes)
+    if draft.fits and problem.sorts:
+        return _bound_draft(problem, draft, draft.ordering, room, budget)
     least = 0.0
     if problem.counts_worst:
         bounds = floors.line_bounds(problem, kept, room, np.inf, budget.part(0.1))
@@ -313,16 +298,13 @@ def _draft_in_room(problem: Problem, kept: int, room: float, budget: Budget) -> 
         first = budget.part(0.3) if price == np.inf and len(prices) > 1 else budget.extend(LATE * UNITS_PER_SECOND)
         ordering = _refine(problem, draft, room, least, price, first, budget.part(0.85))
         if ordering is not None:
-            return _bound_draft(problem, draft, ordering, room, budget, least, routes=routes)
+            return _bound_draft(problem, draft, ordering, room, budget, least)
     return None
 
 
-def _draft(problem: Problem, kept: int, room: float, budget: Budget, *, routes: bool) -> Draft | None:
-    c, follows, even = problem.constraints, problem.goal.follows, even_sizes(kept, problem.constraints.sides)
-    if routes and problem.flow is not None:
-        ordering = route(problem.flow, np.random.default_rng(0), budget)
-        return Draft(ordering, even, fits=fits_in(room, c.weights[ordering], even), floor=0.0)
-    allowed = side_sizes(c, kept, room)
+def _draft(problem: Problem, kept: int, room: float, budget: Budget) -> Draft | None:
+    follows, even = problem.goal.follows, even_sizes(kept, problem.constraints.sides)
+    allowed = side_sizes(problem.constraints, kept, room)
     if not all(size in allowed for size in even):
         return None
     if follows is None or not problem.on_line:
@@ -356,7 +338,7 @@ def _refine(
 
 
 def _bound_draft(
-    problem: Problem, draft: Draft, ordering: Ints, room: float, budget: Budget, least: float = 0.0, *, routes: bool
+    problem: Problem, draft: Draft, ordering: Ints, room: float, budget: Budget, least: float = 0.0
 ) -> Found:
     """What came of a draft, with its bounds; ``least`` is one of the largest deviation."""
     found = Found(ordering, draft.sizes, problem.key(ordering, draft.sizes), Bounds(-np.inf), room)
@@ -364,7 +346,7 @@ def _bound_draft(
     standing = draft.floor if len(draft.sizes) == 1 else -np.inf
     if problem.goal.follows is None:
         standing = 0.0 if problem.goal.nothing else max(standing, floors.table_floor(problem, kept, room, budget))
-    flowing = floors.flow_floor(problem, ordering, found.sizes, budget.part(1.0 if routes else 0.5), symmetric=routes)
+    flowing = floors.flow_floor(problem, ordering, found.sizes, budget.part(0.5))
     return replace(found, bounds=_tighten(problem, found, Bounds(standing + flowing, least), budget, flowing))
 
 

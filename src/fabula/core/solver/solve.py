@@ -286,7 +286,7 @@ def arrange_stretches(
     if kept is None:
         raise not_found(constraints)
     sizes = even_sizes(kept.n, kept.sides)
-    order = _share_out(scores(sizes), items, kept)
+    order = _assign_in_parts(scores(sizes), items, kept)
     if not kept.positions_only:
         order, sizes = _keep_all(kept, order)
     tables, ends = (scores(sizes), flow, steps), np.cumsum([0, *sizes]).tolist()
@@ -309,7 +309,7 @@ def arrange_stretches(
     return Arrangement(order, left_out, sides, None, -total, -np.inf, np.nan, exact=False, violations=alike)
 
 
-def _share_out(scores: Floats, items: Ints, kept: Constraints) -> Ints:
+def _assign_in_parts(scores: Floats, items: Ints, kept: Constraints) -> Ints:
     """Which of some items stands at each position, by scores (n, m) alone, in parts with some of everywhere."""
     m = kept.n
     fixed = {position % m: item for position, item in kept.fixed.items()}

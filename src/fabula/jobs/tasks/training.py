@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from fabula.core.files import write_whole
+from fabula.core.files import json_text, write_whole
 from fabula.errors import InputError
 from fabula.jobs.job import Input, ShardedJob
 from fabula.jobs.store import manifests, read_part, total_digest
@@ -43,7 +43,7 @@ def write_json(output: Path, document: Any) -> None:
     """Write what was found, whole or not at all."""
     if output.suffix.lower() != ".json":
         raise InputError(f"{output}: it is gathered as .json")
-    write_whole(output, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
+    write_whole(output, json_text(document, indent=1) + "\n")
 
 
 class ByTraining(JobTask):

@@ -107,11 +107,7 @@ def _open_picture(name: str) -> Iterator[Image]:
 def _draw_svg(name: str) -> bytes:
     """A drawing as a PNG; what it names in other files is left out of it."""
     resvg = import_extra("resvg_py", extra="svg", purpose="reading SVG drawings")
-    with open_file(name) as file:
-        data = file.read(_MOST_DRAWN + 1)
-    if len(data) > _MOST_DRAWN:
-        raise FileError(f"{shown(name)}: has more than {_MOST_DRAWN:,} bytes")
-    root = parse_xml(data, name)
+    root = parse_xml(read_bytes(name, most=_MOST_DRAWN), name)
     for element in root.iter():
         for key in [key for key in element.attrib if key.rpartition("}")[2].lower() in ("href", "src")]:
             if not _WITHIN.match(element.attrib[key]):

@@ -13,6 +13,7 @@ from fabula.media.music import tags, tracks
 
 _SAID = read_words(__name__)
 _KEYS = {"key", "camelot", "camelotkey", "initialkey", "keycamelot", "openkey", "tonart"}  # headings
+_UNHEARD = {"tempo": 0.0, "key": -1.0}
 _R128 = -23.0  # LUFS, the level of EBU R 128
 _CARRIED = {"tempo": 2.0, "key": 1.0, "mix": 0.5}  # what a DJ carries on from one track to the next
 _TEMPI = ("tempo", "heard_tempo")
@@ -35,10 +36,19 @@ def track_lengths(collection: Collection) -> Floats:
 
 
 def complete_tracks(collection: Collection) -> Collection:
-    """The collection with what follows: ``duration_ms`` from ``duration``; ``key`` and ``mode`` from keys in words."""
+    """The collection with what follows: ``duration_ms`` from ``duration``; ``key`` and ``mode`` from keys in words.
+
+    A tempo of 0 and a key of -1, which services say where they hear none, are not known.
+    """
     names = collection.feature_names
     if collection.features.ndim > 2:
         return collection
+    unheard = [(names.index(name), sign) for name, sign in _UNHEARD.items() if name in names]
+    if any((collection.features[:, k] == sign).any() for k, sign in unheard):
+        features = np.array(collection.features, dtype=np.float64)
+        for k, sign in unheard:
+            features[features[:, k] == sign, k] = np.nan
+        collection = replace(collection, features=features)
     keyed = with_keys(collection) or collection
     if "duration" not in names or "duration_ms" in names:
         return keyed
@@ -51,7 +61,7 @@ def with_keys(collection: Collection) -> Collection | None:
 
     Keys may be written as notes, by Camelot or as Open Key: ``Am``, ``8A``, ``1m``.
     """
-    said = [tags.key_and_mode(_key_text(item)) for item in collection.items]
+    said = [_key_of(item) for item in collection.items]
     if "key" in collection.feature_names or not any(said):
         return None
     kept = [k for k, name in enumerate(collection.feature_names) if name != "mode"]
@@ -63,15 +73,21 @@ def with_keys(collection: Collection) -> Collection | None:
 
 def hold_keys(collection: Collection) -> Collection | None:
     """The same where a column of words is of keys beyond doubt: all of them are, and not all are single letters."""
-    said = list(filter(None, map(_key_text, collection.items)))
-    sure = all(map(tags.key_and_mode, said)) and any(len(text) > 1 for text in said)
+    worded = [item for item in collection.items if _text_under(item, _KEYS)]
+    sure = all(map(_key_of, worded)) and any(len(_text_under(item, _KEYS)) > 1 for item in worded)
     return with_keys(collection) if sure else None
 
 
-def _key_text(item: Item) -> str:
-    """What a column of words says of the key, or ""."""
-    named = (str(value) for name, value in item.details.items() if re.sub(r"[\W_]+", "", name).casefold() in _KEYS)
-    return next((text.strip() for text in named if text.strip()), "")
+def _key_of(item: Item) -> tuple[int, int] | None:
+    """The key and mode that an item says in words, in one column or two."""
+    key, mode = _text_under(item, _KEYS), _text_under(item, {"mode"})
+    return tags.key_and_mode(f"{key} {mode}") or tags.key_and_mode(key)
+
+
+def _text_under(item: Item, headings: set[str]) -> str:
+    """What a column of words under one of some headings says of an item, or ""."""
+    said = (str(value) for name, value in item.details.items() if re.sub(r"[\W_]+", "", name).casefold() in headings)
+    return next((text.strip() for text in said if text.strip()), "")
 
 
 def level_gains(collection: Collection) -> Floats:

@@ -7,9 +7,7 @@ and a ridge on them for each, fitted to what a streaming service says of
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
-from importlib.resources import files
 from math import gcd
 from typing import Any, NamedTuple
 
@@ -19,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lstsq
 
 from fabula.core.arrays import Floats, Ints
+from fabula.core.files import read_data
 from fabula.media.music.loudness import Samples, gate, low_pass, mean_powers
 from fabula.media.music.tracks import bound_share
 
@@ -237,7 +236,7 @@ _FRAMES = RATE / _HOP  # a second
 _SHORT = 60.0  # seconds up to which loudness is taken by blocks of 400 ms, beyond of 200 ms
 _FEWEST = 8  # frames
 _TOGETHER = 128  # frames whose spectra are taken at a time
-_CELLS, _GROUP = 1 << 14, 8  # of a running median: numbers at a time, rows sorted together
+_CELLS = 1 << 14  # of a running median: numbers at a time
 _MOST_KEPT = 16  # chunks held while it is not known how many will come
 
 
@@ -305,7 +304,7 @@ class _Ridges:
     """The fitted ridge."""
 
     def __init__(self) -> None:
-        said = json.loads(files("fabula.media.music").joinpath("heard.json").read_text(encoding="utf-8"))
+        said = read_data("fabula.media.music", "heard.json")
         heads = [said["heads"][name] for name in _NAMES]
         self.descriptors: list[str] = said["descriptors"]
         self.weights = np.array([head["weights"] for head in heads]).T  # (20, 6)
@@ -420,20 +419,12 @@ def _colour(heard: _Frames) -> dict[str, float]:
     total = heard.total.mean(dtype=np.float64)
     band2, band3 = 10 * np.log10(heard.bands.mean(axis=0, dtype=np.float64) / total + 1e-7)
     first = _bins().bands[0]
-    inner = np.sort(10 * np.log10(heard.low[::4, first.start - 5 : first.stop - 5] + np.float32(1e-10)), axis=1)
-    low, high = (_quantile(inner, share) for share in (0.20, 0.95))
+    inner = 10 * np.log10(heard.low[::4, first.start - 5 : first.stop - 5] + np.float32(1e-10))
+    low, high = np.quantile(inner, (0.20, 0.95), axis=1)
     logs = np.log(heard.low[::6] + np.float32(1e-9))
     above = np.maximum(0, logs - running_median(logs.T, 21).T - 1)
     return {"flatness": float(np.log(heard.flat + 1e-6).mean()), "band2": float(band2), "band3": float(band3),
             "contrast2": float((high - low).mean()), "peakiness": float(above.mean())}  # fmt: skip
-
-
-def _quantile(rising: Samples, share: float) -> Samples:
-    """A quantile of rows that rise, between neighbours."""
-    place = share * (rising.shape[1] - 1)
-    first = int(place)
-    part = np.float32(place - first)
-    return np.asarray(rising[:, first] * (1 - part) + rising[:, first + 1] * part)
 
 
 def _pulse(rises: Samples) -> dict[str, float]:
@@ -501,8 +492,7 @@ def _syllables(voice: Samples) -> dict[str, float]:
 def running_median(values: Samples, size: int) -> Samples:
     """Medians of ``size`` (odd) values along the first axis of (n, m); beyond the ends they are mirrored.
 
-    By a sorting network over whole arrays: groups of eight that windows share are sorted once, and of the rest only
-    what the middle depends on is done.
+    By a sorting network over whole arrays, of which only what the middle depends on is done.
 
     >>> running_median(np.array([[1.0], [9.0], [2.0], [3.0]], np.float32), 3)[:, 0]
     array([1., 2., 3., 3.], dtype=float32)
@@ -514,45 +504,29 @@ def running_median(values: Samples, size: int) -> Samples:
     wide = max(1, _CELLS // n)  # few columns at a time, so that all rows stay in the cache
     for first in range(0, values.shape[1], wide):
         part = slice(first, first + wide)
-        found[:, part] = _medians(np.ascontiguousarray(values[:, part])[where], n, size)
+        padded = np.ascontiguousarray(values[:, part])[where]
+        rows = [padded[start : start + n] for start in range(size)]
+        for low, high in _network(size, half):  # the lesser of each two first
+            rows[low], rows[high] = np.minimum(rows[low], rows[high]), np.maximum(rows[low], rows[high])
+        found[:, part] = rows[half]
     return found
 
 
-def _medians(padded: Samples, n: int, size: int) -> Samples:
-    """Medians of each ``size`` rows of (n + size - 1, m) that follow each other."""
-    grouped = size // _GROUP * _GROUP
-    levels = [padded]
-    for p in (1, 2, 4) if grouped else ():
-        last = len(levels[0]) - p
-        levels = [held[:last] for held in levels] + [held[p:] for held in levels]
-        _exchange(levels, [pair[1:] for pair in _network(2 * p) if pair[0] == p])
-    rows = [levels[w % _GROUP][w // _GROUP * _GROUP :][:n] for w in range(grouped)]
-    rows += [padded[w : w + n] for w in range(grouped, size)]
-    _exchange(rows, [(low, high) for p, low, high in _network(size, size // 2) if p >= _GROUP or low >= grouped])
-    return rows[size // 2]
-
-
-def _exchange(rows: list[Samples], pairs: list[tuple[int, int]]) -> None:
-    """Put the lesser of each two rows first."""
-    for low, high in pairs:
-        rows[low], rows[high] = np.minimum(rows[low], rows[high]), np.maximum(rows[low], rows[high])
-
-
 @lru_cache(maxsize=16)
-def _network(size: int, wanted: int | None = None) -> tuple[tuple[int, int, int], ...]:
-    """Batcher's merge sort: size of the groups merged, what is exchanged; as far as one place ``wanted`` needs it."""
-    pairs: list[tuple[int, int, int]] = []
+def _network(size: int, wanted: int) -> tuple[tuple[int, int], ...]:
+    """Batcher's merge sort: which rows are exchanged, as far as one place ``wanted`` needs it."""
+    pairs: list[tuple[int, int]] = []
     p = 1
     while p < size:
         k = p
         while k >= 1:
             starts = ((j, i) for j in range(k % p, size - k, 2 * k) for i in range(k))
-            pairs += [(p, i + j, i + j + k) for j, i in starts if (i + j) // (2 * p) == (i + j + k) // (2 * p)]
+            pairs += [(i + j, i + j + k) for j, i in starts if (i + j) // (2 * p) == (i + j + k) // (2 * p)]
             k //= 2
         p *= 2
-    needed, kept = set(range(size)) if wanted is None else {wanted}, []
-    for p, low, high in reversed([pair for pair in pairs if pair[2] < size]):
+    needed, kept = {wanted}, []
+    for low, high in reversed([pair for pair in pairs if pair[1] < size]):
         if low in needed or high in needed:
             needed |= {low, high}
-            kept.append((p, low, high))
+            kept.append((low, high))
     return tuple(reversed(kept))

@@ -11,7 +11,6 @@ from importlib.resources import files
 import numpy as np
 import scipy.fft
 from safetensors.numpy import load
-from scipy.ndimage import uniform_filter1d
 from scipy.special import softmax
 
 from fabula.core.arrays import Floats, Ints
@@ -85,6 +84,8 @@ def repetition(onsets: Floats, rate: float) -> tuple[Floats, Floats]:
     rate, shape (4, frequencies), 1 on average. Measured in segments of 12 s that overlap by three quarters. Each counts
     by the root of its energy, so that no loud part speaks for the whole, and where the first begins matters little.
     """
+    from scipy.ndimage import uniform_filter1d  # here, for what is measured already needs none of it
+
     smooth = np.stack([_smooth(row) for row in (onsets.sum(axis=1), *onsets.T)])
     wide = min(smooth.shape[1], int(rate) | 1)
     lively = np.asarray(smooth - uniform_filter1d(smooth, wide, axis=1, mode="nearest"), dtype=np.float32)

@@ -10,7 +10,8 @@ from html import unescape
 from itertools import groupby
 from types import MappingProxyType
 
-from fabula.core.files import find_mark, guess_encoding, open_file, try_decode
+from fabula.core import files
+from fabula.core.files import find_mark, guess_encoding, try_decode
 from fabula.errors import FileError, shown
 from fabula.media.medium import read_words
 from fabula.media.text.heads import CHAPTER, without_heads
@@ -28,14 +29,8 @@ _LOOKED_AT = 65_536  # bytes or characters that tell what a file is
 
 
 def read_bytes(path: str) -> bytes:
-    """All the bytes of a file; a FileError where it cannot be read, or holds more than 20 MB, too long for one text."""
-    try:
-        with open_file(path) as file:
-            data = file.read(MOST + 1)
-    except (OSError, ValueError) as error:
-        raise FileError(f"{shown(path)}: cannot be read ({getattr(error, 'strerror', None) or error})") from error
-    if len(data) > MOST:
-        raise FileError(f"{shown(path)}: is longer than {MOST // 10**6} MB, too long for one text; cut it into parts")
+    """All the bytes of a file; a FileError where it cannot be read, or holds too much for one text."""
+    data = files.read_bytes(path, most=MOST)
     if data.count(b"\n") > MOST_LINES:
         raise FileError(f"{shown(path)}: has more than {MOST_LINES:,} lines, too many for one text; cut it into parts")
     return data

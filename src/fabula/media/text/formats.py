@@ -13,17 +13,8 @@ from xml.etree.ElementTree import Element
 
 from fabula.core.files import parse_xml
 from fabula.errors import FileError, shown
-from fabula.media.text.documents import (
-    MOST,
-    PARAGRAPH,
-    SEPARATOR,
-    Document,
-    TextBlock,
-    bare,
-    decode,
-    name_lost,
-    read_bytes,
-)  # fmt: skip
+from fabula.media.text import documents
+from fabula.media.text.documents import PARAGRAPH, SEPARATOR, Document, TextBlock, bare, decode, read_bytes
 from fabula.media.text.manuscripts import Body, cut_elements
 from fabula.media.text.packed import (
     Archive,
@@ -32,7 +23,7 @@ from fabula.media.text.packed import (
     local_name,
     open_packed,
     read_packed,
-    settle_heads,
+    set_heads,
 )
 
 
@@ -65,7 +56,7 @@ def _read_slides(archive: Archive) -> Document:
     for at, entry in enumerate(find_inside(deck, "sldIdLst"), start=1):
         target = targets.get(next((value for name, value in entry.attrib.items() if name.endswith("}id")), None), "")
         slide = archive.xml(posixpath.normpath(posixpath.join("/ppt", target)).lstrip("/"))
-        lost.update(name_lost(map(local_name, slide.iter())) if slide is not None else ())
+        lost.update(documents.name_lost(map(local_name, slide.iter())) if slide is not None else ())
         said: dict[str, list[str]] = {}
         for kinds, lines in () if slide is None else _shapes(find_inside(slide, "cSld", "spTree")):
             texts = filter(None, ("".join(line).strip() for line in lines))
@@ -263,7 +254,7 @@ def _read_rtf(path: str) -> Document:
     found = _parse_rtf(path)
     about = dict(_ABOUT.findall(found.text[:20_000]))
     return Document(
-        settle_heads(found.blocks), name=about.get("title", "").strip(), author=about.get("author", "").strip()
+        set_heads(found.blocks), name=about.get("title", "").strip(), author=about.get("author", "").strip()
     )
 
 
@@ -467,14 +458,14 @@ def _included_blocks(lines: list[str], start: int, path: str, level: int) -> lis
     named = list(_find_included(lines, start, path))
     if len(named) > _MOST_PARTS:
         raise FileError(f"{shown(path)}: includes {len(named):,} files, too many for one text")
-    left = MOST
+    left = documents.MOST
     for at, file in named:
         data = b""
         with suppress(FileError):
             data = read_bytes(str(file))
         left -= len(data)
         if left < 0:
-            raise FileError(f"{shown(path)}: includes more than {MOST // 10**6} MB, too long for one text")
+            raise FileError(f"{shown(path)}: includes more than {documents.MOST // 10**6} MB, too long for one text")
         part = tex_document(decode(data, str(file))[0])
         own = [replace(block, at=at) for block in part.blocks if block.level != SEPARATOR]
         if not own or own[0].level == PARAGRAPH:
@@ -505,7 +496,7 @@ def _read_binder(path: str) -> tuple[Path, bytes, Element, Element]:
 def _read_scrivener(path: str) -> Document:
     _, _, _, inner = _read_binder(path)
     blocks: list[TextBlock] = []
-    left, seen = MOST, set[tuple[str | None, str | None]]()
+    left, seen = documents.MOST, set[tuple[str | None, str | None]]()
     for at, item in enumerate(inner, start=1):
         blocks.append(TextBlock(1, item.findtext("Title") or f"Part {at}", at=at))
         for one in item.iter("BinderItem") if item.findtext("MetaData/IncludeInCompile") != "No" else ():
@@ -520,7 +511,7 @@ def _read_scrivener(path: str) -> Document:
             seen.add(called)
             left -= sum(len(block.text) for block in said)
             if left < 0:
-                raise FileError(f"{shown(path)}: holds more than {MOST // 10**6} MB, too long for one text")
+                raise FileError(f"{shown(path)}: holds more than {documents.MOST // 10**6} MB, too long for one text")
             blocks += [replace(block, level=min(block.level, PARAGRAPH), at=at) for block in said]
     return Document(tuple(blocks), name=Path(path).stem, paged=True)
 

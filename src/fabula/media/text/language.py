@@ -1,12 +1,12 @@
 """What is known of some languages: their commonest words, and those that tell who speaks of whom."""
 
-import json
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from importlib.resources import files
+
+from fabula.core.files import read_data
 
 _LOOKED_AT = 2000  # words from which a language is told
 _ENOUGH = 0.12  # share of common words below which no language is believed
@@ -33,7 +33,7 @@ class Language:
 
 
 def _read_languages() -> dict[str, Language]:
-    told = json.loads(files("fabula.media.text").joinpath("languages.json").read_text(encoding="utf-8"))
+    told = read_data("fabula.media.text", "languages.json")
     names = [field.name for field in fields(Language)]
     return {key: Language(*(frozenset(said.get(name, "").split()) for name in names)) for key, said in told.items()}
 

@@ -12,7 +12,6 @@ import os
 import posixpath
 import re
 import shutil
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,7 +24,7 @@ from xml.parsers import expat
 
 from fabula.core.collection import Collection
 from fabula.core.display import name_some
-from fabula.core.files import find_mark, guess_encoding, open_file, parse_xml, try_decode, write_whole
+from fabula.core.files import find_mark, guess_encoding, open_file, parse_xml, try_decode, whole_folder, write_whole
 from fabula.errors import FileError, InputError, shown
 from fabula.media.children import Limits, call, load
 from fabula.media.medium import common_detail, read_words
@@ -330,10 +329,10 @@ def write_text(collection: Collection, target: Path, sides: Sequence[int]) -> Pa
                 raise InputError(f"{target}: what {shown(path)} includes is named from its own folder; write it there")
             if ending != ".scriv":
                 return write_whole(target, content)
-            with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as folder:
-                copy = Path(shutil.copytree(path, Path(folder) / target.name, symlinks=True))  # with another binder
-                (copy / load("fabula.media.text.formats:find_binder")(path)).write_bytes(content)
-                return copy.rename(target)
+            with whole_folder(target) as copy:
+                shutil.copytree(path, copy, symlinks=True, dirs_exist_ok=True)
+                (copy / load("fabula.media.text.formats:find_binder")(path)).write_bytes(content)  # another binder
+            return target
         except FileError as error:
             if anew is not write_markdown or _SHARED not in str(error):
                 raise

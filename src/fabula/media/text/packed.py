@@ -16,20 +16,8 @@ from xml.etree.ElementTree import Element
 
 from fabula.core.files import open_file, parse_xml
 from fabula.errors import FileError, shown
-from fabula.media.text.documents import (
-    MOST,
-    NEW_PAGE,
-    PARAGRAPH,
-    SEPARATOR,
-    TITLE,
-    Document,
-    TextBlock,
-    decode,
-    html_document,
-    is_heading,
-    mark_looks,
-    name_lost,
-)  # fmt: skip
+from fabula.media.text import documents
+from fabula.media.text.documents import NEW_PAGE, PARAGRAPH, SEPARATOR, TITLE, Document, TextBlock
 
 _BROKEN = (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, RuntimeError, ValueError)
 _MOST_FILES, _MOST_BLOCKS = 20_000, 100_000
@@ -44,7 +32,7 @@ class Archive:
     """The files in a zip file, of which at most so much is unpacked."""
 
     def __init__(self, archive: zipfile.ZipFile, where: str) -> None:
-        self.archive, self.where, self.left = archive, where, MOST
+        self.archive, self.where, self.left = archive, where, documents.MOST
         self.names = set(archive.namelist())
         if len(self.names) > _MOST_FILES:
             raise FileError(f"{shown(where)}: holds {len(self.names)} files, too many for one text")
@@ -57,7 +45,9 @@ class Archive:
             data = file.read(self.left + 1)
         self.left -= len(data)
         if self.left < 0:
-            raise FileError(f"{shown(self.where)}: unpacks to more than {MOST // 10**6} MB, too long for one text")
+            raise FileError(
+                f"{shown(self.where)}: unpacks to more than {documents.MOST // 10**6} MB, too long for one text"
+            )
         return data
 
     def xml(self, name: str) -> Element | None:
@@ -102,18 +92,18 @@ def open_packed(path: str) -> Iterator[Archive]:
 def _docx(archive: Archive) -> Document:
     root = archive.main_xml("word/document.xml")
     blocks = _paragraphs(find_inside(root, "body"), _word_piece)
-    lost = name_lost(map(local_name, root.iter()))
-    return _name(Document(settle_heads(blocks), lost=lost), archive.xml("docProps/core.xml"))
+    lost = documents.name_lost(map(local_name, root.iter()))
+    return _name(Document(set_heads(blocks), lost=lost), archive.xml("docProps/core.xml"))
 
 
-def settle_heads(found: Iterable[TextBlock]) -> tuple[TextBlock, ...]:
+def set_heads(found: Iterable[TextBlock]) -> tuple[TextBlock, ...]:
     """Blocks where lines that name chapters are headings if nothing is styled so, and pages part what has none.
 
     A title alone is no heading where there are others: it is that of the whole.
     """
     blocks, styles = list(found), {*range(1, TITLE)}
     if styles.isdisjoint(block.level for block in blocks):
-        named = (block.level == PARAGRAPH and is_heading(block.text, first=False) for block in blocks)
+        named = (block.level == PARAGRAPH and documents.is_heading(block.text, first=False) for block in blocks)
         blocks = [replace(block, level=1) if head else block for head, block in zip(named, blocks, strict=True)]
     levels = [block.level for block in blocks]
     headed = not styles.isdisjoint(levels)
@@ -138,8 +128,8 @@ def _odt(archive: Archive) -> Document:
         paged = any(_value(one, "break-before") == "page" for one in style)
         looks[_value(style, "name")] = italic + 2 * bold + 4 * paged
     blocks = _paragraphs(find_inside(root, "body", "text"), partial(_open_piece, looks), tails=True)
-    lost = name_lost(map(local_name, find_inside(root, "body").iter()))
-    return _name(Document(settle_heads(blocks), lost=lost), archive.xml("meta.xml"))
+    lost = documents.name_lost(map(local_name, find_inside(root, "body").iter()))
+    return _name(Document(set_heads(blocks), lost=lost), archive.xml("meta.xml"))
 
 
 @dataclass(slots=True, eq=False)
@@ -186,7 +176,7 @@ def _paragraphs(
         if first:
             yield TextBlock(NEW_PAGE, "", at=one.at)
         if text:
-            marked = "" if one.level else mark_looks(one.parts).strip()
+            marked = "" if one.level else documents.mark_looks(one.parts).strip()
             level = one.level if re.search(r"\w", text) else SEPARATOR
             yield TextBlock(level, text, "" if marked == text else marked, one.at)
         if "\f" in said and not first:
@@ -246,7 +236,11 @@ def _epub(archive: Archive) -> Document:
     lost: set[str] = set()
     named = _read_contents(archive, book, posixpath.dirname(where))
     for at, name in enumerate(spine_of(book, posixpath.dirname(where)), start=1):
-        page = html_document(decode(archive.read(name), archive.where, declared=True)[0]) if name else Document(())
+        page = (
+            documents.html_document(documents.decode(archive.read(name), archive.where, declared=True)[0])
+            if name
+            else Document(())
+        )
         if page.blocks and blocks:
             blocks.append(TextBlock(SEPARATOR, "", at=at))
         levels = [block.level for block in page.blocks]

@@ -447,10 +447,9 @@ def _weigh(bags: Sequence[Counter[int]], width: int) -> sparse.csr_array:
     columns = np.fromiter((word for bag in bags for word in bag), dtype=np.int64, count=starts[-1])
     counts = np.fromiter((count for bag in bags for count in bag.values()), dtype=np.float64, count=starts[-1])
     rarity = np.log(len(bags) / np.maximum(np.bincount(columns, minlength=width), 1))
-    table = sparse.csr_array(((1 + np.log(counts)) * rarity[columns], columns, starts), shape=(len(bags), width))
-    length = np.sqrt(np.asarray(table.multiply(table).sum(axis=1)).ravel())
-    table.data /= np.repeat(np.where(length > 0, length, 1.0), np.diff(table.indptr))
-    return table
+    row = np.repeat(np.arange(len(bags)), np.diff(starts))
+    values = _of_length_one(row, len(bags), (1 + np.log(counts)) * rarity[columns])
+    return sparse.csr_array((values, columns, starts), shape=(len(bags), width))
 
 
 def _apart(rows: sparse.csr_array, columns: sparse.csr_array) -> Floats:

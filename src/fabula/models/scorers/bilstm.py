@@ -16,11 +16,14 @@ With c = channels, h = hidden, and gates in torch's order (i, f, g, o):
 ==========================================  ======================================================
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from fabula.core.arrays import positions as even_positions
+from fabula.core.energy import multiply
 from fabula.errors import ModelError
 from fabula.models import config
 from fabula.models.config import Array, ScorerKind, Settings, Shape, Tensors
@@ -28,6 +31,7 @@ from fabula.models.config import Array, ScorerKind, Settings, Shape, Tensors
 READOUTS = ("ends", "mean")
 _ROWS = 256  # sequences at a time
 LONGEST = 20.0  # items of a collection the paper trains on: the unit in which a scorer is given lengths
+_FEW = 1 << 14  # weights of which a product of a block stays on one thread
 _WHAT = "the bilstm scorer"
 
 
@@ -124,6 +128,11 @@ def _gates(tensors: Tensors, prefix: str, end: str, hidden: int) -> tuple[Array,
     return inputs, states, bias
 
 
+def _product(weights: Array) -> Callable[..., Any]:
+    """How to multiply with weights: where they are few on one thread, since two would wait for each other each step."""
+    return multiply if weights.size <= _FEW else np.matmul
+
+
 def _run(gate_weights: tuple[Array, Array, Array], x: Array, states: Array, out: Array) -> None:
     """One direction of one layer, written to ``out`` (steps, h, m)."""
     inputs, weights, bias = gate_weights
@@ -133,10 +142,11 @@ def _run(gate_weights: tuple[Array, Array, Array], x: Array, states: Array, out:
     recurrent = np.empty_like(gates)
     i, f, o, g = gates.reshape(4, size, -1)
     sigmoids = gates[: 3 * size]
-    project = np.multiply if inputs.shape[1] == 1 else np.matmul  # the same for one channel, and quicker
+    project = np.multiply if inputs.shape[1] == 1 else _product(inputs)  # the same for one channel, and quicker
+    recur = _product(weights)
     for step in range(len(x)):
         project(inputs, x[step], out=gates)
-        gates += np.matmul(weights, hidden, out=recurrent)
+        gates += recur(weights, hidden, out=recurrent)
         gates += bias
         np.tanh(gates, out=gates)
         sigmoids *= 0.5

@@ -17,17 +17,16 @@ import urllib.error
 import urllib.request
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.core.arrays import Ints
 from fabula.core.files import FilePath, release, take, tell_refusal, whole_file
 from fabula.errors import FileError, InputError, shown
 from fabula.media.music.librosa_features import SIZES, STATISTICS
@@ -198,7 +197,7 @@ def _read_rows(
             text = io.TextIOWrapper(file, encoding="utf-8", newline="")  # here, since the file is closed before it is
             rows = csv.reader(_lines(text, where))
             head = [next(rows, []) for _ in range(header)]
-            columns = _find_columns(head, wanted, where).tolist()
+            columns = _find_columns(head, wanted, where)
             for row in filter(_is_data, rows):
                 at = f"{where}, line {rows.line_num}"
                 if len(row) != len(head[0]):
@@ -224,23 +223,15 @@ def _lines(file: io.TextIOWrapper, where: str) -> Iterator[str]:
         yield line
 
 
-def _find_columns(header: Sequence[Sequence[str]], wanted: Sequence[tuple[str, ...]], where: str) -> Ints:
+def _find_columns(header: Sequence[Sequence[str]], wanted: Sequence[tuple[str, ...]], where: str) -> list[int]:
     """Where each wanted column is, by its names in the header rows."""
-    rows = list(takewhile(lambda row: _is_data(row) and any(map(str.strip, row)) and not row[0].isdecimal(), header))
-    if not any(cell.strip() for row in header for cell in row):
-        raise FileError(f"{where}: is empty; {_AGAIN}")
-    if len(rows) < len(header):
-        raise FileError(f"{where}: has only {len(rows)} of its {len(header)} header rows; {_AGAIN}")
-    names = [tuple(cells) for cells in zip(*header, strict=False)]
-    columns = {name: number for number, name in enumerate(names)}
-    missing = [name for name in wanted if name not in columns]
-    if missing:
-        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        raise FileError(f"{where}: column {missing[0]}{more} is missing from its {len(header)} header rows")
-    twice = next((name for name in wanted if names.count(name) > 1), None) if len(columns) < len(names) else None
-    if twice is not None:
-        raise FileError(f"{where}: column {twice} is there twice")
-    return np.array([columns[name] for name in wanted], dtype=np.intp)
+    names = list(zip(*header, strict=False))
+    columns, often = {name: number for number, name in enumerate(names)}, Counter(names)
+    for name in wanted:
+        if often[name] != 1:
+            wrong = "twice in" if often[name] else "missing from"
+            raise FileError(f"{where}: column {name} is {wrong} its {len(header)} header rows; {_AGAIN}")
+    return [columns[name] for name in wanted]
 
 
 def _is_data(row: Sequence[str]) -> bool:
@@ -305,24 +296,31 @@ def fetch_fma(folder: FilePath, *, url: str = URL, sha1: str = SHA1, progress: _
     with tell_refusal(Path(folder), "be made a folder"):
         Path(folder).mkdir(parents=True, exist_ok=True)
     target = Path(folder) / ARCHIVE
-    if _is_there(target, sha1):
-        return target
     part = target.with_name(f"{ARCHIVE}.part")
-    with _alone(part):
-        if not _is_there(target, sha1):  # another download may have ended just now
-            _download(url, part, progress)
-            found, size = _sha1_of(part), _size(part)
-            try:
-                if found != sha1.lower():
-                    wrong = f"is not the archive wanted (SHA-1 {found}, not {sha1}; {size:,} bytes)"
-                    raise FileError(f"{url}: what came {wrong}; removed")
-                check_archive(part)
-            except FileError:
-                _remove(part)
-                raise
-            with tell_refusal(target, "be written"):
-                part.replace(target)
+    if not target.exists():
+        with _alone(part):
+            if not target.exists():  # another download may have ended just now
+                _download(url, part, progress)
+                try:
+                    _verify(part, sha1, url, "removed")
+                except FileError:
+                    _remove(part)
+                    raise
+                with tell_refusal(target, "be written"):
+                    part.replace(target)
+                return target
+    _verify(target, sha1, shown(target), "move it away and fetch again")
     return target
+
+
+def _verify(path: Path, sha1: str, where: str, then: str) -> None:
+    """Refuse a file that is not the archive wanted."""
+    with tell_refusal(path, "be read"), path.open("rb") as file:
+        found = hashlib.file_digest(file, lambda: hashlib.sha1(usedforsecurity=False)).hexdigest()
+    if found != sha1.lower():
+        wrong = f"is not the archive wanted (SHA-1 {found}, not {sha1}; {_size(path):,} bytes)"
+        raise FileError(f"{where}: {wrong}; {then}")
+    check_archive(path)
 
 
 @contextmanager
@@ -338,18 +336,6 @@ def _alone(part: Path) -> Iterator[None]:
         yield
     finally:
         release(file, remove=path)
-
-
-def _is_there(target: Path, sha1: str) -> bool:
-    """Whether the archive wanted is there already; another one is an error."""
-    if not target.exists():
-        return False
-    found = _sha1_of(target)
-    if found != sha1.lower():
-        wrong = f"is not the archive wanted (SHA-1 {found}, not {sha1})"
-        raise FileError(f"{shown(target)}: {wrong}; move it away and fetch again")
-    check_archive(target)
-    return True
 
 
 def _download(url: str, part: Path, progress: _Tell | None) -> None:
@@ -422,11 +408,6 @@ def _append(
                 progress(done, total)
     if total is not None and done < total:
         raise ConnectionError(f"{done:,} of {total:,} bytes came")
-
-
-def _sha1_of(path: Path) -> str:
-    with tell_refusal(path, "be read"), path.open("rb") as file:
-        return hashlib.file_digest(file, lambda: hashlib.sha1(usedforsecurity=False)).hexdigest()
 
 
 def _remove(path: Path) -> None:

@@ -200,12 +200,17 @@ def artists_first(found: Tracklist) -> bool | None:
     return None if not votes else votes > 0
 
 
-def read_tracklist(path: FilePath, which: str | None = None) -> Playlist:
-    """Read a list of tracks; ``which`` of two names is the artist's, ``"first"`` or ``"second"``, where it is known."""
-    text, script = read_text(path, "a list of tracks", most=MOST)
+def _tracks_of(text: str, path: FilePath) -> Tracklist:
     found = find_tracks(text)
     if found is None:
         raise FileError(f"{path}: is not a list of tracks, one a line")
+    return found
+
+
+def read_tracklist(path: FilePath, which: str | None = None) -> Playlist:
+    """Read a list of tracks; ``which`` of two names is the artist's, ``"first"`` or ``"second"``, where it is known."""
+    text, script = read_text(path, "a list of tracks", most=MOST)
+    found = _tracks_of(text, path)
     told = artists_first(found)
     begins = [track.begins for track in found.tracks if track.begins is not None]
     lengths = [track.length for track in found.tracks]
@@ -226,8 +231,8 @@ def read_tracklist(path: FilePath, which: str | None = None) -> Playlist:
 
 def describe_reading(playlist: Playlist) -> str:
     """How two names were read, where a list does not say which of them made the track; "" where it does."""
-    found = find_tracks(playlist.text)
-    if found is None or artists_first(found) is not None or not any(entry.artist for entry in playlist.entries):
+    found = _tracks_of(playlist.text, playlist.title)
+    if artists_first(found) is not None or not any(entry.artist for entry in playlist.entries):
         return ""
     artist = next(entry.artist for entry in playlist.entries if entry.artist)
     first = any(track.names[0] == artist for track in found.tracks)
@@ -236,21 +241,9 @@ def describe_reading(playlist: Playlist) -> str:
 
 
 def write_tracklist(playlist: Playlist, comments: Comments | None = None) -> str:
-    """The list with its tracks in another order, numbered anew; all other lines stay where they are.
-
-    What came from elsewhere is a list with numbers: ``1. Artist - Title 3:45``.
-    """
+    """The list that was read with its tracks in another order, numbered anew; all other lines stay where they are."""
     said = {position: one_line(text) for position, text in (comments or {}).items()}
-    found = find_tracks(playlist.text) if playlist.format == "tracklist" else None
-    if found is None:
-        lines = [playlist.title, ""] if playlist.title else []
-        for position, entry in enumerate(playlist.entries):
-            lines += [said[position]] if position in said else []
-            length = ""
-            if entry.duration is not None:
-                length = " {}:{:02d}".format(*divmod(int(entry.duration + 0.5), 60))
-            lines.append(one_line(f"{position + 1}. {entry.label or entry.location}{length}"))
-        return "\n".join([*lines, ""])
+    found = _tracks_of(playlist.text, playlist.title)
     rows = {id(entry): row for row, entry in enumerate(playlist.read)}
     lines = [line if comments is None or not _SIDE.fullmatch(line.strip()) else "" for line in found.lines]
     end = line_end(playlist.text)

@@ -7,10 +7,9 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import quote, unquote
-from xml.etree import ElementTree as ET
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
@@ -99,69 +98,91 @@ def read_xspf(path: FilePath) -> Playlist:
     text, script = decode(content, path, "an XSPF playlist", [declared[1].decode() if declared else "utf-8"])
     data = text.encode("utf-8", "surrogatepass")
     try:
-        head, parts, tail = _cut(path, data)
-        root = ET.fromstring(data, ET.XMLParser(encoding="utf-8"))
-    except (expat.ExpatError, ET.ParseError) as error:
+        read = _XspfReader(path, data)
+    except expat.ExpatError as error:
         raise FileError(f"{path}: is not an XSPF playlist (broken XML: {error})") from error
-    if _local(root.tag) != "playlist":
-        raise FileError(f"{path}: is not an XSPF playlist (its root must be <playlist>; got <{_local(root.tag)}>)")
-    tracks = [track for group in _children(root, "trackList") for track in _children(group, "track")]
-    found = [
-        _entry(f"{path}: entry {number}", track, raw)
-        for number, (track, raw) in enumerate(zip(tracks, parts, strict=True), start=1)
-    ]
-    about = {"title": _read_children(root).get("title", ""), "head": head, "tail": tail, "text": text}
+    found, start = [], read.first
+    for number, track in enumerate(read.tracks, start=1):
+        a, b, end = track.cuts
+        raw = (data[start:a].decode(), data[a:b].decode(), data[b:end].decode())
+        found.append(_read_track(f"{path}: entry {number}", track.said, track.metas, raw))
+        start = end
+    about = {"title": read.title, "head": data[: read.first].decode(), "tail": data[start:].decode(), "text": text}
     return entries.make_playlist(path, "xspf", found, script=replace(script, errors="xmlcharrefreplace"), **about)
 
 
-def _cut(path: FilePath, data: bytes) -> tuple[str, list[tuple[str, str, str]], str]:
-    """The text before the tracks; of each track before, in and after its location; after the tracks."""
-    parser = expat.ParserCreate("utf-8", " ")
-    stack: list[str] = []
-    cuts: list[list[int]] = []  # per track: start and end of its location, end of the track
-    first, elements = 0, 0
+@dataclass
+class _XspfTrack:
+    """A track while it is read: what its elements say, and where its location starts and ends, and it itself."""
 
-    def tag_end() -> int:
-        match = _TAG.match(data, parser.CurrentByteIndex)
-        return match.end() if match else parser.CurrentByteIndex
-
-    def on_start(name: str, _: Any) -> None:
-        nonlocal first, elements
-        elements += 1
-        entries.check_count(path, elements // _PARTS_EACH)
-        stack.append(name.rpartition(" ")[2])
-        if stack == ["playlist", "trackList"] and not cuts:
-            first = tag_end()
-        elif stack == ["playlist", "trackList", "track"]:
-            entries.check_count(path, len(cuts))
-            cuts.append([])
-        elif stack == ["playlist", "trackList", "track", "location"] and not cuts[-1]:
-            cuts[-1].append(tag_end())
-
-    def on_end(_: str) -> None:
-        if stack == ["playlist", "trackList", "track", "location"] and len(cuts[-1]) == 1:
-            cuts[-1].append(max(parser.CurrentByteIndex, cuts[-1][0]))
-        elif stack == ["playlist", "trackList", "track"]:
-            cuts[-1] = [*(cuts[-1] or [tag_end()] * 2), tag_end()]
-        stack.pop()
-
-    def on_doctype(*_: Any) -> None:
-        raise FileError(f"{path}: is refused: a playlist has no business with a document type (<!DOCTYPE ...>)")
-
-    parser.StartElementHandler, parser.EndElementHandler = on_start, on_end
-    parser.StartDoctypeDeclHandler = on_doctype
-    parser.Parse(data, True)  # noqa: FBT003 - expat's own signature
-    starts = [first, *(cut[2] for cut in cuts)]
-    parts = [
-        (data[start:a].decode(), data[a:b].decode(), data[b:end].decode())
-        for start, (a, b, end) in zip(starts, cuts, strict=False)
-    ]
-    return data[:first].decode(), parts, data[starts[-1] :].decode()
+    said: dict[str, str] = field(default_factory=dict)
+    metas: list[tuple[str, str]] = field(default_factory=list)
+    cuts: list[int] = field(default_factory=list)
 
 
-def _entry(where: str, track: ET.Element, raw: tuple[str, str, str]) -> Entry:
-    metas = ((meta.get("rel", ""), meta.text or "") for meta in _children(track, "meta"))
-    return _read_track(where, _read_children(track), metas, raw)
+_TRACK = ["playlist", "trackList", "track"]
+
+
+class _XspfReader:
+    """The title, the tracks, and where the first of them begins, in one pass."""
+
+    def __init__(self, path: FilePath, data: bytes) -> None:
+        self.title, self.first = "", 0
+        self.tracks: list[_XspfTrack] = []
+        self._path, self._data = path, data
+        self._open: list[str] = []  # the elements that are open,
+        self._texts: list[list[str]] = []  # and what each says before others in it
+        self._rel, self._elements, self._ended = "", 0, False
+        self._parser = expat.ParserCreate("utf-8", " ")
+        self._parser.buffer_text = True
+        self._parser.StartElementHandler, self._parser.EndElementHandler = self._start, self._end
+        self._parser.CharacterDataHandler, self._parser.StartDoctypeDeclHandler = self._say, self._refuse
+        self._parser.Parse(data, True)  # noqa: FBT003 - expat's own signature
+
+    def _tag_end(self) -> int:
+        match = _TAG.match(self._data, self._parser.CurrentByteIndex)
+        return match.end() if match else self._parser.CurrentByteIndex
+
+    def _start(self, name: str, given: dict[str, str]) -> None:
+        self._elements, self._ended = self._elements + 1, False
+        entries.check_count(self._path, self._elements // _PARTS_EACH)
+        self._open.append(name.rpartition(" ")[2])
+        self._texts.append([])
+        if self._open[0] != "playlist":
+            got = f"its root must be <playlist>; got <{self._open[0]}>"
+            raise FileError(f"{self._path}: is not an XSPF playlist ({got})")
+        if self._open == _TRACK[:2] and not self.tracks:
+            self.first = self._tag_end()
+        elif self._open == _TRACK:
+            entries.check_count(self._path, len(self.tracks))
+            self.tracks.append(_XspfTrack())
+        elif self._open[:-1] == _TRACK:
+            self._rel = given.get("rel", "")
+            if self._open[-1] == "location" and not self.tracks[-1].cuts:
+                self.tracks[-1].cuts.append(self._tag_end())
+
+    def _say(self, text: str) -> None:
+        if not self._ended:
+            self._texts[-1].append(text)
+
+    def _end(self, _: str) -> None:
+        said, self._ended = "".join(self._texts.pop()).strip(), True
+        if self._open == _TRACK:
+            self.tracks[-1].cuts = [*(self.tracks[-1].cuts or [self._tag_end()] * 2), self._tag_end()]
+        elif self._open[:-1] == _TRACK:
+            track = self.tracks[-1]
+            if self._open[-1] == "location" and len(track.cuts) == 1:
+                track.cuts.append(max(self._parser.CurrentByteIndex, track.cuts[0]))
+            if self._open[-1] == "meta":
+                track.metas.append((self._rel, said))
+            track.said.setdefault(self._open[-1], said)
+        elif self._open == ["playlist", "title"]:
+            self.title = self.title or said
+        self._open.pop()
+
+    def _refuse(self, *_: Any) -> None:
+        told = "a playlist has no business with a document type (<!DOCTYPE ...>)"
+        raise FileError(f"{self._path}: is refused: {told}")
 
 
 def write_xspf(playlist: Playlist, comments: Comments | None = None) -> str:
@@ -227,19 +248,6 @@ def xspf_location(location: str) -> str:
 def escape_text(text: str) -> str:
     """Text for XML; a carriage return as a reference, since a bare one becomes a line feed."""
     return escape(writable_text(text), {"\r": "&#13;"})
-
-
-def _local(tag: str) -> str:
-    return tag.rpartition("}")[2]
-
-
-def _children(element: ET.Element, name: str) -> list[ET.Element]:
-    return [child for child in element if _local(child.tag) == name]
-
-
-def _read_children(element: ET.Element) -> dict[str, str]:
-    """The text of the first child of each name."""
-    return {_local(child.tag): (child.text or "").strip() for child in reversed(element)}
 
 
 # JSPF.

@@ -36,6 +36,7 @@ from fabula.sources.tables.source_table import Column, Pieces, SourceTable
 from fabula.sources.tables.storage import SCHEMES, TABLE_ENDINGS, is_table_folder, read_columns
 
 _MOST_EXPORT, _HEAD = 64 << 20, 4096  # bytes of a text that is looked through, and of its headings
+_SHARES = {"danceability", "energy", "speechiness", "acousticness", "instrumentalness", "liveness", "valence"}  # of 1
 _OURS = {"essence", "target", "deviation"}  # what fabula writes beside the columns of a table
 _MILLISECONDS = 30_000  # a median duration above it is no number of seconds: more than eight hours
 _MINUTES = 15  # a median duration below it that is no whole number is one of minutes, in lists of tracks
@@ -74,11 +75,12 @@ def read_table(
     """Read the collections of a table that has one row an item.
 
     A column that is not named is recognised by its heading (``album_id``, ``Track Number``, ``Künstler``, ...); name
-    it ``""`` to say that no column has this role. Numeric columns without a role become features, booleans as 0 and 1
-    and ``Duration (ms)`` as ``duration_ms``; text columns become the details of the items. Columns without a name,
-    and columns without a value, are left out. A column of lists with as many numbers in every row, such as embeddings,
-    is a feature per number, ``embedding_0``, ``embedding_1``, ..., as models take them. A playlist that a streaming
-    service exported is one collection, in the order of its rows, though its tracks come from several albums.
+    it ``""`` to say that no column has this role. Numeric columns without a role become features: booleans as 0 and 1,
+    ``Duration (ms)`` as ``duration_ms``, energy and its like in per cent as shares of 1. Text columns become the
+    details of the items. Columns without a name, and columns without a value, are left out. A column of lists with as
+    many numbers in every row, such as embeddings, is a feature per number, ``embedding_0``, ``embedding_1``, ..., as
+    models take them. A playlist that a streaming service exported is one collection, in the order of its rows, though
+    its tracks come from several albums.
 
     Parameters
     ----------
@@ -164,6 +166,8 @@ def open_table(
     numbers, texts, notes = _contents_of(table, busy, renamed, tracks=tracks)
     if features is not None:
         numbers = _choose_features(table, features, kept, called_by)
+    elif tracks or sum(map(is_feature, numbers)) > 1:
+        notes += _scale_shares(numbers)
     collections = _collections(table, roles, numbers, texts, order, offsets)
     tracks = tracks or ("title" in roles and not numbers.keys() - _OURS)
     return TableReading(table, collections, order, tuple(notes), tracks, tuple(held.tolist()))
@@ -299,6 +303,19 @@ def _measure_column(
         unit = 60.0
         notes.append(f"column {column.name!r} is read as minutes")
     return "duration", numbers if unit in (None, 1.0) else [values * unit]
+
+
+def _scale_shares(features: dict[str, Pieces]) -> list[str]:
+    """Bring features that are shares of 1 to that, where a table has them in per cent or energy to 10; and notes."""
+    scaled: dict[str, list[str]] = {}
+    for name in sorted(_SHARES & features.keys()):
+        values = source_table.join(features[name])
+        known = values[values > 0]
+        if known.size and np.median(known) >= 1 and known.max() >= 2:  # one that is too large scales no others
+            parts, said = (10, "1 to 10") if name == "energy" and known.max() <= 10 else (100, "per cent")
+            features[name] = [piece / parts for piece in features[name]]
+            scaled.setdefault(said, []).append(name)
+    return [f"read as {said}: {', '.join(names)}" for said, names in scaled.items()]
 
 
 def _numbers_or_text(table: SourceTable, column: Column) -> Pieces | None:

@@ -1,6 +1,41 @@
-// The server's endpoints; an error is thrown with the one line the server says, and the field it is about.
+// The server's endpoints; an error is thrown with the one line the server says, and the field it is about. When the server
+// does not answer, that is said once and asked again, less and less often; when it does again, the page goes on by itself.
 
+import { hold, release } from "./announce.js";
 import { emit } from "./state.js";
+
+const FIRST = 1000, LAST = 15000; // milliseconds to the next try
+const GONE = "The server does not answer. Start `fabula serve` again and this page goes on by itself; what you do meanwhile is kept here.";
+const ANEW = "The server was started anew. Open the address that it printed, in any tab, and this page goes on by itself.";
+const waiting = [];
+let lost = false, wait = FIRST;
+
+export const isLost = () => lost;
+
+// Resolved when the server answers again.
+export const untilBack = () => (lost ? new Promise((done) => waiting.push(done)) : Promise.resolve());
+
+function reportLost() {
+  if (lost) return;
+  [lost, wait] = [true, FIRST];
+  hold(GONE);
+  setTimeout(probe, wait);
+}
+
+async function probe() {
+  const status = await fetch("/api/formats").then(({ status: found }) => found, () => 0);
+  if (status && ![401, 403].includes(status)) return goOn();
+  if (status) hold(ANEW);
+  wait = Math.min(LAST, 2 * wait);
+  setTimeout(probe, wait);
+}
+
+function goOn() {
+  lost = false;
+  release("The server answers again.");
+  waiting.splice(0).forEach((done) => done());
+  emit("back");
+}
 
 async function checkAnswer(response) {
   if (response.ok) return response;
@@ -18,7 +53,7 @@ async function ask(method, path, body, signal, keepalive = false) {
     return await checkAnswer(await fetch(`/api/${path}`, options));
   } catch (error) {
     if (!(error instanceof TypeError) && error.status !== 403) throw error; // 403: it was started anew, with another token
-    emit("lost");
+    reportLost();
     throw Object.assign(new Error("the server does not answer"), { lost: true });
   }
 }
@@ -52,6 +87,7 @@ export const versions = (id) => json("GET", `collections/${id}/versions`);
 export const getVersion = (id, name) => json("GET", version(id, name));
 export const putVersion = (id, name, body) => json("PUT", version(id, name), body);
 export const dropVersion = (id, name) => ask("DELETE", version(id, name));
+export const ends = (id, item) => json("GET", `collections/${id}/ends/${item}`);
 export const wave = (id, item) => json("GET", `collections/${id}/items/${item}/wave`);
 export const cover = (id, item, size = 320) => `/api/collections/${id}/items/${item}/cover?empty=true&size=${size}`;
 export const hasCover = async (id, item) => (await ask("GET", `collections/${id}/items/${item}/cover?empty=true&size=320`)).status === 200;
@@ -67,7 +103,7 @@ export function upload(files, more, report) {
     request.open("POST", `/api/uploads?${new URLSearchParams(more)}`);
     request.upload.onprogress = (event) => event.lengthComputable && report(event.loaded, event.total, () => request.abort());
     request.onerror = () => {
-      emit("lost");
+      reportLost();
       reject(Object.assign(new Error("the upload was refused or broke off"), { lost: true }));
     };
     request.onabort = () => reject(new Error("the upload was cancelled"));

@@ -2,7 +2,6 @@
 
 import { notify } from "./announce.js";
 import * as api from "./api.js";
-import { isLost } from "./connection.js";
 import { $ } from "./dom.js";
 import { isSending } from "./jobs.js";
 import { emit, packWorkspace, restoreWorkspace, state } from "./state.js";
@@ -45,7 +44,7 @@ export function beginSaving({ fromFile = false } = {}) {
 
 export function saveSoon() {
   if (!isDirty() || kept.held) return;
-  if (isLost()) return showStatus("Not saved yet");
+  if (api.isLost()) return showStatus("Not saved yet");
   clearTimeout(kept.timer);
   showStatus("Saving…");
   kept.timer = setTimeout(write, SOON);
@@ -71,7 +70,7 @@ async function write(leaving = false) {
   } finally {
     kept.writing = null;
   }
-  if (isDirty() && !kept.held && !isLost()) saveSoon();
+  if (isDirty() && !kept.held && !api.isLost()) saveSoon();
 }
 
 function reportFailure(error) {

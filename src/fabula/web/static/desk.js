@@ -20,15 +20,14 @@ import * as selection from "./selection.js";
 import { commit, emit, onChange, openCollection, showScreen, state } from "./state.js";
 import * as templates from "./templates.js";
 import * as tiles from "./tiles.js";
-import { redrawWave } from "./wave.js";
 import { NO_WISHES, renumber } from "./wishes.js";
 
 export async function start() {
   for (const part of [arc, arcInput, list, review, selection, itemInput, tiles, inspector, controls, player, save, autosave]) part.start();
   $("draw").addEventListener("click", toggleDrawing);
   $("given").addEventListener("click", toggleBefore);
-  addEventListener("resize", redrawWave);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => state.collection && (arc.render({ fresh: true }), redrawWave()));
+  addEventListener("resize", player.redrawWave);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => state.collection && (arc.render({ fresh: true }), player.redrawWave()));
   onChange((what) => state.collection && on[what]?.());
   await templates.start();
 }

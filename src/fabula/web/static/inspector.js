@@ -3,15 +3,13 @@
 
 import { notify } from "./announce.js";
 import * as api from "./api.js";
-import { describeFacts } from "./columns.js";
 import * as constraints from "./constraints.js";
 import { $, el } from "./dom.js";
 import { areAllAlike, currentOrder, label, layAllRows, layRows, pins, sideName } from "./layout.js";
-import { choose } from "./list.js";
+import { choose, describeFacts } from "./list.js";
 import * as player from "./player.js";
 import { clearSeveral } from "./selection.js";
 import { commit, onChange, state, titleOf } from "./state.js";
-import { inspectWave } from "./wave.js";
 
 export function start() {
   $("one-edit").addEventListener("click", beginEdit);
@@ -71,7 +69,7 @@ export function inspect() {
   $("one-facts").textContent = many ? "" : describeFacts(item);
   showPreview(many ? null : item);
   $("one-colours").replaceChildren(...(many ? [] : [makeColours(item)]));
-  inspectWave(many ? null : item);
+  player.inspectWave(many ? null : item);
   drawOdds(many ? -1 : item, row);
   drawActions(many ? actionsOfSeveral() : actionsOfOne(item, row));
 }
@@ -186,12 +184,9 @@ function showLarge(item) {
 const known = new Map(); // collection/item -> {first, last}, or null where there is none
 let wanted = "";
 
-async function fetchEnds(item) {
-  const key = `${encodeURIComponent(state.collection.id)}/ends/${item}`;
-  if (!known.has(key)) {
-    const answer = await fetch(`/api/collections/${key}`).catch(() => null);
-    known.set(key, answer?.ok ? await answer.json() : null);
-  }
+async function findEnds(item) {
+  const { id } = state.collection, key = `${id}/${item}`;
+  if (!known.has(key)) known.set(key, await api.ends(id, item).catch(() => null));
   return known.get(key);
 }
 
@@ -201,7 +196,7 @@ function makePage(title, words, side) {
 }
 
 async function makeJoin(from, to) {
-  const [one, other] = await Promise.all([fetchEnds(from), fetchEnds(to)]), { items } = state.collection;
+  const [one, other] = await Promise.all([findEnds(from), findEnds(to)]), { items } = state.collection;
   if (!one || !other) return null;
   return el("div", { class: "join" },
     makePage(`${items[from].title} ends`, one.last, "left-page"), makePage(`${items[to].title} begins`, other.first, "right-page"));

@@ -3,7 +3,6 @@
 
 import { announce, notify } from "./announce.js";
 import * as api from "./api.js";
-import { untilBack } from "./connection.js";
 import { $, el } from "./dom.js";
 import { emit, openCollection, showScreen, state } from "./state.js";
 
@@ -75,7 +74,7 @@ export async function watch(job) {
       showProgress(one, job.done, job.total, describe(job));
       await new Promise((done) => setTimeout(done, PACE));
       job = await api.job(job.id).catch((error) => {
-        if (error.lost) return untilBack().then(() => job);
+        if (error.lost) return api.untilBack().then(() => job);
         throw error.status === 404 ? new Error("The server was started anew: open the files again") : error;
       });
     }

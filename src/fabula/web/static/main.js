@@ -3,11 +3,10 @@
 import { notify } from "./announce.js";
 import * as api from "./api.js";
 import * as autosave from "./autosave.js";
-import * as connection from "./connection.js";
 import * as desk from "./desk.js";
 import { $, setIcon } from "./dom.js";
+import { dragging } from "./drag.js";
 import * as jobs from "./jobs.js";
-import * as keys from "./keys.js";
 import * as open from "./open.js";
 import * as player from "./player.js";
 import { onChange, redo, showScreen, state, undo } from "./state.js";
@@ -57,6 +56,54 @@ function wireButtons() {
   $("redo").addEventListener("click", redo);
 }
 
+// Keys that work anywhere on the desk, and what they do. Single letters can be switched off.
+const LETTERS = "fabula-letters";
+/** @type {Record<string, () => void>} */
+const KEYS = {
+  d: desk.toggleDrawing,
+  f: flip,
+  b: desk.toggleBefore,
+  r: () => $("review-open").click(),
+  o: open.toggleStart,
+  s: () => $("save").querySelector("summary").click(),
+  " ": player.toggle,
+};
+
+function wireKeys() {
+  document.addEventListener("keydown", onKey);
+  $("keys").addEventListener("click", () => $("help").showModal());
+  const box = $("letters");
+  box.checked = localStorage.getItem(LETTERS) !== "off";
+  box.addEventListener("change", () => localStorage.setItem(LETTERS, box.checked ? "on" : "off"));
+}
+
+// In a field with text that is not yet a wish, undoing is the field's own.
+function isEditing(field) {
+  if (!field || field.matches("[type=range], [type=checkbox], select")) return false;
+  const now = field.dataset.kept ?? field.defaultValue ?? "";
+  return field.value !== now;
+}
+
+function onKey(event) {
+  if (dragging.now || event.defaultPrevented) return;
+  const field = event.target.closest("input, select, textarea"), key = event.key.toLowerCase();
+  if (event.target.closest("dialog")) return;
+  if (state.screen !== "desk" && key !== "?") return;
+  if (event.ctrlKey || event.metaKey) {
+    if (!["z", "y"].includes(key) || isEditing(field)) return;
+    if (key === "z" && !event.shiftKey) undo();
+    else redo();
+    return event.preventDefault();
+  }
+  if (field || event.altKey) return;
+  const free = !event.target.closest("button, summary, a");
+  if (key === " " && free) KEYS[" "]();
+  else if (key === "?") $("help").showModal();
+  else if ($("letters").checked && key !== " " && key in KEYS) KEYS[key]();
+  else return;
+  event.preventDefault();
+}
+
 // The order, as it is seen: the row or the tile that a Tab would reach.
 function goToOrder() {
   if (!state.collection) return;
@@ -80,16 +127,7 @@ onChange((what) => {
   else if (["playing", "pending", "found"].includes(what)) showSteps();
 });
 wireButtons();
-connection.start();
-keys.start({
-  d: desk.toggleDrawing,
-  f: flip,
-  b: desk.toggleBefore,
-  r: () => $("review-open").click(),
-  o: open.toggleStart,
-  s: () => $("save").querySelector("summary").click(),
-  " ": player.toggle,
-});
+wireKeys();
 showScreen("start");
 await Promise.all([desk.start(), open.start(desk.openWorkspace, autosave.flush)]);
 await resume();

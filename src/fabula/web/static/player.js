@@ -1,12 +1,12 @@
 // Listening: one item, the whole order, or only the transitions; what follows is what follows in the order as it is now.
 
 import { notify } from "./announce.js";
+import * as api from "./api.js";
 import { markPosition } from "./arc.js";
 import * as crossfade from "./crossfade.js";
 import { $, clock, setIcon } from "./dom.js";
 import { currentOrder } from "./layout.js";
 import { emit, state, titleOf } from "./state.js";
-import { advanceWave, showWave } from "./wave.js";
 
 const TEN = 10; // seconds of a transition on either side
 // half: "end" or "start" of a transition; only: stop after this one; waiting: for the silence between two items
@@ -235,4 +235,89 @@ function showMedia(item, on) {
 function setMediaPosition(at, length) {
   if (!session?.setPositionState || !(length > 0)) return;
   session.setPositionState({ duration: length, position: Math.min(length, Math.max(0, at)) });
+}
+
+// What an item is like over its length, drawn: behind the slider of what plays, and of the item chosen.
+const waves = new Map(), MOST_WAVES = 64;
+const drawn = { item: null, share: 0 }; // of what plays
+
+// The wave of an item; null where there is none. Each is asked for once.
+function findWave(item) {
+  const key = `${state.collection.id}/${item}`;
+  if (!waves.has(key)) {
+    if (waves.size >= MOST_WAVES) waves.delete(waves.keys().next().value);
+    waves.set(key, api.wave(state.collection.id, item).catch(() => null));
+  }
+  return waves.get(key);
+}
+
+const hasWave = (item) => item !== null && !state.collection?.pending && state.collection?.medium.preview.kind === "sound" && state.collection.items[item]?.preview;
+
+// Of what plays.
+async function showWave(item) {
+  if (item === drawn.item && drawn.of === state.collection?.id) return;
+  Object.assign(drawn, { item, of: state.collection?.id, share: 0, found: null });
+  draw($("wave"), null, 0);
+  $("seek").classList.toggle("waved", false);
+  if (!hasWave(item)) return;
+  const found = await findWave(item);
+  if (drawn.item !== item || !found) return;
+  drawn.found = found;
+  $("seek").classList.toggle("waved", true);
+  draw($("wave"), found, drawn.share);
+}
+
+function advanceWave(share) {
+  if (!drawn.found || Math.abs(share - drawn.share) < 0.001) return;
+  drawn.share = share;
+  draw($("wave"), drawn.found, share);
+}
+
+// Of the item chosen, once it has been so for a moment.
+let looking = 0;
+export function inspectWave(item) {
+  const canvas = $("one-wave");
+  clearTimeout(looking);
+  canvas.hidden = !hasWave(item);
+  if (canvas.dataset.item === `${state.collection?.id}/${item}`) return;
+  canvas.dataset.item = "";
+  draw(canvas, null, 0);
+  if (!hasWave(item)) return;
+  looking = setTimeout(async () => {
+    const found = await findWave(item);
+    if (state.chosen !== item) return;
+    canvas.hidden = !found;
+    canvas.dataset.item = `${state.collection.id}/${item}`;
+    if (found) draw(canvas, found, 0);
+  }, 350);
+}
+
+export function redrawWave() {
+  if (drawn.found) draw($("wave"), drawn.found, drawn.share);
+}
+
+function draw(canvas, found, share) {
+  const ratio = Math.min(2, devicePixelRatio || 1), width = canvas.clientWidth, height = canvas.clientHeight;
+  const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (canvas.width !== wide || canvas.height !== high) Object.assign(canvas, { width: wide, height: high });
+  const pen = canvas.getContext("2d"), style = getComputedStyle(canvas);
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  pen.clearRect(0, 0, width, height);
+  if (!found || !width) return;
+  const top = found.high.reduce((a, b) => Math.max(a, Math.abs(b)), 0.05), bars = Math.floor(width / 3), n = found.high.length;
+  for (let bar = 0; bar < bars; bar++) {
+    const from = Math.floor((bar * n) / bars), to = Math.max(from + 1, Math.floor(((bar + 1) * n) / bars));
+    let peak = 0;
+    for (let i = from; i < to; i++) peak = Math.max(peak, found.high[i], -found.low[i]);
+    const tall = Math.max(1.5, (peak / top) * (height - 4));
+    pen.fillStyle = (bar + 0.5) / bars < share ? style.borderTopColor : style.color;
+    pen.fillRect(bar * 3, (height - tall) / 2, 2, tall);
+  }
+  drawEdges(pen, found, width, height, style.outlineColor);
+}
+
+// Where something is heard first and last.
+function drawEdges(pen, { begins, ends, length }, width, height, colour) {
+  pen.fillStyle = colour;
+  for (const at of [begins, ends]) if (length > 0 && at > 0) pen.fillRect(Math.min(width - 2, Math.max(0, (at / length) * width - 1)), 0, 2, height);
 }

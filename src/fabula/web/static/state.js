@@ -12,8 +12,8 @@ import { checkWishes, isAlike, NO_WISHES } from "./wishes.js";
 /** What a listener hears of. "screen": another screen; "pending", "measured": items of a job; "essence": other numbers;
  * "wishes": a step; "preview": while something is dragged; "order": another order on the screen; "found": the server's answer;
  * "undone": wishes that could not hold; "proposals", "columns", "marks": what is told of it; "chosen", "drawing", "playing": what
- * a person does; "lost", "back": the server; "gone": a collection that it does not know any more.
- * @typedef {"screen" | "pending" | "measured" | "essence" | "wishes" | "preview" | "order" | "found" | "undone" | "proposals" | "columns" | "marks" | "chosen" | "drawing" | "playing" | "lost" | "back" | "gone"} Event */
+ * a person does; "back": the server answers again; "gone": a collection that it does not know any more.
+ * @typedef {"screen" | "pending" | "measured" | "essence" | "wishes" | "preview" | "order" | "found" | "undone" | "proposals" | "columns" | "marks" | "chosen" | "drawing" | "playing" | "back" | "gone"} Event */
 
 const MOST = 100;
 
