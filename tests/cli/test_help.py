@@ -50,5 +50,12 @@ def test_order_shows_ten_first_and_all_of_them_when_asked(fabula):
     assert short.count("\n") < 50
 
 
+def test_the_help_of_a_medium_names_columns_that_can_be_asked_for(fabula):
+    told = fabula("order", "--medium", "images", "--help").out.partition("Columns, for --by and --only:")[2]
+    columns = told.partition("The arc:")[0].split()
+    assert {"brightness", "captured", "rating"} <= set(columns)
+    assert not [name for name in columns if name.startswith(("hash_", "palette_"))]  # which stand for something else
+
+
 def test_commands_that_show_everything_have_no_second_help(fabula):
     assert "No such option" in fabula("train", "--help-all").err

@@ -89,4 +89,4 @@ def test_what_is_named_is_picked(capsys: pytest.CaptureFixture[str]):
     few = fabula.order(folder, pick=3, first="Parade", last="Embers")  # in Python alike
     assert (len(few.titles), few.titles[0], few.titles[-1]) == (3, "Parade", "Embers")
     assert run(["order", folder, "--pick", "1", "--first", "Parade", "--last", "Embers"]) == 2
-    assert "--pick: 2 items are named; got 1" in capsys.readouterr().err
+    assert "--pick: 2 tracks are named; got 1" in capsys.readouterr().err

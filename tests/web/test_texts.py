@@ -10,6 +10,7 @@ from fabula.web.server_store import Settings
 from .conftest import serving
 
 EVIL = "<img src=x onerror=\"document.title='run'\"> said Ann. "
+TABLE = b"title,text\n" + b"".join(b"%c,%s\n" % (name, b"It rained on Ann and Tom. " * 9) for name in b"ABC")
 BODY = "Then old {} met young {} by the sea, and they said nothing of the war. It rained."
 
 
@@ -44,6 +45,9 @@ def test_a_file_that_is_sent_is_cut(served):
     body = served.client.get(f"/api/collections/{opened}").json()
     assert (body["title"], [item["title"] for item in body["items"]]) == ("book", ["One", "Two", "Three"])
     assert sorted(served.order(collection=opened)["ordering"]) == [0, 1, 2]
+    table = served.opened(served.upload(("t.csv", TABLE)))
+    for one in (body, served.client.get(f"/api/collections/{table}").json()):  # by the model, as everywhere else
+        assert (one["by"], (one["model"] or {}).get("name")) == (None, "prose")
 
 
 def test_texts_that_are_sent(served):
@@ -159,7 +163,7 @@ def test_what_a_file_would_not_carry_is_told_before_it_is_saved(reader):
 
     form, lost = told(("page.html", PAGE))
     assert form is None
-    anew = "page.{} is made anew, without the pictures, tables of the sources"
+    anew = "page.{} is made anew, without the layout, pictures, tables of the sources"
     assert lost == {**{form: anew.format(form) for form in ("md", "docx", "epub")}, "csv": "", "m3u8": ""}
     form, lost = told(("a.md", b"---\npov: Ann\n---\n# One\n\nIt rained.\n\n# Two\n\nIt stopped.\n"))
     assert (form, lost["md"], "front matter" in lost["docx"]) == ("md", "", True)
@@ -185,11 +189,11 @@ def test_the_page_tells_it_under_the_button_and_when_it_is_saved(visit, server, 
     page.click("#save summary")
     line = page.locator("#loss-docx")
     line.wait_for()
-    assert line.text_content() == "page.docx is made anew, without the pictures, tables of the sources"
+    assert line.text_content() == "page.docx is made anew, without the layout, pictures, tables of the sources"
     assert page.locator('[data-format="docx"]').get_attribute("aria-describedby") == "loss-docx"
-    assert page.locator(".loss").count() == 2  # .md and .docx; all else carries everything
+    assert page.locator(".loss").count() == 3  # .docx, .epub and .md; all else carries everything
     offered = page.locator("#save [data-format]:visible").evaluate_all("all => all.map((one) => one.dataset.format)")
-    assert offered == ["docx", "md", "html", "csv", "json", "session"]  # parts of a file are no list of files
+    assert offered == ["docx", "epub", "md", "html", "csv", "json", "session"]  # parts of a file are no list of files
     page.screenshot(path=tmp_path / "losses.png")
     with page.expect_download():
         page.click('[data-format="docx"]')

@@ -284,11 +284,12 @@ class HeadedCommand(click.Command):
         from fabula.media.registry import find_medium
 
         medium = find_medium(ctx.params["medium"])
+        columns = dict.fromkeys((*medium.columns, *medium.measured))
         about = {
             "Examples": medium.examples,
             "Files that are read": sorted(medium.endings | medium.bundles),
             "Files that are written, beside playlists and tables": [*medium.outputs, *medium.sheets],
-            "Columns, for --by and --only": dict.fromkeys((*medium.columns, *medium.measured)),
+            "Columns, for --by and --only": [one for one in columns if one not in medium.codes],
         }
         for heading, words in about.items():
             with formatter.section(heading):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -9,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import entry_points
+from importlib.resources import files
 from math import isfinite
 from pathlib import Path
 from typing import Any, TypeVar
@@ -200,6 +202,12 @@ class Words:
     side: str = "side"  # what a collection is cut into, where each has an arc of its own
 
 
+def read_words(package: str) -> dict[str, Any]:
+    """What a medium says of its items, by what it is about: the ``words.json`` of its package."""
+    said = json.loads(files(package).joinpath("words.json").read_text(encoding="utf-8"))
+    return {**said, "traits": {name: tuple(pair) for name, pair in said["traits"].items()}}
+
+
 @dataclass(frozen=True, eq=False)
 class Wave:
     """What an item looks like over its length."""
@@ -379,6 +387,7 @@ class Medium:
     endings: frozenset[str] = frozenset()
     bundles: frozenset[str] = frozenset()
     companions: frozenset[str] = frozenset()
+    whole: Callable[[str], str] = lambda folder: ""  #: the one file of a folder that includes its others, or ""
     #: From a file to its item, with what its tags say; from an item to what it is sorted by within its folder, None
     #: where its file does not say; and from items to what they are called together, or "".
     read_item: Callable[[str], Item] = lambda path: Item(path, title=Path(path).stem, path=path)
@@ -452,8 +461,8 @@ class Medium:
     #: file to what is written then, which is the file itself or one beside it that may be replaced.
     write_numbers: Callable[[Path, Numbers, Numbers | None], None] | None = None
     numbered: Callable[[Path], Path] = lambda path: path
-    #: Mends a copy that names other files: the copy, and from their names to the new ones.
-    relink: Callable[[Path, Mapping[str, str]], None] = lambda path, names: None
+    #: Mends copies that name each other: from the files to their copies.
+    relink: Callable[[Mapping[Path, Path]], None] = lambda copies: None
     telling: Telling = field(default_factory=Telling)  #: what can be told of items besides their titles
     levelling: Levelling | None = None  #: how items are brought to one level; None where that makes no sense
     presets: Mapping[str, Preset] = field(default_factory=dict)  #: wishes that go together, by name

@@ -18,7 +18,7 @@ from fabula.media.medium import Medium, Threads
 from fabula.models.encoders.set import TITLE
 from fabula.models.order import MOST_EXPECTED, Contributions
 from fabula.models.sureness import calibrate, calibration
-from fabula.session.request import labels, strands_apart, with_matter
+from fabula.session.request import labels, soft_values, strands_apart, with_matter
 
 if TYPE_CHECKING:
     from fabula.session.ordered import Ordered
@@ -185,6 +185,9 @@ def doubts(ordered: Ordered) -> list[str]:
         found.append("the embedding has no say in this: ask for smoothness, or for the column embedding")
     found += _name_torn(ordered) + _name_series(ordered) + _count_alike(ordered) + _count_moved(ordered)
     found += _name_kept(ordered)
+    for column in asked.soft:
+        unknown = int(np.isnan(soft_values(ordered.session.collection, column, ordered.session.medium)).sum())
+        found += [f"{column} is not known of {unknown}: nothing is asked of where they stand"] if unknown else []
     if ordered.left_out:
         limit = ordered.session.medium.unit.text(ordered.limit)
         out = ", ".join(ordered.session.collection.items[i].label for i in ordered.left_out[:_NAMED])

@@ -252,17 +252,16 @@ def copy_numbered(
     taken = [name for name in names if os.path.lexists(target / name)]
     if taken:
         raise InputError(f"{shown(target)}: already holds {shown(taken[0])!r}; name an empty folder")
-    renamed = {source.name: name for source, name in zip(sources, names, strict=True)}
+    copies = {Path(os.path.normpath(source)): target / name for source, name in zip(sources, names, strict=True)}
     with _all_or_none(target) as done:
         sweep_folder(target)
         for row, source, name in zip(rows, sources, names, strict=True):
             _place(target / name, source, done, link=link)
-            if not link:
-                ordered.session.medium.relink(target / name, renamed)
             for write in writers:
                 write(target / name, row)
             if progress is not None:
                 progress(len(done), len(names), name)
+        ordered.session.medium.relink({} if link else copies)
     return done
 
 

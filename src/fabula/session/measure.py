@@ -6,6 +6,7 @@ by the cosine, and a column ``embedding``: where each item lies along the direct
 
 import json
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -248,6 +249,9 @@ def find_essence(
         # Of tracks whose lengths alone are known a model says more.
         usable = [name for name in usable_columns(source.collection) if not proposes or shown(name) != "length"]
         if usable and find_model(source.medium, source.collection.feature_names) is None:
+            if proposes and set(source.medium.measured) <= set(source.collection.feature_names):
+                with suppress(InputError):  # parts of a file, texts in a table: those a model reads, where it still can
+                    return _by_likelihood(source, None, measuring, readable)
             name = next((name for name in source.medium.columns if name in usable), usable[0])
             note = f"ordered by {name}: another column may be chosen"
             return _essence_by_column(source, name, measuring, (note,))

@@ -527,13 +527,19 @@ def explain_conflicts(collection: Collection, medium: Medium, request: Request) 
         raise InputError(f"the wishes cannot all hold: {who} may only take position(s) {places}") from error
 
 
-def backward_steps(collection: Collection, column: str, medium: Medium) -> Floats:
-    """What a step back in a column costs, (n, n): its ranks, about 1 for any two; nothing where one is unknown."""
+def soft_values(collection: Collection, column: str, medium: Medium) -> Floats:
+    """The column that is to rise as far as all else allows, NaN where one is unknown; refused where all are."""
     name = medium.meant(column, collection.feature_names)
     values = detail_column(collection, column) if name is None else collection.column(name)
     if np.isnan(values).all():
         there = ", ".join(dict.fromkeys([*collection.feature_names, *collection.detail_names]))
-        raise InputError(f"no item has a number for {column!r}; there are: {there}", field="soft")
+        raise InputError(f"no {medium.words.item} has a number for {column!r}; there are: {there}", field="soft")
+    return np.asarray(values, dtype=np.float64)
+
+
+def backward_steps(collection: Collection, column: str, medium: Medium) -> Floats:
+    """What a step back in a column costs, (n, n): its ranks, about 1 for any two; nothing where one is unknown."""
+    values = soft_values(collection, column, medium)
     known = np.isfinite(values)
     ranks = np.searchsorted(np.unique(values[known]), np.where(known, values, 0.0)).astype(np.float64)
     back = np.maximum(ranks[:, np.newaxis] - ranks, 0.0) * (known[:, np.newaxis] & known)

@@ -70,9 +70,10 @@ def select(source: Source, selection: Selection, measuring: Measuring, must: Seq
         rows = best_of_each(groups, _choosing(found).worth)
         told.append(f"one of each {selection.one_of}: {len(rows)} of {len(found.collection)}")
         found = drop(found, rows)
-    if selection.pick is not None and selection.pick < len(found.collection):
+    if selection.pick is not None:
         rows, why = _pick(found, selection.pick, must)
-        told.append(f"picked {len(rows)} of {len(found.collection)} {found.medium.words.items}{why}")
+        fewer = f", fewer than the {selection.pick} wanted" if len(rows) < selection.pick else ""
+        told.append(f"picked {len(rows)} of {len(found.collection)} {found.medium.words.items}{fewer}{why}")
         found = drop(found, rows)
     return found.with_notes(*told)
 
@@ -185,7 +186,7 @@ def _pick(source: Source, count: int, named: Sequence[int | str]) -> tuple[list[
     how = _choosing(source)
     must = list(dict.fromkeys(find_item(source.collection.items, one, "pick") for one in named))
     if len(must) > count:
-        raise InputError(f"{len(must)} items are named; got {count}", field="pick")
+        raise InputError(f"{len(must)} {source.medium.words.items} are named; got {count}", field="pick")
     held = {how.groups[row] for row in must} - {None}
     rows = [row for row in best_of_each(how.groups, how.worth) if how.groups[row] not in held and row not in must]
     bar = np.floor(how.worth)
@@ -193,9 +194,12 @@ def _pick(source: Source, count: int, named: Sequence[int | str]) -> tuple[list[
     levels = [one for one in sorted(set(bar[rows]), reverse=True) if (bar[rows] >= one).sum() >= 2 * count]
     least = levels[0] if levels else -np.inf
     rows = [row for row in rows if bar[row] >= least]
-    rows = sorted(sorted(rows, key=lambda row: -how.worth[row])[:_MOST])
-    near = np.asarray(how.distance([*must, *rows]))
-    chosen = cover((near + near.T) / 2, min(count, len(must) + len(rows)), len(must))
+    if len(must) + len(rows) <= count:
+        chosen = list(range(len(must) + len(rows)))
+    else:
+        rows = sorted(sorted(rows, key=lambda row: -how.worth[row])[: max(_MOST, count)])
+        near = np.asarray(how.distance([*must, *rows]))
+        chosen = cover((near + near.T) / 2, count, len(must))
     why = [f"one of what is {how.alike}"] * bool(alike and how.alike)
     why += [f"of those of {how.called.format(least)}"] if how.called and least > bar.min() else []
     return sorted([*must, *rows][row] for row in chosen), f": {', '.join(why)}" if why else ""

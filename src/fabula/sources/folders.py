@@ -244,6 +244,8 @@ def open_files(paths: Sequence[str], opening: Opening) -> Source:
     ending = Path(paths[0]).suffix.lower() if len(paths) == 1 and Path(paths[0]).is_dir() else ""
     bundle = next((medium for medium in media().values() if ending in medium.bundles), None)
     medium, told = (bundle, ()) if bundle else medium_of(paths, opening)
+    if len(paths) == 1 and not bundle and _is_folder(paths[0]):
+        paths = [medium.whole(paths[0]) or paths[0]]
     one = len(paths) == 1 and Path(paths[0]).is_file() and Path(paths[0]).suffix.lower() in medium.endings
     alone = one or bundle is not None
     cutting = Cutting(opening.progress or Cutting().tell, opening.stop)

@@ -97,6 +97,10 @@ def test_a_burst_gives_one_frame_and_few_tell_all(shoot: Path) -> None:
     assert {item.title for item in alone.collection.items} == {"f", "e", "d"}
     assert len(fabula.order(shoot, only="rating >= 4", apart="burst").ordering) == 3
     assert any("picked 4 of 9 pictures: one of what is nearly the same" in note for note in dozen.notes)
+    more = fabula.open(shoot, pick=12)  # of nine
+    assert "picked 6 of 9 pictures, fewer than the 12 wanted: one of what is nearly the same" in more.notes
+    with pytest.raises(InputError, match=r"2 pictures are named; got 1"):
+        fabula.order(shoot, pick=1, first="a", last="d")
     rated = fabula.open(shoot, only="rating >= 4 or keywords ~ SEA")
     assert {item.title for item in rated.collection.items} == {"f", "e", "d"}
     day = fabula.open(shoot, only="captured > 2024-05-17 and captured <= 2024-05-19")
@@ -113,8 +117,12 @@ def test_chronology_is_kept_as_far_as_it_counts(shoot: Path) -> None:
     assert free.titles != strict.titles
     back = fabula.order(shoot, soft={"captured": -50.0})
     assert "".join(back.titles) == "gacbfedhi"[::-1]
-    with pytest.raises(InputError, match="no item has a number for 'weight'"):
+    with pytest.raises(InputError, match="no picture has a number for 'weight'"):
         fabula.order(shoot, soft={"weight": 1.0})
+    assert not [note for note in strict.notes if "is not known" in note]
+    Image.new("RGB", (40, 30), (9, 90, 200)).save(shoot / "scan.png")
+    told = "captured is not known of 1: nothing is asked of where they stand"
+    assert told in fabula.order(shoot, soft={"captured": 50.0}).notes
 
 
 def test_sidecars_keep_all_and_say_where_a_picture_stands(shoot: Path, tmp_path: Path) -> None:
@@ -229,6 +237,22 @@ def test_lists_for_layout_programs_and_sheets_of_so_many_in_a_row(shoot: Path, t
     with Image.open(ordered.save(tmp_path / "sheet.png")) as sheet:
         assert sheet.height > sheet.width  # three rows of three, with captions
     assert ordered.save(tmp_path / "sheet.pdf").stat().st_size > 1000
+
+
+def test_titles_below_the_pictures_of_a_sheet_have_their_accents(monkeypatch: pytest.MonkeyPatch) -> None:
+    from fabula.media.images import prints
+
+    def drawn(text: str) -> bytes:
+        sheet = Image.new("L", (90, 20))
+        prints._write(sheet, (0, 0), text, 15, 255)
+        return sheet.tobytes()
+
+    assert len({drawn(text) for text in ("Plage é", "Plage è", "Plage ß", "Plage ")}) == 4
+    assert drawn("Plage è\U000f1234") == drawn("Plage è")
+    prints._font.cache_clear()
+    monkeypatch.setattr(prints, "_FONTS", ())  # a system without fonts
+    assert drawn("Plage é") == drawn("Plage e") != drawn("Plage ")
+    prints._font.cache_clear()
 
 
 def test_too_many_for_a_sheet_are_refused_before_they_are_measured(

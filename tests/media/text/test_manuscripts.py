@@ -12,6 +12,7 @@ import pytest
 
 import fabula
 from fabula.errors import FileError, InputError
+from fabula.media.text.formats import fountain_document
 from fabula.media.text.manuscripts import cut_elements
 from fabula.media.text.passages import parse
 from tests.media.text import make_manuscripts
@@ -163,13 +164,16 @@ def test_libre_office_opens_what_was_moved_and_finds_all_of_it(written, tmp_path
 @pytest.mark.parametrize(
     ("name", "lost"),
     [
-        ("pictures.docx", "pictures, tables"),
-        ("pictures.odt", "pictures"),
-        ("notes.odt", "notes"),
-        ("pictures.epub", "pictures"),
-        ("word.rtf", "bold and italic"),
-        ("plain.md", "front matter"),
-        ("plain.docx", ""),
+        ("pictures.docx", "layout, pictures, tables"),
+        ("pictures.odt", "layout, pictures"),
+        ("notes.odt", "layout, notes"),
+        ("pictures.epub", "layout, pictures"),
+        ("word.rtf", "bold and italic, layout"),
+        ("plain.md", "code, front matter, quotes"),
+        ("plain.docx", "layout"),
+        ("pictures.pptx", "bold and italic, layout, notes, pictures"),
+        ("plain.rst", "bold and italic, pictures"),
+        ("film.fountain", "bold and italic, notes"),
         ("chapters.txt", ""),
     ],
 )
@@ -277,7 +281,187 @@ def test_what_stands_between_and_behind_the_includes_of_a_latex_book_stays(tmp_p
 
 
 def test_a_latex_book_is_written_beside_what_it_includes(written, tmp_path):
-    _, ordered, _ = written("included.tex")
+    source, ordered, new = written("included.tex")
+    assert new.name == "turned.tex"  # which includes the same
+    (tmp_path / "notes.tex").write_text("A note beside it.")
+    folder = fabula.open(tmp_path)  # opens as the book that is in it
+    assert [item.title for item in folder.collection.items] == ordered.titles[::-1]
+    assert f"{source} was cut into 5 texts" in folder.notes
     (tmp_path / "other").mkdir()
     with pytest.raises(InputError, match="is named from its own folder; write it there"):
         ordered.save(tmp_path / "other" / "new.tex")
+
+
+DC = ' xmlns:dc="http://purl.org/dc/elements/1.1/"'
+
+
+def _edit(source: Path, target: Path, member: str, *changes: tuple[str, str]) -> Path:
+    """A packed file with some of its XML changed."""
+    with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w") as new:
+        for info in old.infolist():
+            data = old.read(info)
+            for was, now in changes if info.filename == member else ():
+                assert was in data.decode()
+                data = data.decode().replace(was, now).encode()
+            new.writestr(info, data)
+    return target
+
+
+def test_what_was_struck_out_moved_away_or_noted_beside_is_no_text(tmp_path):
+    MANUSCRIPTS["plain.docx"](tmp_path / "a.docx")
+    run = "<w:r><w:t>{}</w:t></w:r>"
+    moved = f'<w:moveFrom w:id="1" w:author="E">{run.format("Gone.")}</w:moveFrom>'
+    box = '<mc:AlternateContent xmlns:mc="{}"><mc:Choice Requires="wps">{}</mc:Choice><mc:Fallback>{}</mc:Fallback>'
+    box = box.format("http://schemas.openxmlformats.org/markup-compatibility/2006", *2 * [run.format("Boxed.")])
+    text = "<w:r><w:t>Chapter 2</w:t></w:r></w:p>"
+    after = f"{text}<w:p>{moved}{box}</mc:AlternateContent></w:p>"
+    made = _edit(tmp_path / "a.docx", tmp_path / "b.docx", "word/document.xml", (text, after))
+    said = parse(str(made)).text
+    assert ("Gone." in said, said.count("Boxed.")) == (False, 1)
+
+    MANUSCRIPTS["notes.odt"](tmp_path / "a.odt")
+    struck = "<text:tracked-changes><text:changed-region><text:deletion><text:p>Struck out.</text:p></text:deletion>"
+    struck += "</text:changed-region></text:tracked-changes>"
+    beside = f"<office:annotation><dc:creator{DC}>Ed</dc:creator><text:p>Is this so?</text:p></office:annotation>"
+    changes = (("<office:text>", f"<office:text>{struck}"), ("Here Tom", f"{beside}Here Tom"))
+    made = _edit(tmp_path / "a.odt", tmp_path / "b.odt", "content.xml", *changes)
+    said = parse(str(made)).text
+    assert not {word for word in ("Struck", "so?", "note 1") if word in said}
+    ordered = fabula.order(made, by="words", template="steady-rise")
+    assert "Chapter 1" in ordered.titles
+    told = ordered.losses(tmp_path / "c.md")
+    assert told.endswith("without the comments, layout, notes, tracked changes of the sources")
+    assert "Struck out." in _content(ordered.save(tmp_path / "c.odt"))["content.xml"].decode()
+
+
+def test_the_author_of_an_open_document_is_who_began_it(tmp_path):
+    MANUSCRIPTS["plain.odt"](tmp_path / "a.odt")
+    said = f"<meta:initial-creator>Ann Lee</meta:initial-creator><dc:creator{DC}>An Editor</dc:creator></office:meta>"
+    made = _edit(tmp_path / "a.odt", tmp_path / "b.odt", "meta.xml", ("</office:meta>", said))
+    assert parse(str(made)).author == "Ann Lee"
+
+
+def test_tables_at_the_end_of_a_chapter_of_rtf_go_with_it(tmp_path):
+    row = "\\trowd\\cellx900\\cellx1800\\pard\\intbl a {0}\\cell b {0}\\cell\\row "
+    chapters = [f"\\pard\\b Chapter {k}\\b0\\par\n\\pard {'It rained. ' * 4 * (9 - k)}" for k in range(1, 5)]
+    ends = ["\\par\n" + row.format(1), "{\\par}\n", "\\par\n" + row.format(3), ""]
+    text = make_manuscripts.RTF + "".join(map("".join, zip(chapters, ends, strict=True))) + "}"
+    (tmp_path / "a.rtf").write_text(text)
+    ordered = fabula.order(tmp_path / "a.rtf", by="words", template="steady-rise")
+    assert ordered.titles == [f"Chapter {k}" for k in (4, 3, 2, 1)]
+    again = fabula.open(ordered.save(tmp_path / "b.rtf"))
+    said = {item.title: item.details["text"] for item in again.collection.items}
+    assert list(said) == ordered.titles
+    assert said == {item.title: item.details["text"] for item in ordered.collection.items}
+    assert [("a " + title[-1]) in text for title, text in said.items()] == [False, True, False, True]
+
+
+def test_a_latex_book_has_chapters_of_its_own_and_says_what_is_not_there(tmp_path):
+    (tmp_path / "c.tex").write_text("\\chapter{Included}\nIt rained\\footnote{As it \\emph{did}.} on Tom.\n")
+    book = "\\begin{{document}}\n\\chapter{{One}}\nA long text of its own,\nwith two lines.\n{}\\end{{document}}\n"
+    (tmp_path / "a.tex").write_text(book.format("\\include{c}\n\\include{not-there}\n\\chapter{Two}\nIt ends here.\n"))
+    ordered = fabula.order(tmp_path / "a.tex", by="words", template="steady-rise")
+    assert ordered.titles == ["Two", "Included", "One"]
+    assert [item.details["text"].split("\n")[-1] for item in ordered.collection.items][1] == "It rained on Tom."
+    assert any("kept where it stands: 'not-there'" in note for note in ordered.notes)
+    new = ordered.save(tmp_path / "b.tex").read_text()
+    inner = "\\include{c}\n\\include{not-there}\n\\chapter{One}\nA long text of its own,\nwith two lines.\n"
+    assert (
+        new == book.format("x").split("\\chapter")[0] + "\\chapter{Two}\nIt ends here.\n" + inner + "\\end{document}\n"
+    )
+    assert ordered.losses(tmp_path / "b.docx").endswith("without the bold and italic, layout, notes of the sources")
+
+
+def test_what_a_screenwriter_cut_out_is_no_text():
+    text = "INT. HOUSE\n\nRain. /* No, snow.\n\nINT. CUT */\n\nEXT. SEA\n\nSun. /* open\n"
+    found = fountain_document(text)
+    assert [(block.text, block.at) for block in found.blocks] == [
+        ("INT. HOUSE", 0), ("Rain.", 2), ("EXT. SEA", 6), ("Sun. /* open", 8),
+    ]  # fmt: skip
+
+
+def test_a_manuscript_without_styles_is_cut_where_it_names_chapters_else_where_pages_begin(tmp_path):
+    docx = pytest.importorskip("docx")
+
+    def make(name: str, heads: list[str], *, inside: bool = False) -> Path:
+        made = docx.Document()
+        made.add_paragraph("The Sea")
+        made.add_paragraph("by Ann Lee")
+        made.add_page_break()
+        for k, head in enumerate(heads):
+            made.add_paragraph(head).runs[0].bold = True
+            text = made.add_paragraph(make_manuscripts.prose(k, len(heads)))
+            if inside and k < len(heads) - 1:
+                text.add_run().add_break(docx.enum.text.WD_BREAK.PAGE)
+            elif k < len(heads) - 1:
+                made.add_page_break()
+        made.save(str(tmp_path / name))
+        return tmp_path / name
+
+    numbered, named = ["Chapter 1", "CHAPTER TWO", "Chapter Three: Home"], ["Rain", "The Boat", "Tide", "Ash"]
+    for heads, inside in ((numbered, False), (named, False), (named, True)):
+        source = make("a.docx", heads, inside=inside)
+        ordered = fabula.order(source, by="words", template="steady-rise")
+        assert ordered.titles == heads[::-1]
+        assert any("kept where it stands: 'The Sea'" in note for note in ordered.notes)
+        moved = docx.Document(str(ordered.save(tmp_path / "b.docx")))
+        assert [block.text for block in moved.paragraphs[:2]] == ["The Sea", "by Ann Lee"]
+        assert [block.text for block in moved.paragraphs if block.text in heads] == heads[::-1]
+    styled = docx.Document()
+    for k in range(3):
+        styled.add_heading(f"One {k}", 1)
+        styled.add_paragraph("It rained.")
+        styled.add_page_break()
+        styled.add_paragraph("It rained on.")
+    styled.save(str(tmp_path / "c.docx"))
+    assert [block.level for block in parse(str(tmp_path / "c.docx")).blocks] == [1, 0, 0] * 3  # pages part nothing
+
+
+def test_new_pages_part_an_open_document_without_headings(tmp_path):
+    from odf import opendocument, style, text
+
+    made = opendocument.OpenDocumentText()
+    paged = style.Style(name="Paged", family="paragraph")
+    paged.addElement(style.ParagraphProperties(breakbefore="page"))
+    made.automaticstyles.addElement(paged)
+    made.text.addElement(text.P(text="Songs, by Ann Lee"))
+    for k, head in enumerate(["Rain", "The Boat", "Tide"]):
+        made.text.addElement(text.P(text=head, stylename=paged))
+        made.text.addElement(text.P(text=make_manuscripts.prose(k, 3)))
+    made.save(str(tmp_path / "a.odt"))
+    ordered = fabula.order(tmp_path / "a.odt", by="words", template="steady-rise")
+    assert ordered.titles == ["Tide", "The Boat", "Rain"]
+    again = fabula.open(ordered.save(tmp_path / "b.odt"))
+    assert [item.title for item in again.collection.items] == ["Tide", "The Boat", "Rain"]
+
+
+def test_a_section_of_word_that_ends_within_a_text_stays_where_it_ends(tmp_path):
+    docx = pytest.importorskip("docx")
+    made = docx.Document()
+    for k in range(1, 5):
+        made.add_heading(f"Chapter {k}", 1)
+        made.add_paragraph(make_manuscripts.prose(k, 4))
+        if k == 4:
+            made.add_table(1, 1).cell(0, 0).text = "a table"
+        elif k == 3:  # which ends with a table, and no section
+            made.add_table(1, 1)
+        else:
+            mark = docx.oxml.parse_xml(made.sections[0]._sectPr.xml)
+            made.paragraphs[-1]._p.get_or_add_pPr().append(mark)
+    made.save(str(tmp_path / "a.docx"))
+    ordered = fabula.order(tmp_path / "a.docx", by="words", template="steady-rise")
+    assert ordered.titles == [f"Chapter {k}" for k in (4, 3, 2, 1)]
+    now = docx.Document(str(ordered.save(tmp_path / "b.docx")))
+    found = [
+        (b.text[:9], bool(b._p.xpath("./w:pPr/w:sectPr"))) for b in now.paragraphs if b.text or b._p.pPr is not None
+    ]
+    were = [made.paragraphs[k].text[:9] for k in (7, 5, 3, 1)]
+    assert [text for text, _ in found if "Here" in text] == were
+    assert sum(section for _, section in found) == 2
+    assert len(now.sections) == 3
+    heads = [text for text, section in found if "Chapter" in text or section]
+    assert heads.index("Chapter 4") < heads.index("", 0) < heads.index("Chapter 3")  # behind the table of the first
+    back = fabula.open(tmp_path / "b.docx").order(ordering=[3, 2, 1, 0]).save(tmp_path / "c.docx")
+    assert [b.text for b in docx.Document(str(back)).paragraphs if b.text] == [
+        b.text for b in made.paragraphs if b.text
+    ]

@@ -55,6 +55,18 @@ def test_what_a_person_fixes_goes_first():
     assert with_matter(Request(), book("Contents", "One", "Index"), text).at == {}  # nothing left to order
 
 
+def test_what_stands_at_the_end_stays_there_where_a_limit_leaves_some_out(tmp_path):
+    titles = ("Dedication", "One", "Two", "Three", "Acknowledgements", "About the Author")
+    (tmp_path / "a.md").write_text("".join(f"# {title}\n\n{PROSE}\n\n" for title in titles))
+    session = open_folder(tmp_path / "a.md")
+    ordered = session.order(limit=4.5 * session.collection.items[0].length)
+    assert (len(ordered.titles), ordered.titles[0], ordered.titles[-2:]) == (4, titles[0], list(titles[-2:]))
+    assert any(
+        "kept where their titles belong: Dedication, Acknowledgements, About the Author" in note
+        for note in ordered.notes
+    )
+
+
 def test_a_folder_keeps_them_and_says_so(tmp_path):
     words = ("rain", "town", "road", "night", "ship", "home", "storm")
     for title, word in zip(("Index", "Home", "Contents", "Road", "Storm", "Epilogue", "Ship"), words, strict=True):

@@ -94,6 +94,25 @@ def test_copies_of_notes_link_to_each_other_and_say_where_they_stand(diary, tmp_
     assert {path: path.read_bytes() for path in diary.iterdir()} == before
 
 
+def test_links_lead_to_the_copy_of_the_note_they_meant_where_two_are_called_alike(tmp_path):
+    notes = {
+        "a.md": "[[day]] [[In/day]] [two](In/day.md) [[day.md]]",
+        "day.md": "[[In/day|one]] [[a]]",
+        "In/day.md": "[[day]] [up](../day.md) [[a]] [[Elsewhere/a]]",
+    }
+    (tmp_path / "vault" / "In").mkdir(parents=True)
+    for k, (name, text) in enumerate(notes.items()):
+        (tmp_path / "vault" / name).write_text(STORY.format("Ann") * (2 + k) + text)
+    ordered = fabula.order(tmp_path / "vault", by="words", template="steady-rise")
+    copies = [file.read_text().rpartition(" over the hill. ")[2] for file in ordered.copy(tmp_path / "copies")]
+    assert [file.name for file in sorted((tmp_path / "copies").iterdir())] == ["01 a.md", "02 day.md", "03 day.md"]
+    assert copies == [
+        "[[02 day]] [[03 day]] [two](03%20day.md) [[02 day.md]]",
+        "[[03 day|one]] [[01 a]]",
+        "[[03 day]] [up](02%20day.md) [[01 a]] [[01 a]]",
+    ]
+
+
 def test_pieces_that_share_nothing_are_laid_out_for_variety(tmp_path):
     own = ["sea ship sail wave salt", "court judge law oath jury", "bread oven flour yeast", "horse field plough mud",
            "lamp street fog cab", "star lens night dome", "drum march flag fort", "rose bee hedge wall"]  # fmt: skip

@@ -11,34 +11,10 @@ from fabula.core.collection import Collection
 from fabula.core.files import write_whole
 from fabula.media.facts import Telling
 from fabula.media.images import pdf_pages, picture_files
-from fabula.media.medium import Medium, Preview, Words, lazy, load
+from fabula.media.medium import Medium, Preview, Words, lazy, load, read_words
 
-_TRAITS = {  # feature: (much, little)
-    "brightness": ("light", "dark"),
-    "contrast": ("full of contrast", "soft"),
-    "warmth": ("warm", "cold"),
-    "colourfulness": ("colourful", "muted"),
-    "bw": ("black and white", "in colour"),
-    "edge_density": ("busy", "calm"),
-    "sharpness": ("sharp", "smooth"),
-    "aspect": ("wide", "tall"),
-    "symmetry": ("symmetrical", "lopsided"),
-}
-_NAMES = {
-    "green_red": "green to red",
-    "key_low": "shadows",
-    "key_high": "highlights",
-    "bw": "black and white",
-    "edge_density": "detail",
-    "aspect": "format",
-    "top_bottom": "lightness above",
-    "tone": "light",
-}
-_COLUMNS = (
-    "brightness", "warmth", "colourfulness", "contrast", "chroma", "hue", "edge_density", "sharpness", "entropy",
-    "symmetry", "aspect", "bw", "key_low", "key_high", "hue_agreement", "green_red", "top_bottom", "horizontality",
-    "subject_x", "subject_y", "subject_size", "subject_spread", "captured", "rating", "latitude", "longitude",
-)  # fmt: skip
+_SAID = read_words(__name__)
+_TRAITS, _NAMES = _SAID["traits"], _SAID["names"]
 _SHOWN = {**dict.fromkeys((".jpg", ".jpeg", ".jpe", ".jfif"), "image/jpeg"), ".avif": "image/avif"}
 
 
@@ -67,7 +43,7 @@ MEDIUM = Medium(
     steps=lazy("fabula.media.images.picture_measures:picture_steps"),
     proposer="pictures",
     neighbours=True,
-    columns=_COLUMNS,
+    columns=tuple(_SAID["columns"]),
     parsed=lambda path: True,
     places=frozenset((pdf_pages.PDF,)),
     codes=frozenset(("hash_a", "hash_b", "duplicates", "burst", *(f"palette_{k}" for k in range(1, 6)))),

@@ -6,12 +6,14 @@ import csv
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from functools import cache
 from html import escape
 from importlib.resources import files
 from io import BytesIO, StringIO
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unicodedata import normalize
 
 import numpy as np
 
@@ -108,10 +110,29 @@ def _place(sheet: Any, group: Sequence[tuple[str, Item]], corner: tuple[int, int
         _write(sheet, (left + 14 + 11 * len(number), top + cell + 10), label, 15, _SOFT)
 
 
-def _write(sheet: Any, at: tuple[int, int], text: str, size: int, ink: tuple[int, int, int]) -> None:
-    from PIL import ImageDraw, ImageFont
+# Fonts of systems, for letters that Pillow's own has not: it has those of English.
+_FONTS = ("DejaVuSans.ttf", "Arial.ttf", "Arial Unicode.ttf", "NotoSansCJK-Regular.ttc", "msyh.ttc", "PingFang.ttc")
 
-    ImageDraw.Draw(sheet).text(at, text, fill=ink, font=ImageFont.load_default(size))
+
+@cache
+def _font(size: int, letters: str) -> tuple[Any, str]:
+    """The first font that has most of some letters, and those it lacks."""
+    from PIL import ImageFont
+
+    fonts: list[Any] = [ImageFont.load_default(size)]
+    for name in _FONTS if letters else ():
+        with suppress(OSError):
+            fonts.append(ImageFont.truetype(name, size))
+    lacks = ["".join(c for c in letters if bytes(one.getmask(c)) == bytes(one.getmask("\U000f1234"))) for one in fonts]
+    return min(zip(fonts, lacks, strict=True), key=lambda pair: len(pair[1]))
+
+
+def _write(sheet: Any, at: tuple[int, int], text: str, size: int, ink: tuple[int, int, int]) -> None:
+    from PIL import ImageDraw
+
+    font, lacks = _font(size, "".join(sorted({letter for letter in text if not letter.isascii()})))
+    bare = {ord(letter): normalize("NFKD", letter).encode("ascii", "ignore").decode() for letter in lacks}
+    ImageDraw.Draw(sheet).text(at, text.translate(bare), fill=ink, font=font)
 
 
 def _bytes(picture: Image, kind: str, **options: Any) -> bytes:

@@ -8,37 +8,13 @@ import numpy as np
 from fabula.core.arrays import Floats
 from fabula.core.collection import Collection, Item
 from fabula.media.facts import SECONDS, Levelling, Preset, Telling
-from fabula.media.medium import Medium, Preview, Words, column, common_detail, lazy, load
+from fabula.media.medium import Medium, Preview, Words, column, common_detail, lazy, load, read_words
 from fabula.media.music import tags, tracks
 
-_COLUMNS = """
-    energy loudness tempo valence danceability acousticness instrumentalness speechiness liveness
-    duration_ms duration key mode heard_energy heard_acousticness heard_valence heard_danceability heard_speechiness
-    heard_instrumentalness
-"""
-_TRAITS = {  # feature: (much, little)
-    "loudness": ("loud", "quiet"),
-    "duration_ms": ("long", "short"),
-    "duration": ("long", "short"),
-    "energy": ("energetic", "calm"),
-    "tempo": ("fast", "slow"),
-    "heard_tempo": ("fast", "slow"),
-    "brightness": ("bright", "dark"),
-    "onset_density": ("busy", "sparse"),
-    "valence": ("happy", "sad"),
-    "danceability": ("danceable", "not danceable"),
-    "acousticness": ("acoustic", "electric"),
-    "instrumentalness": ("instrumental", "sung"),
-    "speechiness": ("spoken", "not spoken"),
-    "liveness": ("live", "studio"),
-}
+_SAID = read_words(__name__)
 _KEYS = {"key", "camelot", "camelotkey", "initialkey", "keycamelot", "openkey", "tonart"}  # headings
 _UNHEARD = {"tempo": 0.0, "key": -1.0}
 _R128 = -23.0  # LUFS, the level of EBU R 128
-_NAMES = {"duration_ms": "length", "duration": "length", "heard_tempo": "tempo", "heard_key": "key"}
-_NAMES |= {name: "what is heard" for name in _COLUMNS.split() if name.startswith("heard_")}
-_TRAITS |= {f"heard_{name}": _TRAITS[name] for name in ("acousticness", "valence", "danceability")}
-_TRAITS["heard_energy"] = ("driving", "calm")
 _CARRIED = {"tempo": 2.0, "key": 1.0, "mix": 0.5}  # what a DJ carries on from one track to the next
 _TEMPI = ("tempo", "heard_tempo")
 _MIXES = {
@@ -137,7 +113,7 @@ def for_concert(collection: Collection) -> tuple[str, str]:
 
 MEDIUM = Medium(
     "music",
-    Words("track", "tracks", "album", "artist", _TRAITS, _NAMES, "an audio file", "audio files"),
+    Words("track", "tracks", "album", "artist", _SAID["traits"], _SAID["names"], "an audio file", "audio files"),
     (
         "fabula order ~/Music/new-album -o new-album.m3u8",
         'fabula order mix.m3u8 --first "Intro" --apart artist -o mix-ordered.m3u8',
@@ -165,7 +141,7 @@ MEDIUM = Medium(
     models=("albums", "audio"),
     proposer="music",
     occasions={"album": lambda collection: ("music", ""), "concert": for_concert},
-    columns=tuple(_COLUMNS.split()),
+    columns=tuple(_SAID["columns"]),
     preview=Preview(
         "sound",
         _TYPES,

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from fabula.core import files
 from fabula.core.files import find_mark, guess_encoding, try_decode
 from fabula.errors import FileError, shown
+from fabula.media.medium import read_words
 from fabula.media.text.heads import CHAPTER, without_heads
 
 # From the bytes of a file to the text of a document: by what it says of itself, or by what it looks like.
@@ -71,6 +72,7 @@ def decode(data: bytes, where: str, *, declared: bool = False) -> tuple[str, str
 
 
 PARAGRAPH, SEPARATOR = 0, -1  # levels of blocks that are no headings; headings have 1 to 6
+NEW_PAGE = -2  # while a file is read
 TITLE = 7  # while a file is read: what is called so by its style
 
 
@@ -139,9 +141,11 @@ _SHOWN = 48  # characters of a part that stand for its title where it has none
 
 
 def title_part(part: Document) -> str:
-    """What to call a part: its heading, else its first words."""
+    """What to call a part: its heading, else a short first line or its first words."""
     if any(block.level > 0 for block in part.blocks):
         return part.heading
+    if len(part.blocks) > 1 and is_heading(part.blocks[0].text, first=True):
+        return part.blocks[0].text
     start = " ".join(part.text[: 2 * _SHOWN].split())
     return start if len(start) <= _SHOWN else start[:_SHOWN].rsplit(" ", 1)[0] + "…"
 
@@ -374,7 +378,7 @@ class _Reader:
     def start(self, tag: str, content: str) -> None:
         """A tag that opens, or opens and closes; of XHTML some of these open nothing."""
         closed = content.endswith("/")
-        self.seen.update({tag} & _LOST.keys())
+        self.seen.update({tag} & _LOST.keys() if not self._silent else ())
         if tag in _LOOKS and not closed:
             self._looks[_LOOKS[tag]] += 1
         if tag in _SILENT:
@@ -440,14 +444,17 @@ def mark_looks(parts: Sequence[tuple[int, str]]) -> str:
     return "".join(found)
 
 
-# What is in a file beside text, by the tags of HTML, Word, Open Document and slides.
-_LOST = {
-    **dict.fromkeys(("img", "drawing", "pict", "object", "image", "pic"), "pictures"),
-    **dict.fromkeys(("table", "tbl"), "tables"),
-    **dict.fromkeys(("footnoteReference", "endnoteReference", "note"), "notes"),
-}
+# What is in a file beside text, by the tags of HTML, Word, Open Document and slides; and by patterns of plain text.
+_LOST, _SIGNS = map(read_words("fabula.media.text").__getitem__, ("lost", "signs"))
 
 
 def name_lost(tags: Iterable[str]) -> tuple[str, ...]:
     """What tags of a file say is in it beside text."""
     return tuple(sorted({_LOST[tag] for tag in tags if tag in _LOST}))
+
+
+def signs_lost(path: str, kind: str) -> tuple[str, set[str]]:
+    """The text of a plain file, "" of others, and what its signs say is in it besides."""
+    text = decode(read_bytes(path), path)[0] if kind in _SIGNS else ""
+    found = re.finditer(_SIGNS.get(kind, "$."), text, re.MULTILINE)
+    return text, {str(sign.lastgroup).replace("_", " ") for sign in found}

@@ -5,25 +5,26 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from fabula.core.files import parse_xml
 from fabula.errors import FileError, shown
-from fabula.media.text.documents import (
-    MOST,
-    PARAGRAPH,
-    SEPARATOR,
-    Document,
-    TextBlock,
-    bare,
-    decode,
-    is_heading,
-    read_bytes,
-)
+from fabula.media.text import documents
+from fabula.media.text.documents import PARAGRAPH, SEPARATOR, Document, TextBlock, bare, decode, read_bytes
 from fabula.media.text.manuscripts import Body, cut_elements
-from fabula.media.text.packed import Archive, find_inside, heading_level, local_name, open_packed, read_packed, untitle
+from fabula.media.text.packed import (
+    Archive,
+    find_inside,
+    heading_level,
+    local_name,
+    open_packed,
+    read_packed,
+    set_heads,
+)
 
 
 def read_other(path: str) -> Document:
@@ -51,9 +52,11 @@ def _read_slides(archive: Archive) -> Document:
     deck, links = archive.main_xml(_DECK), archive.main_xml("ppt/_rels/presentation.xml.rels")
     targets = {link.get("Id"): link.get("Target", "") for link in links}
     blocks: list[TextBlock] = []
+    lost = {"notes"} if any(name.startswith("ppt/notesSlides/") for name in archive.names) else set[str]()
     for at, entry in enumerate(find_inside(deck, "sldIdLst"), start=1):
         target = targets.get(next((value for name, value in entry.attrib.items() if name.endswith("}id")), None), "")
         slide = archive.xml(posixpath.normpath(posixpath.join("/ppt", target)).lstrip("/"))
+        lost.update(documents.name_lost(map(local_name, slide.iter())) if slide is not None else ())
         said: dict[str, list[str]] = {}
         for kinds, lines in () if slide is None else _shapes(find_inside(slide, "cSld", "spTree")):
             texts = filter(None, ("".join(line).strip() for line in lines))
@@ -65,7 +68,7 @@ def _read_slides(archive: Archive) -> Document:
         bare = first or not (title or rest)
         blocks.append(TextBlock(1, title or (f"Slide {at}" if bare else rest[0]), at=at))
         blocks += [TextBlock(2 if bare else PARAGRAPH, text, at=at) for text in rest or ([] if bare else [title])]
-    return Document(tuple(blocks), paged=True)
+    return Document(tuple(blocks), paged=True, lost=tuple(sorted(lost)))
 
 
 def _shapes(tree: Element) -> list[tuple[list[str], list[list[str]]]]:
@@ -106,7 +109,7 @@ _TOKEN = re.compile(
 _UNSEEN = re.compile("fonttbl|colortbl|stylesheet|info|pict|(?:header|footer)[flr]?|footnote|object|annotation")
 _SIGNS = {
     "tab": "\t", "line": "\n", "emdash": "—", "endash": "–", "lquote": "‘", "rquote": "’", "ldblquote": "“", "_": "-",
-    "rdblquote": "”", "bullet": "•", "cell": "\t", "row": "\n", "~": "\u00a0", "\\": "\\", "{": "{", "}": "}",
+    "rdblquote": "”", "bullet": "•", "cell": "\t", "~": "\u00a0", "\\": "\\", "{": "{", "}": "}",
 }  # fmt: skip
 _OF_LETTERS = re.compile("b|i|ul|ulnone|strike|fs?|c[fbs]|highlight|s?caps|sub|super|nosupersub|lang|up|dn|expndtw")
 _OF_PARAGRAPHS = re.compile(
@@ -133,6 +136,7 @@ class _Rtf:
     group: int = 0  # where the one began that is being read, of those around paragraphs
     skip: int = 0  # characters that stand for one that was read already
     wide: int = 1  # of these, how many stand for each
+    whole: set[int] = field(default_factory=set)  # pieces that hold their own end: rows, and paragraphs in groups
     ended: bool = False
     level: int | None = None
     codec: str = "cp1252"
@@ -175,7 +179,7 @@ class _Rtf:
     def _word(self, word: str, number: str | None, token: re.Match[str]) -> None:
         if _UNSEEN.fullmatch(word):
             self.hidden = self.depth
-        elif word in ("par", "sect"):
+        elif word in ("par", "sect", "row"):
             self._end(token)
         elif word == "ansicpg" and number:
             self.codec = f"cp{number}"
@@ -227,8 +231,10 @@ class _Rtf:
             level = self.level or PARAGRAPH
             if joined:
                 self.blocks.append(TextBlock(level if re.search(r"\w", joined) else SEPARATOR, joined, at=at))
-        if token is not None and self.depth == 1:
+        if token is not None and self.depth == 1 and token[1] != "row":
             self.ends[at] = token.start()
+        elif token is not None:
+            self.whole.add(at)
         self.units, self.ended = [], True
 
 
@@ -246,11 +252,10 @@ def _parse_rtf(path: str) -> _Rtf:
 
 def _read_rtf(path: str) -> Document:
     found = _parse_rtf(path)
-    blocks = list(untitle(tuple(found.blocks)))
-    if not any(block.level > 0 for block in blocks):  # editors without styles: lines that name a chapter
-        blocks = [replace(one, level=1) if is_heading(one.text, first=False) else one for one in blocks]
     about = dict(_ABOUT.findall(found.text[:20_000]))
-    return Document(tuple(blocks), name=about.get("title", "").strip(), author=about.get("author", "").strip())
+    return Document(
+        set_heads(found.blocks), name=about.get("title", "").strip(), author=about.get("author", "").strip()
+    )
 
 
 def _cut_rtf(path: str) -> Body:
@@ -262,7 +267,7 @@ def _cut_rtf(path: str) -> Body:
     closed = tuple(data[end:b] for (_, b), end in zip(bounds, ends, strict=True))
     same = len(set(found.before.values())) == 1  # nothing is carried on from paragraph to paragraph
     before = {k: state for k, state in found.before.items() if not same and not _RESET.match(pieces[k])}
-    return Body(pieces, closed, idle=frozenset((len(pieces) - 1,)), before=before)
+    return Body(pieces, closed, idle=frozenset((len(pieces) - 1,)), whole=frozenset(found.whole), before=before)
 
 
 # Files of lines.
@@ -291,7 +296,11 @@ def fountain_document(text: str, path: str = "") -> Document:
     >>> found.title, [block.text for block in found.blocks if block.level == 1]
     ('Rain', ['INT. HOUSE - DAY', 'HERE'])
     """
-    lines = text.split("\n")
+    start, *cuts = text.split("/*")  # what stands up to */ is cut out, and leaves its lines
+    parted = (cut.partition("*/") for cut in cuts)
+    lines = (start + "".join("\n" * cut.count("\n") + rest if end else f"/*{cut}" for cut, end, rest in parted)).split(
+        "\n"
+    )
     first = next((k for k, line in enumerate(lines) if not line.strip()), len(lines)) if _KEY.match(lines[0]) else 0
     about = {key.lower(): value.strip(" _*") for key, value in _KEY.findall("\n".join(lines[:first]))}
     blocks = []
@@ -361,8 +370,9 @@ _TEX_WALL = re.compile(
     r"listof\w+|begin\{document\}|end\{document\})"
 )
 _TEX_PART = re.compile(r"\s*\\(?:include|input|subfile)\{([^{}]{1,300})\}")
+_TEX_NOTE = re.compile(r"\\(?:footnote|footnotetext|endnote|thanks)\{(?:[^{}]|\{[^{}]{0,300}\}){0,2000}\}")
 _TEX_SILENT = re.compile(
-    r"\\(?:documentclass|usepackage|begin|end|label|ref|pageref|cite\w*|includegraphics|input|include|bibliographystyle|vspace|hspace|index)\*?"
+    r"\\(?:documentclass|usepackage|begin|end|label|ref|pageref|cite\w*|includegraphics|input|include|subfile|bibliographystyle|vspace|hspace|index)\*?"
     r"(?:\[[^\]]{0,300}\])?(?:\{[^{}]{0,300}\})?"
 )
 _MOST_PARTS = 1000  # files that one includes
@@ -372,7 +382,7 @@ _TEX_SIGNS = (("``", "“"), ("''", "”"), ("---", "—"), ("--", "–"), ("~",
 def _plain_tex(lines: list[str]) -> str:
     """Lines of LaTeX without comments and commands."""
     text = "\n".join(re.sub(r"(?<!\\)%.*", "", line) for line in lines)
-    text = re.sub(r"\\[a-zA-Z@]+\*?(?:\[[^\]]{0,300}\])?", "", _TEX_SILENT.sub("", text))
+    text = re.sub(r"\\[a-zA-Z@]+\*?(?:\[[^\]]{0,300}\])?", "", _TEX_SILENT.sub("", _TEX_NOTE.sub("", text)))
     for mark, sign in _TEX_SIGNS:
         text = text.replace(mark, sign)
     return re.sub(r"\\([%&$#_{}])", r"\1", text.replace("\\\\", "\n")).translate({123: None, 125: None}).strip()
@@ -388,13 +398,16 @@ def tex_document(text: str, path: str = "") -> Document:
     lines = text.split("\n")
     start = next((k for k, line in enumerate(lines) if "\\begin{document}" in line), 0)
     said = dict(re.findall(r"\\(title|author)\{([^{}]{1,300})\}", text))
-    blocks, paged = _included_blocks(lines, start, path), True
-    if len({block.at for block in blocks}) < 2:
-        blocks, paged = [], False
-        for at, found in _paragraphs_of(lines[start:], start):
-            blocks += _tex_blocks(found, at)
-    ended = next((k for k, block in enumerate(blocks) if "\\end{document}" in block.raw), len(blocks))
-    return Document(tuple(blocks[: ended + 1]), said.get("title", ""), author=said.get("author", ""), paged=paged)
+    own = [block for at, found in _paragraphs_of(lines[start:], start) for block in _tex_blocks(found, at)]
+    own = own[: next((k for k, block in enumerate(own, start=1) if "\\end{document}" in block.raw), len(own))]
+    chapters = [a.level for a, b in pairwise(own) if a.level > 0 and b.level == PARAGRAPH]  # that stand in it
+    blocks, paged = _included_blocks(lines, start, path, min(chapters, default=1)), False
+    included = {block.at for block in blocks if block.level == PARAGRAPH}
+    if included and chapters:
+        own = sorted([*own, *blocks], key=lambda block: block.at)
+    elif len(included) > 1:
+        own, paged = blocks, True
+    return Document(tuple(own), said.get("title", ""), author=said.get("author", ""), paged=paged)
 
 
 def _tex_blocks(lines: list[str], at: int) -> Iterator[TextBlock]:
@@ -415,30 +428,49 @@ def _tex_blocks(lines: list[str], at: int) -> Iterator[TextBlock]:
             said.append(line)
 
 
-def _included_blocks(lines: list[str], start: int, path: str) -> list[TextBlock]:
-    """What the files say that a LaTeX file includes, each in the line that includes it."""
+def included_files(text: str, path: str) -> list[str]:
+    """The files that a LaTeX file includes, of those that are there."""
+    return [str(file) for _, file in _find_included(text.split("\n"), 0, path) if file.is_file()]
+
+
+def find_main(folder: str) -> str:
+    """The file of a LaTeX project that includes the others, the first that does; "" where two include other ones."""
+    found: dict[frozenset[str], str] = {}
+    for file in map(str, sorted(Path(folder).glob("*.tex"))):
+        with suppress(FileError):
+            found.setdefault(frozenset(included_files(decode(read_bytes(file), file)[0], file)), file)
+    mains = [file for included, file in found.items() if len(included) > 1]
+    return mains[0] if len(mains) == 1 else ""
+
+
+def _find_included(lines: list[str], start: int, path: str) -> Iterator[tuple[int, Path]]:
+    """The line in which a LaTeX file includes another, below its own folder, and that."""
+    for at, line in enumerate(lines[start:] if path else (), start=start):
+        found = _TEX_PART.match(line)
+        name = posixpath.normpath(found[1].strip()) if found else "/"
+        if not name.startswith(("/", "..")):
+            yield at, Path(path).parent / (name if name.endswith(".tex") else f"{name}.tex")
+
+
+def _included_blocks(lines: list[str], start: int, path: str, level: int) -> list[TextBlock]:
+    """What the files say that a LaTeX file includes, each in its line: below its name where it has no heading."""
     blocks: list[TextBlock] = []
-    named = [(at, found[1]) for at, line in enumerate(lines[start:], start=start) if (found := _TEX_PART.match(line))]
+    named = list(_find_included(lines, start, path))
     if len(named) > _MOST_PARTS:
         raise FileError(f"{shown(path)}: includes {len(named):,} files, too many for one text")
-    left = MOST
-    for at, told in named if path else ():
-        name = posixpath.normpath(told.strip())
-        if name.startswith(("/", "..")):
-            continue
-        file = Path(path).parent / (name if name.endswith(".tex") else f"{name}.tex")
-        try:
+    left = documents.MOST
+    for at, file in named:
+        data = b""
+        with suppress(FileError):
             data = read_bytes(str(file))
-        except FileError:
-            continue
         left -= len(data)
         if left < 0:
-            raise FileError(f"{shown(path)}: includes more than {MOST // 10**6} MB, too long for one text")
+            raise FileError(f"{shown(path)}: includes more than {documents.MOST // 10**6} MB, too long for one text")
         part = tex_document(decode(data, str(file))[0])
         own = [replace(block, at=at) for block in part.blocks if block.level != SEPARATOR]
         if not own or own[0].level == PARAGRAPH:
-            own.insert(0, TextBlock(1, file.stem, at=at))
-        blocks += [TextBlock(SEPARATOR, "", at=at - 1), *own, TextBlock(SEPARATOR, "", at=at + 1)]  # this line alone
+            own.insert(0, TextBlock(level, file.stem, at=at))
+        blocks += [TextBlock(SEPARATOR, "", at=at), *own, TextBlock(SEPARATOR, "", at=at + 1)]  # this line alone
     return blocks
 
 
@@ -464,7 +496,7 @@ def _read_binder(path: str) -> tuple[Path, bytes, Element, Element]:
 def _read_scrivener(path: str) -> Document:
     _, _, _, inner = _read_binder(path)
     blocks: list[TextBlock] = []
-    left, seen = MOST, set[tuple[str | None, str | None]]()
+    left, seen = documents.MOST, set[tuple[str | None, str | None]]()
     for at, item in enumerate(inner, start=1):
         blocks.append(TextBlock(1, item.findtext("Title") or f"Part {at}", at=at))
         for one in item.iter("BinderItem") if item.findtext("MetaData/IncludeInCompile") != "No" else ():
@@ -479,7 +511,7 @@ def _read_scrivener(path: str) -> Document:
             seen.add(called)
             left -= sum(len(block.text) for block in said)
             if left < 0:
-                raise FileError(f"{shown(path)}: holds more than {MOST // 10**6} MB, too long for one text")
+                raise FileError(f"{shown(path)}: holds more than {documents.MOST // 10**6} MB, too long for one text")
             blocks += [replace(block, level=min(block.level, PARAGRAPH), at=at) for block in said]
     return Document(tuple(blocks), name=Path(path).stem, paged=True)
 

@@ -11,14 +11,8 @@ from itertools import takewhile
 
 from fabula.core.collection import fold
 
-_KINDS = (
-    "chapter|chapitre|kapitel|capítulo|capitulo|capitolo|hoofdstuk|kapitola|глава|book|livre|buch|libro|part|partie|teil|"
-    "parte|canto|act|scene|letter|volume"
-)
-_ORDINALS = (
-    "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|first|second|third|last|un|une|deux|trois|premier|"
-    "première|erstes|zweites|drittes|eins|zwei|drei|uno|dos|tres|primero|primera|segundo|tercero|primo|secondo|unico|único"
-)
+_NUMBERS = json.loads(files("fabula.media.text").joinpath("numbers.json").read_text(encoding="utf-8"))
+_KINDS, _ORDINALS = _NUMBERS["kinds"], _NUMBERS["ordinals"]
 _ROMAN = r"(?-i:[IVXLCDM]{1,9})"
 CHAPTER = re.compile(
     rf"(?:{_KINDS})\s+(?:the\s+)?(?:\d{{1,4}}|[ivxlcdm]{{1,9}}|{_ORDINALS})(?:[\s.:,)–—-].{{0,80}})?"
@@ -27,7 +21,6 @@ CHAPTER = re.compile(
     rf"|(?:\d{{1,3}}[.:)]|{_ROMAN}[.:)]?)(?:(?<=[.:)])\s+\S.{{0,60}})?",
     re.IGNORECASE,
 )
-_NUMBERS = json.loads(files("fabula.media.text").joinpath("numbers.json").read_text(encoding="utf-8"))
 _VALUES: dict[str, int] = {}
 for _value, _words in _NUMBERS["numerals"].items():
     _VALUES.update(dict.fromkeys(_words.split(), int(_value)))

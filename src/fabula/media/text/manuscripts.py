@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import posixpath
 import re
 import shutil
@@ -26,22 +27,20 @@ from fabula.core.display import name_some
 from fabula.core.files import find_mark, guess_encoding, open_file, parse_xml, try_decode, whole_folder, write_whole
 from fabula.errors import FileError, InputError, shown
 from fabula.media.children import Limits, call, load
-from fabula.media.medium import common_detail
+from fabula.media.medium import common_detail, read_words
 from fabula.media.text.books import ANEW, Joined, write_markdown
-from fabula.media.text.documents import PARAGRAPH, SEPARATOR, Document, TextBlock, part_bounds, read_bytes, title_part
+from fabula.media.text.documents import SEPARATOR, Document, TextBlock, part_bounds, read_bytes, signs_lost, title_part
 from fabula.media.text.packed import find_book, find_inside, local_name, open_packed, spine_of
 from fabula.media.text.passages import MANUSCRIPT, TEXT, WHOLE_ENDINGS, document_of, parse, read_document
 
-_CONTENTS = re.compile(  # what a list of the parts is called
-    "(?:table of )?contents|inhalt(?:sverzeichnis)?|table des matières|sommaire|[íi]ndice|contenido|inhoud(?:sopgave)?|"
-    "innehåll|innhold|obsah|spis treści|оглавление|содержание|目录|目錄|目次|차례",
-    re.IGNORECASE,
-)
+_CONTENTS = re.compile(read_words(__package__)["contents"], re.IGNORECASE)  # what a list of the parts is called
 _LISTED = 160  # characters of a line in it, at most
 _BLANK = b" \t\r\n\x0c\0"
 _LINE = re.compile("([^\n\r\u2028\x85]*)(\r\n|[\n\r\u2028\x85]|$)")
 _SHARED = "share lines, paragraphs or pages, and cannot be moved in it"
+_PAR = b"\\par\n"  # where the last paragraph of an .rtf file, which nothing ends, comes to stand before others
 _SHORT = 120  # words before the first heading up to which they are a title page, a motto, a name: no part
+_NAME = 12  # the same where there are no headings, of four parts and more
 _MOST = 1 << 29  # bytes of all that is packed in a file that is written
 _LIMITS = Limits(seconds=60.0, memory=1 << 31)
 
@@ -70,12 +69,13 @@ def find_parts(document: Document) -> TextParts:
     """
     bounds = tuple(part_bounds(document))
     found = TextParts(document, bounds, ())
-    headed = [any(block.level > PARAGRAPH for block in document.blocks[a:b]) for a, b in bounds]
+    headed = [any(block.level > 0 for block in document.blocks[a:b]) for a, b in bounds]
+    few = (-1 if headed[0] else _SHORT) if any(headed[1:]) else _NAME if len(bounds) > 3 else -1
     items = []
     for number in range(len(bounds)):
         part = found.part(number)
         words = len(part.text.split())
-        above = number == 0 and not headed[0] and any(headed) and words <= _SHORT
+        above = number == 0 and words <= few
         # A table of contents is called so, and of short lines alone.
         listing = _CONTENTS.fullmatch(part.heading.strip(" .:")) and max(map(len, part.text.split("\n"))) <= _LISTED
         if any(map(str.isalnum, part.text)) and not above and not listing:
@@ -100,7 +100,9 @@ class Body:
     codec: str = "utf-8"  # of what is added
     idle: frozenset[int] = frozenset()  # pieces that say nothing: behind a part they stay where they are
     member: str = ""  # the packed file that it is; "" for the file itself
+    whole: frozenset[int] = frozenset()  # pieces that hold what ends them
     before: Mapping[int, bytes] = field(default_factory=dict)  # what a piece needs before it where another was
+    close: Callable[[bytes, bytes], bytes] = bytes.__add__  # a piece, and what ends it
     mend: Callable[[bytes], Mapping[str, bytes]] = lambda content: {}  # packed files that change with it
 
 
@@ -152,8 +154,12 @@ def _move(
     def take(a: int, b: int, end: int) -> Iterator[bytes]:
         nonlocal last
         for k in range(a, b):
-            yield (b"" if last == k - 1 else body.before.get(k, b"")) + body.pieces[k]
-            yield body.ends[k if k < b - 1 else end] if body.ends else b""
+            own = k < b - 1 or not body.whole.isdisjoint((k, end))
+            piece = (b"" if last == k - 1 else body.before.get(k, b"")) + body.pieces[k]
+            ended = body.ends[k if own else end] if body.ends else b""
+            yield body.close(
+                piece, ended or (_PAR if own and k == b - 1 and k not in body.whole and body.ends else b"")
+            )
             last = k
 
     at = 0
@@ -231,7 +237,28 @@ def _cut_xml(path: str, member: str, *names: str) -> Body:
     same = [one for one in root.iter() if local_name(one) == names[-1]]
     seen = [any(_SEEN.fullmatch(local_name(e)) or (e.text or "").strip() for e in one.iter()) for one in within]
     idle = frozenset((len(within) + 1, *(at for at, told in enumerate(seen, start=1) if not told)))
-    return Body(cut_elements(data, names[-1], same.index(within)), idle=idle, member=member)
+    pieces, ends = cut_elements(data, names[-1], same.index(within)), []
+    for piece in pieces:  # a section of Word ends within a paragraph, and stays where it ends
+        found = _SECTION.search(piece) if _PARAGRAPH.match(piece) else None
+        ends.append(found[0] if found else b"")
+    pairs = ((piece, end, b"<w:pPr>%b</w:pPr>" % end) for piece, end in zip(pieces, ends, strict=True))
+    bare = tuple(
+        piece.replace(alone if alone in piece else end, b"", 1) if end else piece for piece, end, alone in pairs
+    )
+    return Body(bare, tuple(ends), idle=idle, member=member, close=_end_section)
+
+
+_PARAGRAPH = re.compile(rb"\s*<w:p(?: [^<>]*)?(?<!/)>(\s*<w:pPr>)?")
+_SECTION = re.compile(rb"<w:sectPr\b(?:[^<>]*/>|.*?</w:sectPr>)", re.DOTALL)
+
+
+def _end_section(piece: bytes, end: bytes) -> bytes:
+    """A paragraph of Word that ends a section; another one behind what is none."""
+    found = _PARAGRAPH.match(piece) if end else None
+    if found is None:
+        return piece + (b"<w:p><w:pPr>%b</w:pPr></w:p>" % end if end else b"")
+    at = piece.index(b"</w:pPr>") if found[1] else found.end()
+    return piece[:at] + (end if found[1] else b"<w:pPr>%b</w:pPr>" % end) + piece[at:]
 
 
 def _cut_epub(path: str) -> Body:
@@ -315,24 +342,31 @@ def write_text(collection: Collection, target: Path, sides: Sequence[int]) -> Pa
 
 
 _CARRIED = (".docx", ".odt", ".epub", ".html", ".htm", ".xhtml", ".md", ".markdown")  # bold and italic come along
+_PLAIN = (".md", ".markdown", ".txt", ".text", ".srt", ".rst", ".fountain")  # no look of their own
 
 
 def tell_losses(collection: Collection, target: Path) -> str:
     """What does not come along when texts are written anew, in words; "" where their file is written with parts moved.
 
-    Files are read again for it, but for those that are plain text.
+    Files are read again for it.
     """
     path, ending = common_detail(collection.items, MANUSCRIPT), target.suffix.lower()
     if ending not in ANEW or Path(path).suffix.lower() == ending:
         return ""
     lost: set[str] = set()
-    for file in {path} if path else {item.path for item in collection.items if item.path}:
-        kind = Path(file).suffix.lower()
+    waiting = [path] if path else sorted({item.path for item in collection.items if item.path})
+    for file in waiting:
+        kind = Path(file).suffix.lower().replace(".markdown", ".md")
+        lost.update(["layout"] * (kind not in _PLAIN), ["bold and italic"] * (kind not in (*_CARRIED, *_PLAIN[2:5])))
         with contextlib.suppress(FileError):
             document = read_document(file)
             lost.update(document.lost, ["front matter"] * bool(document.fields))
-        lost.update(["bold and italic"] * (kind not in (*_CARRIED, ".txt", ".text", ".srt")))
-    return f"{target.name} is made anew, without the {name_some(sorted(lost))} of the sources" if lost else ""
+            if kind != ".md" or ending in (".docx", ".epub"):
+                text, signs = signs_lost(file, kind)
+                lost.update(signs)
+                waiting += load("fabula.media.text.formats:included_files")(text, file) if kind == ".tex" else ()
+    told = name_some(sorted(lost), len(lost))
+    return f"{target.name} is made anew, without the {told} of the sources" if lost else ""
 
 
 def _sum(text: str) -> int:
@@ -375,23 +409,30 @@ _LINK = re.compile(r"(?P<wiki>!?\[\[)(?P<name>[^\[\]|#\n]{1,300})|(?P<link>\]\(<
 _FRONT = re.compile(r"\A(---[ \t]*\n)(.*?\n)?(---[ \t]*(?:\n|\Z))", re.DOTALL)
 
 
-def relink(path: Path, names: Mapping[str, str]) -> None:
-    """Mend the links of a Markdown file to files that have new names, from names to new names; others stay."""
-    text = try_decode(path.read_bytes(), "utf-8") if path.suffix.lower() in (".md", ".markdown") else None
-    if text is None:
-        return
+def relink(copies: Mapping[Path, Path]) -> None:
+    """Mend the links in copies of Markdown files, by originals: each leads to the copy of the nearest so named."""
+    named: dict[str, list[Path]] = {}
+    for source in copies:
+        named.setdefault(source.name, []).append(source)
 
-    def mend(found: re.Match[str]) -> str:
-        wiki = found["wiki"] is not None
-        last = posixpath.basename((found["name"] if wiki else unquote(found["to"])).strip())
-        new = names.get(last, names.get(f"{last}.md") if wiki else None)
-        if new is None or "://" in found[0]:
+    def find(source: Path, link: str) -> str:
+        near, wanted = Path(os.path.normpath(source.parent / link)), Path(link).parts
+        alike = named.get(Path(link).name, [])
+        fits = [near] * (near in copies) or [one for one in alike if one.parts[-len(wanted) :] == wanted]
+        found = min(fits, key=lambda one: len(one.parts)) if fits else alike[0] if len(alike) == 1 else None
+        return copies[found].name if found else ""
+
+    def mend(source: Path, found: re.Match[str]) -> str:
+        wiki, link = found["wiki"] is not None, (found["name"] or unquote(found["to"])).strip()
+        new = find(source, link) or (find(source, f"{link}.md").removesuffix(".md") if wiki else "")
+        if not new or "://" in found[0]:
             return found[0]
-        shown_as = new if wiki and last in names else new.rpartition(".")[0] if wiki else new
-        whole = shown_as if wiki or found["link"].endswith("<") else quote(shown_as)
-        return (found["wiki"] or found["link"]) + whole
+        return (found["wiki"] or found["link"]) + (new if wiki or found["link"].endswith("<") else quote(new))
 
-    write_whole(path, _LINK.sub(mend, text).encode())
+    for source, copy in copies.items():
+        text = try_decode(copy.read_bytes(), "utf-8") if copy.suffix.lower() in (".md", ".markdown") else None
+        if text is not None:
+            write_whole(copy, _LINK.sub(partial(mend, source), text).encode())
 
 
 def write_position(path: Path, position: tuple[int, int], side: tuple[int, int] | None) -> None:

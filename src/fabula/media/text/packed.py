@@ -6,7 +6,7 @@ import posixpath
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,30 +16,23 @@ from xml.etree.ElementTree import Element
 
 from fabula.core.files import open_file, parse_xml
 from fabula.errors import FileError, shown
-from fabula.media.text.documents import (
-    MOST,
-    PARAGRAPH,
-    SEPARATOR,
-    TITLE,
-    Document,
-    TextBlock,
-    decode,
-    html_document,
-    mark_looks,
-    name_lost,
-)
+from fabula.media.text import documents
+from fabula.media.text.documents import NEW_PAGE, PARAGRAPH, SEPARATOR, TITLE, Document, TextBlock
 
 _BROKEN = (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, RuntimeError, ValueError)
 _MOST_FILES, _MOST_BLOCKS = 20_000, 100_000
 _STYLE = re.compile(r"(?:heading|titre|berschrift|titulo|título)[ _-]?(\d?)", re.IGNORECASE)
 _CREATOR, _TITLE = "{http://purl.org/dc/elements/1.1/}creator", "{http://purl.org/dc/elements/1.1/}title"
+_FIRST = "{urn:oasis:names:tc:opendocument:xmlns:meta:1.0}initial-creator"  # the other is who saved it last
+# Notes, comments, what was struck out or moved away, and what stands for a drawing where programs know none.
+_UNREAD = frozenset(("note", "annotation", "tracked-changes", "del", "moveFrom", "Fallback"))
 
 
 class Archive:
     """The files in a zip file, of which at most so much is unpacked."""
 
     def __init__(self, archive: zipfile.ZipFile, where: str) -> None:
-        self.archive, self.where, self.left = archive, where, MOST
+        self.archive, self.where, self.left = archive, where, documents.MOST
         self.names = set(archive.namelist())
         if len(self.names) > _MOST_FILES:
             raise FileError(f"{shown(where)}: holds {len(self.names)} files, too many for one text")
@@ -52,7 +45,9 @@ class Archive:
             data = file.read(self.left + 1)
         self.left -= len(data)
         if self.left < 0:
-            raise FileError(f"{shown(self.where)}: unpacks to more than {MOST // 10**6} MB, too long for one text")
+            raise FileError(
+                f"{shown(self.where)}: unpacks to more than {documents.MOST // 10**6} MB, too long for one text"
+            )
         return data
 
     def xml(self, name: str) -> Element | None:
@@ -96,17 +91,25 @@ def open_packed(path: str) -> Iterator[Archive]:
 
 def _docx(archive: Archive) -> Document:
     root = archive.main_xml("word/document.xml")
-    blocks = tuple(_paragraphs(find_inside(root, "body"), _word_piece))
-    lost = name_lost(map(local_name, root.iter()))
-    return _name(Document(untitle(blocks), lost=lost), archive.xml("docProps/core.xml"))
+    blocks = _paragraphs(find_inside(root, "body"), _word_piece)
+    lost = documents.name_lost(map(local_name, root.iter()))
+    return _name(Document(set_heads(blocks), lost=lost), archive.xml("docProps/core.xml"))
 
 
-def untitle(blocks: tuple[TextBlock, ...]) -> tuple[TextBlock, ...]:
-    """Blocks whose one title, where there are headings besides, is no heading: it is that of the whole."""
-    titles = [k for k, block in enumerate(blocks) if block.level == TITLE]
-    alone = len(titles) == 1 and any(block.level > 0 for block in blocks if block.level != TITLE)
-    at = PARAGRAPH if alone else 1
-    return tuple(replace(block, level=at) if block.level == TITLE else block for block in blocks)
+def set_heads(found: Iterable[TextBlock]) -> tuple[TextBlock, ...]:
+    """Blocks where lines that name chapters are headings if nothing is styled so, and pages part what has none.
+
+    A title alone is no heading where there are others: it is that of the whole.
+    """
+    blocks, styles = list(found), {*range(1, TITLE)}
+    if styles.isdisjoint(block.level for block in blocks):
+        named = (block.level == PARAGRAPH and documents.is_heading(block.text, first=False) for block in blocks)
+        blocks = [replace(block, level=1) if head else block for head, block in zip(named, blocks, strict=True)]
+    levels = [block.level for block in blocks]
+    headed = not styles.isdisjoint(levels)
+    new = {TITLE: PARAGRAPH if headed and levels.count(TITLE) == 1 else 1, NEW_PAGE: SEPARATOR}
+    kept = (block for block in blocks if block.level != NEW_PAGE or not headed)
+    return tuple(replace(block, level=new.get(block.level, block.level)) for block in kept)
 
 
 def find_inside(root: Element, *names: str) -> Element:
@@ -118,14 +121,15 @@ def find_inside(root: Element, *names: str) -> Element:
 
 def _odt(archive: Archive) -> Document:
     root = archive.main_xml("content.xml")
-    looks = {}  # of styles: italic (1), bold (2), both (3) or neither
+    looks = {}  # of styles: italic (1), bold (2), both (3) or neither; on a new page (4)
     for style in (one for one in root.iter() if local_name(one) == "style"):
         italic = any(_value(one, "font-style") in ("italic", "oblique") for one in style)
         bold = any(_value(one, "font-weight") in ("bold", "700", "800", "900") for one in style)
-        looks[_value(style, "name")] = italic + 2 * bold
-    blocks = tuple(_paragraphs(find_inside(root, "body", "text"), partial(_open_piece, looks), tails=True))
-    lost = name_lost(map(local_name, find_inside(root, "body").iter()))
-    return _name(Document(untitle(blocks), lost=lost), archive.xml("meta.xml"))
+        paged = any(_value(one, "break-before") == "page" for one in style)
+        looks[_value(style, "name")] = italic + 2 * bold + 4 * paged
+    blocks = _paragraphs(find_inside(root, "body", "text"), partial(_open_piece, looks), tails=True)
+    lost = documents.name_lost(map(local_name, find_inside(root, "body").iter()))
+    return _name(Document(set_heads(blocks), lost=lost), archive.xml("meta.xml"))
 
 
 @dataclass(slots=True, eq=False)
@@ -144,6 +148,7 @@ def _paragraphs(
     root: Element, read: Callable[[Element, str, _Paragraph, int], _Within], *, tails: bool = False
 ) -> Iterator[TextBlock]:
     """The paragraphs that say something, in one pass; ``read`` gives the one that an element begins, or the same."""
+    nowhere = (_Paragraph(), 0)
     found, within = list[_Paragraph](), [(_Paragraph(), 0)]
     opened, inside, at = [root], [iter(root)], 0
     while inside:
@@ -151,8 +156,9 @@ def _paragraphs(
         if element is not None:
             at += len(inside) == 1  # the elements within the root are its pieces, counted from 1
             tag = element.tag.rpartition("}")[2]
-            mine = read(element, tag, *within[-1])
-            if mine[0] is not within[-1][0] and tag in ("p", "h"):
+            unread = within[-1] is nowhere or tag in _UNREAD
+            mine = nowhere if unread else read(element, tag, *within[-1])
+            if not unread and mine[0] is not within[-1][0] and tag in ("p", "h"):
                 mine[0].at = at
                 found.append(mine[0])
             opened.append(element)
@@ -165,11 +171,16 @@ def _paragraphs(
         if tails and tail and within:
             within[-1][0].parts.append((within[-1][1], tail))
     for one in found:
-        text = "".join(said for _, said in one.parts).strip()
+        said = "".join(said for _, said in one.parts)
+        text, first = said.strip(), said.lstrip(" \n").startswith("\f")
+        if first:
+            yield TextBlock(NEW_PAGE, "", at=one.at)
         if text:
-            marked = "" if one.level else mark_looks(one.parts).strip()
+            marked = "" if one.level else documents.mark_looks(one.parts).strip()
             level = one.level if re.search(r"\w", text) else SEPARATOR
             yield TextBlock(level, text, "" if marked == text else marked, one.at)
+        if "\f" in said and not first:
+            yield TextBlock(NEW_PAGE, "", at=one.at + 1)
 
 
 def _value(element: Element, name: str) -> str:
@@ -177,33 +188,36 @@ def _value(element: Element, name: str) -> str:
     return next((value for key, value in element.attrib.items() if key.rpartition("}")[2] == name), "")
 
 
+_OFF = ("0", "false", "off", "none")
+
+
 def _word_piece(element: Element, tag: str, within: _Paragraph, look: int) -> _Within:
     """What an element of a .docx file says."""
     if tag == "p":
         return _Paragraph(), 0
     if tag == "r":
-        off = ("0", "false", "off", "none")
-        set_on = {local_name(one) for one in find_inside(element, "rPr") if _value(one, "val") not in off}
+        set_on = {local_name(one) for one in find_inside(element, "rPr") if _value(one, "val") not in _OFF}
         look = ("i" in set_on) + 2 * ("b" in set_on)
     elif tag == "pStyle":
         within.level = heading_level(next(iter(element.attrib.values()), ""))
     elif tag == "t":
         within.parts.append((look, element.text or ""))
     elif tag in ("tab", "br", "cr"):
-        within.parts.append((0, "\t" if tag == "tab" else "\n"))
+        within.parts.append((0, "\t" if tag == "tab" else "\f" if _value(element, "type") == "page" else "\n"))
+    elif tag == "pageBreakBefore" and _value(element, "val") not in _OFF:
+        within.parts.append((0, "\f"))
     return within, look
 
 
 def _open_piece(looks: Mapping[str, int], element: Element, tag: str, within: _Paragraph, look: int) -> _Within:
-    """What an element of an .odt file says; notes are no part of the paragraph they are in."""
+    """What an element of an .odt file says."""
     if tag in ("p", "h"):
         said = _value(element, "outline-level")
         level = min(max(int(said) if said.isdigit() else 1, 1), 6)
-        within, look = _Paragraph(level if tag == "h" else PARAGRAPH), 0
-    elif tag in ("note", "annotation"):
-        return _Paragraph(), 0
+        paged = looks.get(_value(element, "style-name"), 0) & 4
+        within, look = _Paragraph(level if tag == "h" else PARAGRAPH, [(0, "\f")] if paged else []), 0
     elif tag == "span":
-        look |= looks.get(_value(element, "style-name"), 0)
+        look |= looks.get(_value(element, "style-name"), 0) & 3
     within.parts.append((look, {"s": " ", "tab": "\t", "line-break": "\n"}.get(tag, element.text or "")))
     return within, look
 
@@ -222,7 +236,11 @@ def _epub(archive: Archive) -> Document:
     lost: set[str] = set()
     named = _read_contents(archive, book, posixpath.dirname(where))
     for at, name in enumerate(spine_of(book, posixpath.dirname(where)), start=1):
-        page = html_document(decode(archive.read(name), archive.where, declared=True)[0]) if name else Document(())
+        page = (
+            documents.html_document(documents.decode(archive.read(name), archive.where, declared=True)[0])
+            if name
+            else Document(())
+        )
         if page.blocks and blocks:
             blocks.append(TextBlock(SEPARATOR, "", at=at))
         levels = [block.level for block in page.blocks]
@@ -263,7 +281,7 @@ def spine_of(book: Element, folder: str) -> Iterator[str]:
 def _name(document: Document, about: Element | None) -> Document:
     """A document with the title and the author that its file tells."""
     said = {e.tag: (e.text or "").strip() for e in about.iter()} if about is not None else {}
-    return replace(document, name=said.get(_TITLE, ""), author=said.get(_CREATOR, ""))
+    return replace(document, name=said.get(_TITLE, ""), author=said.get(_FIRST) or said.get(_CREATOR, ""))
 
 
 def heading_level(style: str) -> int:

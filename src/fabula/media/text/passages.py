@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -18,15 +16,8 @@ from fabula.core.display import name_some
 from fabula.errors import FileError, shown
 from fabula.media.children import call, load, shield
 from fabula.media.facts import Fact
-from fabula.media.text.documents import (
-    PARAGRAPH,
-    Document,
-    decode,
-    html_document,
-    markdown_document,
-    plain_document,
-    read_bytes,
-)
+from fabula.media.medium import read_words
+from fabula.media.text.documents import Document, decode, html_document, markdown_document, plain_document, read_bytes
 from fabula.media.text.heads import date_of, number_of, viewpoints
 from fabula.media.text.packed import PACKED_ENDINGS, read_packed
 
@@ -105,7 +96,7 @@ def say_heads(title: str, document: Document, name: str = "") -> dict[str, str]:
     {'number': '7', 'date': '2024-05-17'}
     """
     number = next((one for one in map(number_of, (title, name)) if one is not None), None)
-    first = next((block.text for block in document.blocks if block.level == PARAGRAPH), "")
+    first = next((block.text for block in document.blocks if not block.level), "")
     dated = next(filter(None, map(date_of, (name, title, first if len(first) <= _DATE_LINE else ""))), "")
     return ({"number": str(number)} if number is not None else {}) | ({"date": dated} if dated else {})
 
@@ -148,7 +139,7 @@ def tell_heads(collection: Collection) -> list[str]:
             with suppress(ValueError):
                 some = sorted(known, key=key)
                 told.append(f"{name} ({name_some(some) if name == POV else f'{some[0]} to {some[-1]}'})")
-    return [f"headings and names say {', '.join(told)}: not used unless you ask for it"] if told else []
+    return [f"headings and names say {', '.join(told)}: used only where you ask for it"] if told else []
 
 
 def tell_encoding(encoding: str, labels: Sequence[str]) -> str:
@@ -250,7 +241,7 @@ _OF_VERSE = {
 @cache
 def _ranks() -> dict[str, tuple[int, int, bool]]:
     """Of each title its side, -1 or 1, its rank there, and whether it counts where all is verse."""
-    told = json.loads(files("fabula.media.text").joinpath("matter.json").read_text(encoding="utf-8"))
+    told = read_words("fabula.media.text")["matter"]
     found = dict[str, tuple[int, int, bool]]()
     for side, key in ((-1, "front"), (1, "back")):
         for rank, row in enumerate(told[key]):

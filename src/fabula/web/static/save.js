@@ -98,7 +98,7 @@ const writeBack = (name) => save(async (id) => `Written: ${(await withResult((re
 
 // What is read or seen can be saved as one, and not be played.
 const WHOLE = {
-  text: [["docx", "One text", "Word"], ["md", "One text", "Markdown"]],
+  text: [["docx", "One text", "Word"], ["epub", "One text", "EPUB"], ["md", "One text", "Markdown"]],
   picture: [["png", "Contact sheet", "PNG"], ["pdf", "Contact sheet", "PDF"], ["book.pdf", "Facing pages", "PDF"]],
 };
 const HOUSE = ["sound", "picture", "text"]; // of other media what they write themselves is offered
