@@ -129,6 +129,7 @@ def test_an_audit_of_too_few_refuses_and_says_how_many_it_takes(fabula, tmp_path
     done = fabula("audit", table, *TINY, "--controls-only")
     assert done.code == 3, done.out
     assert "cannot be judged: too few" in done.out
+    assert "see no leak" not in done.out
     assert re.search(r"it takes about [1-9][0-9]+ to measure on", done.out)
 
 
