@@ -327,11 +327,9 @@ def _position_bits(symbols: tuple[Ints, Ints], parts: Ints, rows: _ItemRows) -> 
 def _share_told(values: Floats, rows: _ItemRows) -> float:
     """The share of the bits that could be told that a column alone tells by where its values stand."""
     share = 0.0
-    if rows.owner[-1] + 1 < _FEWEST_TOLD:
-        return share
     for scaled in (_ranks_within(values, rows) / np.maximum(rows.length - 1, 1), _standardise(values, rows.owner)):
         known = np.isfinite(scaled)
-        if not known.any():
+        if not known.any() or rows.owner[-1] + 1 < _FEWEST_TOLD:
             return 0.0
         cuts = np.quantile(scaled[known], np.arange(1, _LEVELS) / _LEVELS)
         levels = np.where(known, np.searchsorted(cuts, scaled), _LEVELS)
