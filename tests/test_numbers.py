@@ -1,5 +1,7 @@
 """Numbers in README and docs are those that their commands print."""
 
+import re
+
 import pytest
 
 from benchmarks import check_numbers
@@ -17,6 +19,21 @@ def test_every_table_of_figures_has_a_command_and_every_command_is_there():
 @pytest.mark.parametrize("mark", QUICK, ids=lambda mark: mark.command)
 def test_the_quick_ones_print_what_is_said(mark):
     assert check(mark) == []
+
+
+def test_readme_and_models_say_the_same_of_music():
+    """What is rounded to two places on one page is rounded so on the other."""
+    readme = (check_numbers.ROOT / "README.md").read_text(encoding="utf-8")
+    [row] = [
+        line
+        for line in (check_numbers.ROOT / "docs/models.md").read_text(encoding="utf-8").splitlines()
+        if line.startswith("| `music` |")
+    ]
+    told = re.search(
+        r"`music` knows ([\d.]+) .*? and ([\d.]+) \(.*?charting albums that is ([\d.]+)", readme, re.DOTALL
+    )
+    assert told is not None
+    assert [each for each in told.groups() if each not in re.findall(r"[\d.]+\d", row)] == []
 
 
 def test_there_are_such():

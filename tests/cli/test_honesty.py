@@ -129,6 +129,7 @@ def test_an_audit_of_too_few_refuses_and_says_how_many_it_takes(fabula, tmp_path
     done = fabula("audit", table, *TINY, "--controls-only")
     assert done.code == 3, done.out
     assert "cannot be judged: too few" in done.out
+    assert "see no leak" not in done.out
     assert re.search(r"it takes about [1-9][0-9]+ to measure on", done.out)
 
 
@@ -194,3 +195,14 @@ def test_reproduce_takes_a_preset(fabula, albums, tmp_path):
     done = fabula("reproduce", albums, "-o", tmp_path / "study", "--preset", "best")
     assert done.code == 2
     assert "there is no preset 'best'; there are: default, arcs, paper" in done.err
+
+
+def test_evaluate_looks_for_leaks_where_there_are_more_collections_than_are_held_out(fabula, tmp_path):
+    rng = np.random.default_rng(3)
+    lines = ["collection_id,position,split,turn"]
+    for c in range(60):
+        begin = int(rng.integers(3))
+        lines += [f"{c},{j},{'train' if c < 54 else 'validation'},{(begin + j) % 3}" for j in range(12)]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    notes = fabula("evaluate", tmp_path / "t.csv", "--by", "turn", "--json").json["notes"]
+    assert any(note.startswith("LEAK: column 'turn': the items before tell its values") for note in notes)

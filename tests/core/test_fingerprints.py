@@ -115,7 +115,13 @@ def test_a_collection_is_known_when_an_item_is_missing():
 
 def test_a_remaster_is_the_same_collection():
     known = [c for c in made(60, titles="song {words}") if len(c) > 3]
-    for name in ("{} (Remastered 2011)", "{} - 2009 Remaster", "{} [Mono]"):
+    for name in (
+        "{} (Remastered 2011)",
+        "{} - 2009 Remaster",
+        "{} [Mono]",
+        "{} \u2013 Remastered 2011",
+        "{} / Remastered",
+    ):
         again = [Collection("x", [Item(x.id, name.format(x.title)) for x in c.items]) for c in known]
         assert all(Fingerprints.of(known, NAMES).among(again))
     live = [Collection("x", [Item(x.id, f"{x.title} (Live)") for x in c.items]) for c in known]

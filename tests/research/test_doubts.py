@@ -62,6 +62,8 @@ def test_too_many_bits_are_doubted_and_their_input_is_named():
     assert "without clock" in note.partition(";")[2].partition(",")[0]
     few = done.information["arcs"]
     assert doubt_bits(done.model, others, {"arcs": replace(few, bits=few.ceiling / 2)}) == ()
+    below = "it knows less than nothing of the order here (-0.31 bits): do not order by it"
+    assert doubt_bits(done.model, others, {"arcs": replace(few, bits=-0.31)}) == (below,)
 
 
 @pytest.mark.slow

@@ -37,7 +37,7 @@ _OFTEN = 2  # collections with the same digest, beyond which it tells nothing
 _KEPT, _ASKED, _ENOUGH = 3, 6, 2  # pairs of a collection that are kept, that are looked for, that make it known
 _EDITION = re.compile(
     r"\s*[(\[][^)\]]*(remaster|mono|stereo|bonus|explicit|deluxe|album version)[^)\]]*[)\]]"
-    r"|\s+-\s[^-]*(remaster|mono|stereo|bonus|explicit|deluxe|album version).*$"
+    r"|\s+[-\u2013\u2014/]\s[^-\u2013\u2014/]*(remaster|mono|stereo|bonus|explicit|deluxe|album version).*$"
 )
 _PAIR_SURE = math.log2(_KEPT * _ASKED) + _SURE / _ENOUGH  # bits of a pair, for two of them to come up as seldom
 _NEAR = 0.03  # deviations by which values of one item may differ, written elsewhere

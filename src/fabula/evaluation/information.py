@@ -141,7 +141,7 @@ def info_nce_bits(truth: Floats, others: Floats) -> Floats:
     top = logits.max(axis=2, keepdims=True)
     total = top[:, :, 0] + np.log(np.exp(logits - top).sum(axis=2))  # (b, draws)
     nats = truth[:, np.newaxis] - total + math.log(logits.shape[2])
-    return np.asarray(nats / math.log(2))
+    return np.asarray(np.round(nats / math.log(2), 12) + 0.0)  # who says nothing has 0 bits, not -6e-16
 
 
 def energy_bits(energies: Sequence[Energy], *, negatives: int, draws: int, rng: np.random.Generator) -> Floats:

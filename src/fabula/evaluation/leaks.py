@@ -23,6 +23,7 @@ from fabula.evaluation.information import energy_bits
 
 _NUMBER = re.compile(r"\d+", re.ASCII)
 _DIGITS = {1: "first", 2: "second", 3: "third", 4: "fourth"}  # decimal places behind which something may be hidden
+_BY = (100, 10, 2)  # remainders that may hide something
 _ROUNDED = 6  # decimal places beyond which a value counts as not rounded
 
 _MOST_COLUMNS = 64  # beyond, pairs are too many to look at
@@ -35,6 +36,8 @@ _RANGES = 1.1  # how much farther than its values reach it may begin anew
 _APART = 50.0  # how far these must lie from each other, of what counts as equal, to be told from any number
 _FROM_OTHERS = 0.25  # share of what is left of a column's variance that another's neighbours and sums explain
 _FROM_BEFORE = 0.6  # the same by the items before: neighbours are alike for good reasons, but not so much
+_DOUBT = 30.0  # by how many items it takes to be sure of a relation
+_CHANGES = 0.5  # share of steps
 _EXPLAINED = 0.7  # share of the positions' variance that columns explain together
 _MOST_TOGETHER = 4  # columns named
 
@@ -54,6 +57,7 @@ _WORTH = 0.02  # nats that a value tells of its item's position, below which bit
 _NEGATIVES = 63  # orders that the true one is compared with
 _SPREADS = 0.33  # correlation of the position and how far a value lies from its collection's mean
 _TOO_MUCH = 0.45  # share of the bits that could be told: hardly a quality of a work alone tells as much of its position
+_FEWEST_TOLD = 8  # collections
 _NEARLY_ALL = 0.85  # and none as much as this
 _AFTER = 0.2  # correlation with the position, of what is known only once the order is made
 _KNOWN_AFTER = re.compile(
@@ -153,21 +157,24 @@ Signal = tuple[str, str, Floats]
 
 
 def _judge(source: str, what: str, values: Floats, rows: _ItemRows) -> Finding | None:
-    columns = (source,) if source else ()
+    columns, values = (source,) if source else (), _leave_ends(values, rows)
     subject = what or "it"
     plural = what.startswith(("the numbers", "its digits"))
-    having = np.bincount(rows.owner, np.isfinite(values)) > 2  # collections with three values or more
-    share = 1.0 if source else float(having.mean())
-    where = "" if share > _MOST else f" in the {share:.0%} of the collections that have them"
-    if _follows(values, rows) and share > _MANY:
+    # collections in which a column differs, or of whose titles three or more have something
+    having = np.bincount(rows.owner, _within(values, rows.owner) ** 2 if source else np.isfinite(values))
+    share = float((having > (0 if source else 2)).mean())
+    where = "" if source or share > _MOST else f" in the {share:.0%} of the collections that have them"
+    doubt = _SURE / math.sqrt(len(values))  # how large a correlation may be by chance
+    enough = share > (_SOME if source and not what else _MANY)
+    if enough and _follows(values, rows):
         return Finding(columns, f"{subject} follow{'' if plural else 's'} the order itself{where}", not where)
-    if _explain(values, rows) > _EXPLAINED and share > _MANY:
+    if enough and _explain(values, rows) > _EXPLAINED:
         return Finding(columns, f"{subject} tell{'' if plural else 's'} the position{where}", not where)
     if source and not what:
-        if _KNOWN_AFTER.search(source) and abs(_correlate(_ranks_within(values, rows), rows)) > _AFTER:
+        if _KNOWN_AFTER.search(source) and abs(_correlate(_ranks_within(values, rows), rows)) > max(_AFTER, doubt):
             return Finding(columns, "it goes with the order, and is known only once that is made")
         spread = _correlate(np.abs(_standardise(values, rows.owner)), rows)
-        if abs(spread) > _SPREADS and len(np.unique(values[:_STEPS])) > 3:
+        if abs(spread) > max(_SPREADS, doubt) and len(np.unique(values[:_STEPS])) > 3:
             return Finding(columns, "how far its values lie from the mean follows the order")
         if (told := _share_told(values, rows)) > _TOO_MUCH:
             why = f"it alone tells {told:.0%} of what could be told of the order; look where it comes from"
@@ -177,6 +184,15 @@ def _judge(source: str, what: str, values: Floats, rows: _ItemRows) -> Finding |
         why = f"in {sorted_ones:.0%} of the collections the order is that of {what or 'its values'}"
         return Finding(columns, why, throughout=False)
     return None
+
+
+def _leave_ends(values: Floats, rows: _ItemRows) -> Floats:
+    """Without the collections in which one item differs from the others, where most do not: a bonus, an intro."""
+    known = np.isfinite(values)
+    counts, _, chance, distinct = _ties(values[known], rows.owner[known])
+    one = (distinct == 2) & np.isclose(chance * counts, np.minimum(2, counts), rtol=1e-6)
+    few = 2 * one.sum() < rows.owner[-1] + 1
+    return np.where(one[np.minimum(rows.owner, len(one) - 1)] & few, np.nan, values) if one.any() else values
 
 
 def _correlate(values: Floats, rows: _ItemRows) -> float:
@@ -193,7 +209,8 @@ def _column_signals(name: str, values: Floats) -> Iterator[Signal]:
     known = np.isfinite(values)
     if not known.all():
         yield name, "which of its values are missing", (~known).astype(np.float64)
-    if not known.any() or (values[known] == np.round(values[known])).all():
+    if (values[known] == np.round(values[known])).all():
+        yield from ((name, f"its remainder by {by}", values % by) for by in _BY if len(np.unique(values)) > 2 * by)
         return
     decimals = np.full(len(values), float(_ROUNDED))
     for places in reversed(range(_ROUNDED)):
@@ -213,7 +230,8 @@ def _title_signals(collections: Sequence[Collection]) -> Iterator[Signal]:
     titles = [[title.casefold().strip() for title in own] for own in given]
     if not any(title for own in titles for title in own):
         return
-    yield "", "the numbers in them", np.concatenate([_numbers(own) for own in titles])
+    for at, where in ((0, "in them"), (-1, "at their ends")):
+        yield "", f"the numbers {where}", np.concatenate([_numbers(own, at) for own in titles])
     yield "", "their alphabetical order", np.concatenate([_ranks(own) for own in titles])
     every = [title for own in given for title in own]
     yield "", "their length", np.array([float(len(title)) for title in every])
@@ -237,15 +255,9 @@ def _tokens(title: str) -> set[str]:
     words = _WORD.findall(folded)
     ends = {f"^{words[0]}", f"{words[-1]}$"} if words else set()
     unseen = _invisible(title)
-    return {
-        *words,
-        *ends,
-        *_GROUP.findall(folded),
-        f"{folded[-4:]}$",
-        f"^{folded[:4]}",
-        "".join("A" if c.isupper() else "a" for c in title[:8]),
-        *([f"\0{unseen}"] if unseen else []),
-    }
+    case = "".join("A" if c.isupper() else "a" for c in title[:8])
+    seen = {*words, *ends, *_GROUP.findall(folded), f"{folded[-4:]}$", f"^{folded[:4]}", case}
+    return seen | ({f"\0{unseen}"} if unseen else set())
 
 
 def _find_in_words(collections: Sequence[Collection], rows: _ItemRows) -> Finding | None:
@@ -275,10 +287,8 @@ def _find_in_words(collections: Sequence[Collection], rows: _ItemRows) -> Findin
             best, telling = float(bits.sum() / ceilings.sum()), (bits > 0.75 * ceilings) & (having > 0.6)
     if best > _TOO_MUCH:
         return Finding((), f"words or characters in them tell the position, {best:.0%} of what could be told")
-    if telling.mean() > _MANY:
-        why = f"in {telling.mean():.0%} of the collections words in them tell the position"
-        return Finding((), why, throughout=False)
-    return None
+    why = f"in {telling.mean():.0%} of the collections words in them tell the position"
+    return Finding((), why, throughout=False) if telling.mean() > _MANY else None
 
 
 def _divide(rows: _ItemRows) -> list[Ints]:
@@ -320,7 +330,7 @@ def _share_told(values: Floats, rows: _ItemRows) -> float:
     share = 0.0
     for scaled in (_ranks_within(values, rows) / np.maximum(rows.length - 1, 1), _standardise(values, rows.owner)):
         known = np.isfinite(scaled)
-        if not known.any():
+        if not known.any() or rows.owner[-1] + 1 < _FEWEST_TOLD:
             return 0.0
         cuts = np.quantile(scaled[known], np.arange(1, _LEVELS) / _LEVELS)
         levels = np.where(known, np.searchsorted(cuts, scaled), _LEVELS)
@@ -357,10 +367,10 @@ def _standardise(values: Floats, owner: Ints) -> Floats:
     return np.where(known, centred / np.maximum(spread, 1e-12), np.nan)
 
 
-def _numbers(titles: Sequence[str]) -> Floats:
-    """The first number in each title; none at all where fewer than half have one."""
-    found = [_NUMBER.search(title) for title in titles]
-    numbers = np.array([float(each[0][:15]) if each else np.nan for each in found])
+def _numbers(titles: Sequence[str], at: int) -> Floats:
+    """The first or the last number in each title; none at all where fewer than half have one."""
+    found = [_NUMBER.findall(title) for title in titles]
+    numbers = np.array([float(each[at][:15]) if each else np.nan for each in found])
     return numbers if np.isfinite(numbers).sum() * 2 >= len(titles) else np.full(len(titles), np.nan)
 
 
@@ -374,7 +384,9 @@ def _ranks(titles: Sequence[str]) -> Floats:
 
 def _find_relations(columns: Columns, rows: _ItemRows) -> list[Finding]:
     """Columns that the items before, or another column's neighbours, means and sums so far, explain."""
-    columns = {name: values for name, values in columns.items() if len(np.unique(values[:_STEPS])) > 3}
+    columns = {  # of two or three values those alone that change often: blocks are alike for good reasons
+        name: v for name, v in columns.items() if len(np.unique(v[:_STEPS])) > 3 or (v[1:] != v[:-1]).mean() > _CHANGES
+    }
     if len(columns) > _MOST_COLUMNS or not columns:
         return []
     names, found = list(columns), dict[str, str]()
@@ -382,7 +394,8 @@ def _find_relations(columns: Columns, rows: _ItemRows) -> list[Finding]:
     ranks = {name: _ranks_within(values, rows) for name, values in columns.items()}
     for table in (columns, ranks):
         true, chance = (_explain_by_others(table, rows, order) for order in (slice(None), mixed))
-        before, others, both = (each - np.maximum(other, 0) for each, other in zip(true, chance, strict=True))
+        doubt = _DOUBT / len(rows.owner)
+        before, others, both = (each - np.maximum(other, 0) - doubt for each, other in zip(true, chance, strict=True))
         found |= {names[a]: "the items before tell its values" for a in np.flatnonzero(before > _FROM_BEFORE)}
         told = np.where((others > _FROM_OTHERS) | (both > _FROM_BEFORE), np.maximum(others, both).round(1), 0.0)
         for at in np.argsort(-told, axis=None, kind="stable")[: np.count_nonzero(told)]:
@@ -404,7 +417,7 @@ def _explain_by_others(columns: Columns, rows: _ItemRows, order: slice | Ints) -
     sums = np.cumsum(centred, axis=0) - centred
     sums -= sums[begins][rows.owner]
     around = [sums, sums / np.maximum(rows.position, 1)[:, np.newaxis]]
-    for by in (-1, 2, 1):  # before the sum and the mean of all before: one and two before, the next
+    for by in (-1, 3, 2, 1):  # before the sum and the mean of all before: up to three before, the next
         there = (rows.position >= by) & (rows.position - by < rows.length)
         around.insert(0, np.where(there[:, np.newaxis], np.roll(centred, by, axis=0), 0.0))
     lengths = rows.length[begins][:, np.newaxis]
@@ -413,10 +426,10 @@ def _explain_by_others(columns: Columns, rows: _ItemRows, order: slice | Ints) -
 
     before, others, both = np.zeros(k), np.zeros((k, k)), np.zeros((k, k))
     for a in range(k):
-        own = [k + a, 2 * k + a]
+        own = [k + a, 2 * k + a, 3 * k + a]
         before[a] = 1 - rest(a, own)
         for b in (b for b in range(k) if b != a):
-            others_of_b = [block * k + b for block in range(1, 6)]
+            others_of_b = [block * k + b for block in range(1, 7)]
             same, known, all_of_it = rest(a, [b]), rest(a, [b, *own]), rest(a, [b, *own, *others_of_b])
             others[a, b] = 1 - all_of_it / known if known > 1e-6 else 0.0
             both[a, b] = 1 - all_of_it / same if same > 1e-6 else 0.0
@@ -447,7 +460,7 @@ def _is_clock(x: Floats, y: Floats, rows: _ItemRows, mixed: Ints) -> bool:
 def _steps_by(x: Floats, y: Floats, steps: Ints) -> float:
     """At how many steps x moves by y, of this item or the next, but for a few remainders."""
     step = x[steps + 1] - x[steps]
-    scale = 2e-3 * float(np.nanstd(step)) if np.isfinite(step).any() else 0.0
+    scale = 2e-3 * float(np.nanquantile(np.abs(step), 0.75)) if np.isfinite(step).any() else 0.0  # tails have no say
     if scale <= 1e-15 * (1 + float(np.nanmax(np.abs(x)))):
         return 0.0
     best = 0
@@ -458,8 +471,9 @@ def _steps_by(x: Floats, y: Floats, steps: Ints) -> float:
         gaps = np.diff(found)
         if len(found) > _REMAINDERS and np.median(gaps) > _APART:  # multiples of its range: it begins anew many times
             period = (found[-1] - found[0]) / np.round(gaps / np.median(gaps)).sum()
-            if not 1 <= period * scale / np.ptp(x[np.isfinite(x)]) < _RANGES:
-                continue
+            low, quarter, three, high = np.nanquantile(x, (0, 0.25, 0.75, 1))
+            if not 1 <= period * scale / (high - low) < _RANGES or 4 * (three - quarter) < high - low:
+                continue  # what begins anew is all over its range
             off = np.abs((found - found[0] + period / 2) % period - period / 2)
             best = max(best, int(counts[off <= 0.02 * period].sum()))
     return best / len(steps)
@@ -536,9 +550,7 @@ def _follows(values: Floats, rows: _ItemRows) -> bool:
     fewest, most = sorted(((step < 0).sum(), (step > 0).sum()))
     one_way = fewest < _FEWER_TURNS * total and fewest < _ONE_WAY * (fewest + most)
     one_way = one_way and most - fewest > 3.3 * np.sqrt(fewest + most)  # what comes in blocks, may by chance in few
-    if one_way and (total - fewest) > _SURE * spread:
-        return True
-    return _monotone_share(values, rows) > _MONOTONE
+    return bool(one_way and (total - fewest) > _SURE * spread) or _monotone_share(values, rows) > _MONOTONE
 
 
 def _monotone_share(values: Floats, rows: _ItemRows, *, of_all: bool = False) -> float:
@@ -582,12 +594,7 @@ def _explain(values: Floats, rows: _ItemRows) -> float:
     scaled = standardised[known]
     if len(scaled) < 40:
         return 0.0
-    places = (
-        rows.position,
-        rows.length - 1 - rows.position,
-        rows.length * 4096 + rows.position,
-        _PARTS * rows.position // np.maximum(rows.length, 1),
-    )
+    places = (rows.position, rows.length - 1 - rows.position, rows.length * 4096 + rows.position, _divide(rows)[0])
     shares = []  # R squared by each, adjusted for how many groups there are
     for where in places:
         _, number = np.unique(where[known], return_inverse=True)

@@ -98,7 +98,9 @@ def evaluate_table(request: EvaluationRequest, *, progress: recovery.Report | No
     orderings = recovery.recover(split, names, methods, seed=request.seed, progress=progress)
     lengths, groups = [len(c) for c in split.held_out], makers(split.held_out)
     found = tabulate(orderings, lengths, rule=split.rule, seed=request.seed, groups=groups)
-    leaks = leak_notes(split.held_out, names, titles=model is not None and TITLES in model.reads)
+    apart = split.training if model is None or PAIRS not in model.reads else ()  # few that are held out tell little
+    looked = [*(() if split.training is split.held_out else apart), *split.held_out]
+    leaks = leak_notes(looked, names, titles=model is not None and TITLES in model.reads)
     notes = (*split.notes, *_notes_on_seen(request, split, model, templates), *leaks)
     if model is None:
         return replace(found, notes=notes)

@@ -49,6 +49,7 @@ METHODS = (SORTED, PAPER, ARCS, *SEARCHES.values(), PROPOSED, LIKELIEST, DIRECT)
 _MOST = 4000  # collections that a column, arcs and templates are learned from, at most
 _RULES: dict[str, Rule] = {PROPOSED: "agreeing", LIKELIEST: "likeliest"}
 _SECONDS = 0.5  # to search in, where a collection has too many items to be solved
+_HARM = 0.01  # bits below zero that are told
 _DOUBTED = 160  # collections by which inputs are doubted; an eighth of that where items are looked into
 
 S = TypeVar("S", Collection, Floats)  # what is shown to a method
@@ -357,8 +358,10 @@ def bits_by_scorer(model: Model, collections: Sequence[Collection], seed: int) -
 
 
 def doubt_bits(model: Model, collections: Sequence[Collection], found: Mapping[str, Information]) -> tuple[str, ...]:
-    """A note where bits are more than half of what could be told: what is left without each input of the model."""
+    """A note where bits are below zero, or more than half of what could be told: what is left without each input."""
     most = max(found.values(), key=lambda info: info.bits / info.ceiling, default=None)
+    if most is not None and most.bits < -_HARM:
+        return (f"it knows less than nothing of the order here ({most.bits:.2f} bits): do not order by it",)
     if most is None or most.bits <= most.ceiling / 2:
         return ()
     some = draw_evenly(collections, _DOUBTED)

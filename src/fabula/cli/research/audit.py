@@ -73,7 +73,7 @@ def _show(report: "AuditReport") -> None:
     else:
         lines = ["the controls are zero"]
     lines += [f"note: {note}" for note in report.notes]
-    if not any("LEAK" in note for note in report.notes):
+    if report.ok and report.judged and not any("LEAK" in note for note in report.notes):
         clean = "the controls see no leak in the data; the columns were looked through, and none used tells the order"
         lines.append(clean)
     print_lines(*lines)
