@@ -30,7 +30,7 @@ def test_readme_and_models_say_the_same_of_music():
         if line.startswith("| `music` |")
     ]
     told = re.search(
-        r"`music` knows ([\d.]+) .*? and ([\d.]+) \(.*?charting albums that is ([\d.]+)", readme, re.DOTALL
+        r"`music` has ([\d.]+) .*? and ([\d.]+) \(.*?charting albums that is ([\d.]+)", readme, re.DOTALL
     )
     assert told is not None
     assert [each for each in told.groups() if each not in re.findall(r"[\d.]+\d", row)] == []
