@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from importlib.metadata import entry_points
 from math import isfinite
 from pathlib import Path
 from typing import Any, TypeVar
@@ -344,7 +343,7 @@ _Kind = TypeVar("_Kind")
 
 def load_points(group: str, kind: type[_Kind]) -> Iterator[_Kind]:
     """What other packages bring under a group of entry points; an InputError for what is of another kind."""
-    for point in entry_points(group=group):
+    for point in load("importlib.metadata:entry_points")(group=group):  # slow to load
         try:
             found = point.load()
         except Exception as error:  # the package's own
