@@ -112,12 +112,7 @@ def training_lines(task: BenchTask) -> list[dict[str, Any]]:
 
 
 def run_program(
-    task: BenchTask,
-    method: str,
-    *,
-    answer: float = 10.0,
-    first: float = 600.0,
-    progress: Report | None = None,
+    task: BenchTask, method: str, *, answer: float = 10.0, first: float = 600.0, progress: Report | None = None
 ) -> Orderings:
     """Ask a method, a command line or ``module:function``, about every test collection.
 

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Literal
 
 from fabula.core.files import guard_files
-from fabula.errors import FabulaError
+from fabula.errors import FabulaError, clip_line
 from fabula.media.children import stopping
 from fabula.media.medium import Stopped
 from fabula.sources.registry import Choice, SeveralCollectionsError, Source
 from fabula.web.file_access import ItemFile, refuse_file
-from fabula.web.http_errors import StatusError, one_line
+from fabula.web.http_errors import StatusError
 
 _MOST_REMEMBERED = 50
 
@@ -150,7 +150,7 @@ class OpenJobs:
             self._set(name, state="cancelled")
         except FabulaError as error:
             choices = error.choices if isinstance(error, SeveralCollectionsError) else ()
-            self._set(name, state="failed", error=one_line(str(error)), choices=choices)
+            self._set(name, state="failed", error=clip_line(str(error)), choices=choices)
         except Exception as error:  # a thread has nobody above it to tell
             self._set(name, state="failed", error=f"something unforeseen went wrong ({type(error).__name__})")
         finally:

@@ -88,11 +88,7 @@ def read_playlist(path: FilePath, collection: str | None = None) -> Playlist:
 
 
 def write_playlist(
-    path: FilePath,
-    playlist: Playlist,
-    ordering: ArrayLike | None = None,
-    *,
-    comments: Mapping[int, str] | None = None,
+    path: FilePath, playlist: Playlist, ordering: ArrayLike | None = None, *, comments: Mapping[int, str] | None = None
 ) -> Path:
     """Write a playlist, whole or not at all; the format is told by the ending of the name.
 

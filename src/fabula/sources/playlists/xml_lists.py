@@ -50,11 +50,7 @@ def _spans(path: FilePath, text: str, name: str) -> Iterator[tuple[int, int]]:
 
 
 def _read_blocks(
-    path: FilePath,
-    what: str,
-    root: str,
-    name: str,
-    entry_of: Callable[[str], tuple[Entry, tuple[int, int]]],
+    path: FilePath, what: str, root: str, name: str, entry_of: Callable[[str], tuple[Entry, tuple[int, int]]]
 ) -> Playlist:
     """A playlist whose entries are elements of one name; ``entry_of`` reads one, and finds its location in it."""
     text, script = text_lines.read_tags(path, what, root, entries.MOST_BYTES)

@@ -24,10 +24,7 @@ _COMMA = re.compile(r"-?\d+,\d+")
 
 
 def write_table(
-    path: FilePath,
-    collection: Collection,
-    extra: Mapping[str, Sequence[Any]] | None = None,
-    creator: str = "artist",
+    path: FilePath, collection: Collection, extra: Mapping[str, Sequence[Any]] | None = None, creator: str = "artist"
 ) -> Path:
     """Write the items of a collection in its order; :func:`read_table` reads the same collection back.
 
