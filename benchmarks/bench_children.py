@@ -94,4 +94,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    take(*sys.argv[1:3], int(sys.argv[3])) if len(sys.argv) > 2 else main()
+    take(sys.argv[1], sys.argv[2], int(sys.argv[3])) if len(sys.argv) > 2 else main()

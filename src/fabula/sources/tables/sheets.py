@@ -106,7 +106,7 @@ def reorder_sheet(table: SourceTable, order: Sequence[int], extra: Mapping[str, 
     """The workbook that a table came from, its rows in another order, with columns of ours at their end."""
     more = {name: list(values) for name, values in extra.items()}
     try:
-        made: bytes = call(fill_book, str(table.path), list(table.lines), list(map(int, order)), more, limits=_LIMITS)
+        made: bytes = call(fill_book, str(table.path), list(table.lines), list(map(int, order)), more)
     except FileError as error:
         raise FileError(f"{error}; write .csv") from error
     return made
