@@ -3,7 +3,8 @@
     PYTHONPATH=src python -m benchmarks children
 
 Each is a process of its own, started anew, with nothing in the cache; the best of three rounds by turns. Beside the
-time, that of a clock, stands what all cores computed: on a busy machine the first says little.
+time, that of a clock, stands what all cores computed: on a busy machine the first says little. Warm is what a second
+reading in the same process adds: the first starts the children, and loads NumPy once more.
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ def png(number: int) -> bytes:
 KINDS: dict[str, Callable[[int], bytes]] = {".docx": docx, ".png": png}
 
 
-def take(folder: str, how: str) -> None:
-    """Open and measure the files of a folder, and print how long it took, from the first import on."""
+def take(folder: str, how: str, times: int) -> None:
+    """Open and measure the files of a folder, some times, and print how long it took, from the first import on."""
     start = time.perf_counter()
     from fabula.media import children
     from fabula.media.extraction import Measuring
@@ -60,7 +61,8 @@ def take(folder: str, how: str) -> None:
 
     if how == "here":
         children._pool._able = False
-    found = measure(open_source([folder]), Measuring(cache=False))
+    for _ in range(times):
+        found = measure(open_source([folder]), Measuring(cache=False))
     took = time.perf_counter() - start
     children._pool.close()
     mine, others = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
@@ -73,21 +75,23 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             for number in range(COUNT):
                 (Path(folder) / f"{number:04d}{ending}").write_bytes(make(number))
-            best = {how: [float("inf")] * 2 for how in ("here", "children")}
+            best = {(how, times): [float("inf")] * 2 for how in ("here", "children") for times in (1, 2)}
             for _ in range(ROUNDS):
-                for how, known in best.items():
-                    command = [sys.executable, "-m", "benchmarks.bench_children", folder, how]
+                for (how, times), known in best.items():
+                    command = [sys.executable, "-m", "benchmarks.bench_children", folder, how, str(times)]
                     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600)
                     count, *seconds = map(float, done.stdout.split())
                     if count != COUNT:
                         sys.exit(f"{count:g} of {COUNT} files were measured")
-                    best[how] = list(map(min, known, seconds))
+                    best[how, times] = list(map(min, known, seconds))
             for number, what in enumerate(("time", "computing")):
-                here, apart = best["here"][number], best["children"][number]
-                report(
-                    f"{COUNT} files {ending}, {what} {here:.2f} s here, {apart:.2f} s in children", apart / here, TARGET
-                )
+                first = {how: best[how, 1][number] for how in ("here", "children")}
+                warm = {how: best[how, 2][number] - first[how] for how in first}
+                for when, took in (("", first), (", warm", warm)):
+                    here, apart = took["here"], took["children"]
+                    told = f"{COUNT} files {ending}{when}, {what} {here:.2f} s here, {apart:.2f} s in children"
+                    report(told, apart / here, TARGET)
 
 
 if __name__ == "__main__":
-    take(*sys.argv[1:3]) if len(sys.argv) > 2 else main()
+    take(sys.argv[1], sys.argv[2], int(sys.argv[3])) if len(sys.argv) > 2 else main()

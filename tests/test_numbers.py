@@ -29,9 +29,7 @@ def test_readme_and_models_say_the_same_of_music():
         for line in (check_numbers.ROOT / "docs/models.md").read_text(encoding="utf-8").splitlines()
         if line.startswith("| `music` |")
     ]
-    told = re.search(
-        r"`music` has ([\d.]+) .*? and ([\d.]+) \(.*?charting albums that is ([\d.]+)", readme, re.DOTALL
-    )
+    told = re.search(r"`music` has ([\d.]+) .*? and ([\d.]+) \(.*?charting albums that is ([\d.]+)", readme, re.DOTALL)
     assert told is not None
     assert [each for each in told.groups() if each not in re.findall(r"[\d.]+\d", row)] == []
 

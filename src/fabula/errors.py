@@ -147,6 +147,16 @@ def brief(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+def clip_line(message: str) -> str:
+    """A message as one line of text that can be written; of one that holds a name without end the middle is left out.
+
+    >>> clip_line("a\\nb"), len(clip_line("x" * 200_000))
+    ('a b', 2003)
+    """
+    text = " ".join(message.encode("utf-8", "backslashreplace").decode().split())
+    return text if len(text) <= 2000 else f"{text[:1000]}...{text[-1000:]}"
+
+
 def shown(path: str | os.PathLike[str]) -> str:
     """A path as it can stand in a one-line message: control and undecodable characters are escaped.
 

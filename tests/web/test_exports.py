@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import zipfile
 
 import pytest
@@ -214,3 +215,43 @@ def test_a_title_of_eighty_emoji_is_exported_under_a_name_that_fits(server):
         done = export(server, collection, answer["result"], form)
         assert done.status_code == 200, done.text
         assert f".{form}" in done.headers["content-disposition"]
+
+
+def workbook(merged: str = "") -> bytes:
+    """A workbook of five rows with a bold cell, and cells that are merged."""
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    sheet = book.active
+    for row in (["title", "energy"], *([f"song {k}", k / 5] for k in (3, 1, 4, 2, 5))):
+        sheet.append(row)
+    sheet["A2"].font = openpyxl.styles.Font(bold=True)
+    out = io.BytesIO()
+    book.save(out)
+    if not merged:
+        return out.getvalue()
+    made = io.BytesIO()
+    with zipfile.ZipFile(out) as old, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            cells = f'</sheetData><mergeCells><mergeCell ref="{merged}"/></mergeCells>'.encode()
+            new.writestr(name, old.read(name).replace(b"</sheetData>", cells))
+    return made.getvalue()
+
+
+def test_a_workbook_is_written_back(server):
+    import openpyxl
+
+    collection = server.opened(server.upload(("my songs.xlsx", workbook())))
+    answer = export(server, collection, server.order(collection=collection)["result"], "xlsx")
+    assert answer.status_code == 200, answer.text
+    rows = list(openpyxl.load_workbook(io.BytesIO(answer.content)).active.iter_rows(min_row=2))
+    assert sorted(row[0].value for row in rows) == [f"song {k}" for k in range(1, 6)]
+    assert [row[0].font.bold for row in rows] == [row[0].value == "song 3" for row in rows]
+
+
+@pytest.mark.slow
+def test_a_workbook_that_swells_is_refused_by_the_name_it_came_with(server):
+    """To merge all its cells takes openpyxl for ever, and all memory: in a child."""
+    collection = server.opened(server.upload(("my songs.xlsx", workbook("A20:XFD1048576"))))
+    answer = export(server, collection, server.order(collection=collection)["result"], "xlsx")
+    assert answer.status_code == 400
+    assert re.fullmatch(r"my songs\.xlsx: (needs|takes) more than .* to be read; write \.csv", answer.json()["error"])

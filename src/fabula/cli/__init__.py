@@ -10,7 +10,7 @@ from unicodedata import normalize
 
 import click
 
-from fabula.errors import FabulaError, InputError, shown
+from fabula.errors import FabulaError, InputError, clip_line, shown
 from fabula.version import __version__
 
 # Command: what `fabula --help` says of it. Modules are loaded when their command runs, those of research from below.
@@ -153,7 +153,7 @@ def _tell(error: BaseException) -> tuple[int, str]:
             line = error.format_message() if isinstance(error, click.ClickException) else str(error)
             if isinstance(error, InputError) and error.field:
                 line = f"--{OPTIONS.get(error.field, error.field).replace('_', '-')}: {error.message}"
-            return 2, " ".join(line.split())
+            return 2, clip_line(line)
         case KeyboardInterrupt() | click.Abort():
             return 130, "interrupted"
         case BrokenPipeError():

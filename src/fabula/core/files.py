@@ -8,7 +8,6 @@ import json
 import math
 import os
 import re
-import secrets
 import shutil
 import stat
 import sys
@@ -122,7 +121,7 @@ def null_infinite(value: Any, default: Callable[[Any], Any] | None = None) -> An
 def make_part(start: str, folder: Path, *, mode: int = 0o600) -> tuple[int, Path]:
     """A new file under a temporary name, open, and its path; it is locked while open, so that none sweeps it away."""
     while True:
-        path = folder / f"{start}{secrets.token_hex(4)}.part"
+        path = folder / f"{start}{os.urandom(4).hex()}.part"
         try:
             handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
         except FileExistsError:
@@ -174,7 +173,7 @@ def sweep_folder(folder: Path, start: str = "") -> int:
 def whole_folder(path: FilePath) -> Iterator[Path]:
     """A new folder to write into, under a temporary name until all is written; nothing is left where that fails."""
     target = check_target(path)
-    part = target.parent / f".{target.name[:40]}.{secrets.token_hex(4)}.part"
+    part = target.parent / f".{target.name[:40]}.{os.urandom(4).hex()}.part"
     try:
         with tell_refusal(target, "be written"):
             part.mkdir()

@@ -39,6 +39,7 @@ _START = 60.0  # seconds in which one must have started, or taken what is sent
 _SLOW = 12  # times its limit of computing that a child may take on a busy machine
 _TOGETHER, _SOON = 16, 0.1  # answers for small files that go into one message; seconds after which one goes
 _AGAIN = 2.0  # seconds of computing when it is looked for which file was too much: those before it took less than that
+_CYCLES = 20_000  # things made in a child between two looks for cycles: some megabytes
 _ANSWER = 1 << 30  # bytes of one answer
 _BLOCK, _BLOCKS = 1 << 16, 1 << 22  # bytes that are received at a time: where few are due, and where many
 _ENVIRONMENT = {
@@ -212,6 +213,28 @@ def _each(
             yield found
             found, start = [], time.monotonic()
     yield found
+
+
+def measure_at(path: str, place: str) -> Any:
+    """What is measured of a file by the function at ``"package.module:name"``: what a child is asked for."""
+    found = measure_here(path, load(place), lambda: False)
+    if isinstance(found, FileError):
+        raise found
+    return found
+
+
+def measure_here(name: str, measure: Callable[[str, Stop], Any], stop: Stop) -> Any:
+    """What is measured of a file, or the FileError that says why nothing is."""
+    try:
+        if stop():
+            raise Stopped
+        return measure(name, stop)
+    except FileError as error:
+        return error
+    except (Stopped, FabulaError):
+        raise
+    except Exception as error:  # the file went away while it was read, or a medium of another package fails
+        return FileError(f"{shown(name)}: cannot be measured ({explain(error, measure)})")
 
 
 def _stream(
@@ -514,6 +537,7 @@ def nurse(descriptor: int) -> None:
     """Fork children as the program asks through a socket, until it is closed; tell how each has ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.dont_write_bytecode = True
+    gc.disable()
     with socket.socket(fileno=descriptor) as program, contextlib.suppress(EOFError, OSError):
         while True:
             mark, given, _, _ = socket.recv_fds(program, 1, 1)
@@ -542,6 +566,8 @@ def _serve(descriptor: int) -> None:
     global _inside
     _inside = True
     os.setpgid(0, 0)  # whatever it starts goes with it
+    gc.set_threshold(_CYCLES)
+    gc.enable()
     _bound(CORE=0, FSIZE=0)  # it leaves no traces: no file can be written
     with socket.socket(fileno=descriptor) as parent, contextlib.suppress(EOFError, OSError):
         while True:

@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.files import is_file, is_guarded, open_file, split_stretch
-from fabula.errors import FabulaError, FileError, InputError, shown
-from fabula.media.children import LIMITS, Limits, call_all, explain, place_of, stopping
-from fabula.media.medium import Spec, Stop, Stopped, load
+from fabula.errors import FileError, InputError, shown
+from fabula.media.children import LIMITS, Limits, call_all, measure_at, measure_here, place_of, stopping
+from fabula.media.medium import Spec, Stop, Stopped
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -263,7 +263,7 @@ def most_bytes() -> int:
 Progress = Callable[[int, int, str], None]
 _LONG = 60.0  # seconds to measure a file of no parsed kind: sound, some of which takes little room and long
 _PER_SECOND = 500_000  # bytes for which a second more is given
-_TOGETHER = 8  # files that a child is asked for at once
+_TOGETHER = 16  # files that a child is asked for at once
 _Outcome = NDArray[np.float64] | FileError
 
 
@@ -398,30 +398,11 @@ def _measure_all(names: list[str], spec: Spec, stop: Stop) -> list[_Outcome]:
     parsed = all(map(spec.parsed, names))
     place = place_of(spec.measure) if is_guarded() or parsed else None
     if place is None:
-        return [_measure_here(name, spec.measure, stop) for name in names]
-    files = (Path(split_stretch(name)[0]) for name in names)
-    size = max((file.stat().st_size for file in files if file.is_file()), default=0)
+        return [measure_here(name, spec.measure, stop) for name in names]
+    size = 0
+    for name in names:
+        with suppress(OSError, ValueError):
+            size = max(size, Path(split_stretch(name)[0]).stat().st_size)
     limits = Limits((LIMITS.seconds if parsed else _LONG) + size / _PER_SECOND)
     with stopping(stop):
         return list(call_all(measure_at, names, place, limits=limits))
-
-
-def measure_at(path: str, place: str) -> NDArray[np.float64]:
-    """What is measured of a file by the function at ``"package.module:name"``: what a child is asked for."""
-    found = _measure_here(path, load(place), lambda: False)
-    if isinstance(found, FileError):
-        raise found
-    return found
-
-
-def _measure_here(name: str, measure: Callable[[str, Stop], NDArray[np.float64]], stop: Stop) -> _Outcome:
-    try:
-        if stop():
-            raise Stopped
-        return measure(name, stop)
-    except FileError as error:
-        return error
-    except (Stopped, FabulaError):
-        raise
-    except Exception as error:  # the file went away while it was read, or a medium of another package fails
-        return FileError(f"{shown(name)}: cannot be measured ({explain(error, measure)})")

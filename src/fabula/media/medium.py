@@ -9,7 +9,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from importlib.metadata import entry_points
 from importlib.resources import files
 from math import isfinite
 from pathlib import Path
@@ -352,7 +351,7 @@ _Kind = TypeVar("_Kind")
 
 def load_points(group: str, kind: type[_Kind]) -> Iterator[_Kind]:
     """What other packages bring under a group of entry points; an InputError for what is of another kind."""
-    for point in entry_points(group=group):
+    for point in load("importlib.metadata:entry_points")(group=group):  # slow to load
         try:
             found = point.load()
         except Exception as error:  # the package's own

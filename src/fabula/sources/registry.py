@@ -191,8 +191,8 @@ def read_items(files: Iterable[str], medium: Medium, skipped: list[tuple[str, st
     apart = [file for file in known if is_guarded() or medium.parsed(file)]
     found: dict[str, Item] = {}
     for file, item in zip(apart, call_all(medium.read_item, apart), strict=True):
-        named = Item(file, shown(Path(file).stem), file)
-        found[file] = named if isinstance(item, FileError) else item  # it is told when it is measured
+        # What is wrong with one is told when it is measured.
+        found[file] = Item(file, shown(Path(file).stem), file) if isinstance(item, FileError) else item
     for file in known:
         try:
             found[file] = found[file] if file in found else medium.read_item(file)

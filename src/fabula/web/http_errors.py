@@ -8,7 +8,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
-from fabula.errors import FabulaError, InputError
+from fabula.errors import FabulaError, InputError, clip_line
 
 
 class StatusError(FabulaError):
@@ -52,17 +52,12 @@ ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
 
 def error_response(status: int, message: str, field: str | None = None, **more: Any) -> JSONResponse:
     """The answer that says what is wrong, and more where there is more to say."""
-    return JSONResponse({"error": one_line(message), "field": field, **more}, status_code=status)
+    return JSONResponse({"error": clip_line(message), "field": field, **more}, status_code=status)
 
 
 def unforeseen_response(error: Exception) -> JSONResponse:
     """The answer to what nobody foresaw; what the error says of itself may not be for others."""
     return error_response(500, f"something unforeseen went wrong ({type(error).__name__})")
-
-
-def one_line(message: str) -> str:
-    """A message as one line of text that can be written."""
-    return " ".join(message.encode("utf-8", "backslashreplace").decode().split())
 
 
 def add_error_handlers(app: FastAPI) -> None:

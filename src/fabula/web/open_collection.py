@@ -245,7 +245,7 @@ def open_origin(store: ServerStore, origin: Origin, progress: JobProgress, by: s
         playlist = replace(playlist, entries=entries)
     placed = replace(source, collection=replace(source.collection, items=items), playlist=playlist)
     opened = replace(session, source=placed)
-    whole = find_file(source.path, roots) if source.cut else None
+    whole = find_file(source.path, roots) if source.cut or source.table else None
     return store.add(OpenCollection(collection_id(opened, origin), opened, files, origin, whole=whole))
 
 
@@ -338,7 +338,7 @@ def open_upload(
             raise FileError(_rename(str(error), names)) from error
         raise
     stored = find_files(session.collection.items, Path(), [folder])
-    whole = find_file(source.path, [folder]) if source.cut else None
+    whole = find_file(source.path, [folder]) if source.cut or source.table else None
     notes = tuple(_rename(note, names) for note in session.notes)
     opened = replace(session, source=_with_names(session.source, names), notes=notes)
     name = collection_id(opened, origin)

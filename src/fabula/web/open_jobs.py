@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Literal
 
 from fabula.core.files import guard_files
-from fabula.errors import FabulaError
+from fabula.errors import FabulaError, clip_line
 from fabula.media.children import stopping
 from fabula.media.medium import Stopped
 from fabula.sources.registry import Choice, SeveralCollectionsError, Source
 from fabula.web.file_access import ItemFile, refuse_file
-from fabula.web.http_errors import StatusError, one_line
+from fabula.web.http_errors import StatusError
 
 _MOST_REMEMBERED = 50
 
@@ -150,7 +150,7 @@ def _run(job: OpenJob, work: Callable[[JobProgress], str]) -> None:
     except Stopped:
         state = "cancelled"
     except FabulaError as error:
-        job.error = one_line(str(error))
+        job.error = clip_line(str(error))
         job.choices = error.choices if isinstance(error, SeveralCollectionsError) else ()
     except Exception as error:  # a thread has nobody above it to tell
         job.error = f"something unforeseen went wrong ({type(error).__name__})"

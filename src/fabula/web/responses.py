@@ -261,6 +261,8 @@ def export(ordered: Ordered, form: str, scratch: Path) -> tuple[str, bytes]:
 
 def _without_places(text: str, session: Session, folder: str) -> str:
     """A message that tells nothing of where we store things."""
+    table = session.source.table
+    text = text if table is None else text.replace(shown(table.path), shown(session.source.path.name))
     for item, stored in zip(session.collection.items, session.stored, strict=False):  # all of them, or none
         places = {stored.path: item.path}
         places |= {

@@ -82,7 +82,7 @@ class OpenCollection:
     files: tuple[ItemFile | None, ...]  # n files that may be fetched; None where an item has none here
     origin: Origin
     upload: str = ""  # its files belong to
-    whole: ItemFile | None = None  # the file that was cut into its items
+    whole: ItemFile | None = None  # the file that was cut into its items, or the table that lists them
     silent: str = ""  # why none of its files is here, where there should be some
     left_out: tuple[tuple[str, str], ...] = ()  # (name, why) of what came with it, besides what the source left out
 

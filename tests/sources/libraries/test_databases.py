@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -193,6 +194,28 @@ def test_a_database_made_to_go_on_for_ever_is_given_up(tmp_path, monkeypatch):
     with pytest.raises(FileError, match="interrupted"):
         databases.list_playlists(str(path))
     assert time.process_time() - start < 5
+
+
+def test_a_trigger_that_swells_while_an_order_is_written_is_refused(tmp_path, files):
+    """It took 2.3 GB: what is written is written in the program itself."""
+    path = make_mixxx(tmp_path, files)
+    with closing(sqlite3.connect(path)) as database:
+        swell = "SELECT length(hex(zeroblob(450000000)))"
+        database.execute(f"CREATE TRIGGER swell AFTER INSERT ON PlaylistTracks BEGIN {swell}; END")
+        database.commit()
+    before = dump(path)
+    with pytest.raises(FileError, match=r"mixxxdb\.sqlite: fails \(string or blob too big\)"):
+        songs_of(path, "Night")[0].order(template="steady-rise").write_back()
+    assert dump(path) == before
+
+
+def test_a_playlist_that_is_no_chain_is_told_by_the_name_of_its_file(tmp_path, files):
+    path = make_engine(tmp_path, files)
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("UPDATE PlaylistEntity SET nextEntityId = 1")
+        database.commit()
+    with pytest.raises(FileError, match=rf"{re.escape(str(path))}: fails \(a playlist is no chain"):
+        databases.read_songs(str(path), databases.list_playlists(str(path))[0][1])
 
 
 def test_where_files_are_guarded_a_database_is_read_by_the_handle_that_the_guard_gives(tmp_path, files):

@@ -241,3 +241,15 @@ def test_more_hours_than_anybody_hears_are_refused(monkeypatch, tmp_path):
     soundfile.write(tmp_path / "x.wav", np.zeros(8000 * 10), 8000)
     with pytest.raises(Exception, match=r"x\.wav: is longer than"):
         measure(tmp_path / "x.wav")
+
+
+def test_a_sound_longer_than_its_bytes_can_say_is_refused(tmp_path, monkeypatch):
+    """A megabyte of FLAC may hold a day of silence: listening to it took nine minutes."""
+    soundfile.write(tmp_path / "x.flac", np.zeros(8000 * 60), 8000)
+    measure(tmp_path / "x.flac")
+    monkeypatch.setattr("fabula.media.music.audio._FREE", 5.0)
+    with pytest.raises(Exception, match=r"x\.flac: is longer than a file of its size may be: it is all but empty"):
+        measure(tmp_path / "x.flac")
+    noise = np.random.default_rng(3).normal(size=8000 * 60) * 0.1
+    soundfile.write(tmp_path / "y.flac", noise, 8000)
+    measure(tmp_path / "y.flac")

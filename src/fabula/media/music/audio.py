@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 MOST_CHANNELS = 64
 MOST_HOURS = 48  # of sound in one file: a few kB can promise more than anybody waits for
+_FREE, _THINNEST = 600.0, 300.0  # seconds of any sound; bytes a second beyond, half of what the poorest codecs take
 # What soundfile does not read; any other ending is tried with it first, whatever it is.
 FFMPEG_ENDINGS = (".m4a", ".m4b", ".aac", ".mp4", ".wma", ".ape", ".wv", ".mpc", ".tta", ".ac3", ".mka", ".webm")
 
@@ -119,7 +120,8 @@ def _open_sound(
             raise FileError(f"{shown(name)}: the sample rate must be {rule}; it is {sound.rate}")
         if not 1 <= sound.channels <= MOST_CHANNELS:
             raise FileError(f"{shown(name)}: must have 1 to {MOST_CHANNELS} channels; it has {sound.channels}")
-        yield replace(sound, chunks=_take_chunks(name, sound, stop, (begins, ends), promised or 0.0))
+        most = min(MOST_HOURS * 3600.0, _FREE + os.fstat(file.fileno()).st_size / _THINNEST)
+        yield replace(sound, chunks=_take_chunks(name, sound, stop, (begins, ends), promised or 0.0, most))
 
 
 def _open_file(name: str) -> BinaryIO:
@@ -141,9 +143,9 @@ def _open_file(name: str) -> BinaryIO:
 
 
 def _take_chunks(
-    name: str, sound: Sound, stop: Stop, stretch: tuple[float, float | None], promised: float
+    name: str, sound: Sound, stop: Stop, stretch: tuple[float, float | None], promised: float, most: float
 ) -> Iterator[Samples]:
-    """The chunks of a stretch, as long as they are wanted and not too many; refused if fewer seconds than promised."""
+    """The chunks of a stretch, as long as they are wanted; refused if fewer seconds than promised, or too many."""
     first, last = round(stretch[0] * sound.rate), np.inf if stretch[1] is None else round(stretch[1] * sound.rate)
     room = np.empty((sound.channels, chunk_frames(sound.rate)), np.float32)
     at = filled = 0
@@ -152,8 +154,11 @@ def _take_chunks(
             raise Stopped
         part = chunk[max(0, first - at) : max(0, int(min(len(chunk), last - at)))]
         at += len(chunk)
-        if at > MOST_HOURS * 3600 * sound.rate:
-            raise FileError(f"{shown(name)}: is longer than {MOST_HOURS} hours")
+        if at > most * sound.rate:
+            told = (
+                f"{MOST_HOURS} hours" if most == MOST_HOURS * 3600 else "a file of its size may be: it is all but empty"
+            )
+            raise FileError(f"{shown(name)}: is longer than {told}")
         while len(part):
             taken = part[: room.shape[1] - filled]
             room[:, filled : filled + len(taken)] = taken.T

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import re
 import zipfile
@@ -11,7 +12,6 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
-from xml.sax.saxutils import escape
 
 from fabula.core.files import write_whole
 from fabula.media.text.documents import PARAGRAPH, SEPARATOR, Document, TextBlock, bare, title_part
@@ -147,7 +147,7 @@ def _read_template(kind: str) -> dict[str, str]:
 
 def _escape(text: str) -> str:
     """Text as XML holds it."""
-    return escape(_CONTROLS.sub("", text))
+    return html.escape(_CONTROLS.sub("", text), quote=False)
 
 
 def _pack(files: Mapping[str, str], first: Mapping[str, str] = MappingProxyType({})) -> bytes:

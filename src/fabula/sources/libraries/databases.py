@@ -30,6 +30,7 @@ from fabula.sources.registry import Choice, Opening, Reader, Source, choose_coll
 _PATIENCE = 2.0  # seconds to wait for a lock
 _LONGEST = 4.0  # seconds of computing: a view or a trigger may have been made to go on for ever
 _MOST = 256 << 20  # bytes of a database that is read where files are guarded
+_MOST_CELL = 64 << 20  # bytes of what a cell holds, and of what is worked out of it
 _MOST_CUES = 1 << 20  # bytes that the cues of a track unpack to
 
 _MIXXX_LISTS = """SELECT id, name, name, (SELECT count(*) FROM PlaylistTracks WHERE playlist_id = p.id) FROM Playlists p
@@ -68,6 +69,7 @@ def _connect(path: str, *, write: bool = False) -> Iterator[sqlite3.Connection]:
             database.row_factory = sqlite3.Row
             database.execute("PRAGMA trusted_schema = OFF")
             database.execute(f"PRAGMA query_only = {'OFF' if write else 'ON'}")
+            database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_CELL)
             database.set_progress_handler(lambda: time.thread_time() > until, 100_000)
             yield database
     except sqlite3.Error as error:
@@ -153,7 +155,7 @@ def _engine_songs(database: sqlite3.Connection, key: int) -> list[dict[str, Any]
         row["cues"] = _engine_cues(row.pop("quickCues"), row.pop("trackData"))
         rows.append(row)
     if found:
-        raise FileError("a playlist of it is no chain: check the library in Engine DJ")
+        raise sqlite3.DataError("a playlist is no chain: check the library in Engine DJ")
     return rows
 
 

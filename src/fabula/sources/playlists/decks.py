@@ -71,42 +71,19 @@ class _Deck:
         return entries.make_entry(location, title, text["artist"], seconds, told, (key, "", ""))
 
 
+_ROLES = ("title", "artist", "album", "genre", "comments", "tempo", "length", "key")
+_IN_REKORDBOX = (
+    "track.name track.artist track.album track.genre track.comments track.averagebpm track.totaltime track.tonality"
+)
+_IN_TRAKTOR = "entry.title entry.artist album.title info.genre info.comment tempo.bpm info.playtime info.key"
 _REKORDBOX = _Deck(
-    "rekordbox",
-    "DJ_PLAYLISTS",
-    "track",
-    ("track", "key"),
-    "node",
-    "a collection of rekordbox",
-    {
-        "title": "track.name",
-        "artist": "track.artist",
-        "album": "track.album",
-        "genre": "track.genre",
-        "comments": "track.comments",
-        "tempo": "track.averagebpm",
-        "length": "track.totaltime",
-        "key": "track.tonality",
-    },
-)
+    "rekordbox", "DJ_PLAYLISTS", "track", ("track", "key"), "node", "a collection of rekordbox",
+    dict(zip(_ROLES, _IN_REKORDBOX.split(), strict=True)),
+)  # fmt: skip
 _TRAKTOR = _Deck(
-    "traktor",
-    "NML",
-    "entry",
-    ("primarykey", "key"),
-    "subnodes",
-    "a collection of Traktor",
-    {
-        "title": "entry.title",
-        "artist": "entry.artist",
-        "album": "album.title",
-        "genre": "info.genre",
-        "comments": "info.comment",
-        "tempo": "tempo.bpm",
-        "length": "info.playtime",
-        "key": "info.key",
-    },
-)
+    "traktor", "NML", "entry", ("primarykey", "key"), "subnodes", "a collection of Traktor",
+    dict(zip(_ROLES, _IN_TRAKTOR.split(), strict=True)),
+)  # fmt: skip
 
 
 def name_key(number: int) -> str:

@@ -9,9 +9,10 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from copy import copy
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
+from importlib import import_module
 from typing import Any
-from zipfile import ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile
 
 from fabula.core.files import FilePath, open_file
 from fabula.errors import FileError, import_extra
@@ -89,7 +90,7 @@ def _open_book(path: str, *, read_only: bool) -> Iterator[Any]:
                 raise FileError(f"{path}: unpacks to more than {_MOST_UNPACKED >> 20} MB")
             with closing(_openpyxl("reading").load_workbook(file, read_only=read_only)) as book:
                 yield book
-    except FileError:
+    except (FileError, MemoryError):
         raise
     except OSError as error:
         raise FileError(f"{path}: cannot be read ({error.strerror or error})") from error
@@ -102,11 +103,17 @@ def _open_book(path: str, *, read_only: bool) -> Iterator[Any]:
 
 
 def reorder_sheet(table: SourceTable, order: Sequence[int], extra: Mapping[str, Sequence[Any]]) -> bytes:
-    """The workbook that a table came from, its rows in another order, with columns of ours at their end.
+    """The workbook that a table came from, its rows in another order, with columns of ours at their end."""
+    more = {name: list(values) for name, values in extra.items()}
+    try:
+        made: bytes = call(fill_book, str(table.path), list(table.lines), list(map(int, order)), more)
+    except FileError as error:
+        raise FileError(f"{error}; write .csv") from error
+    return made
 
-    It was read in a child before; here it is bounded by what it says that it unpacks to, since a child writes no files.
-    """
-    path, lines = table.path, list(table.lines)
+
+def fill_book(path: str, lines: list[int], order: list[int], extra: dict[str, list[Any]]) -> bytes:
+    """The same by the lines that its rows stand in: what a child is asked for, which writes no files."""
     translate = import_extra("openpyxl.formula.translate", extra="xlsx", purpose="writing spreadsheets").Translator
     with _open_book(path, read_only=False) as book:
         sheet = next(one for one in book.worksheets if one.max_row >= lines[-1])
@@ -125,9 +132,27 @@ def reorder_sheet(table: SourceTable, order: Sequence[int], extra: Mapping[str, 
                 sheet.cell(place, column).value = writable_text(value) if isinstance(value, str) else value
         for line in reversed(lines[len(order) :]):
             sheet.delete_rows(line)
-        out = io.BytesIO()
-        book.save(out)
-        return out.getvalue()
+        return _pack_book(book)
+
+
+def _pack_book(book: Any) -> bytes:
+    """A workbook as a file; openpyxl's own writer has each sheet on the disk first, where a child may write nothing."""
+    excel = import_module("openpyxl.writer.excel")
+
+    class Writer(excel.ExcelWriter):  # type: ignore[misc, name-defined]
+        def write_worksheet(self, sheet: Any) -> None:
+            sheet._drawing = excel.SpreadsheetDrawing()
+            sheet._drawing.charts, sheet._drawing.images = sheet._charts, sheet._images
+            writer = excel.WorksheetWriter(sheet, io.BytesIO())
+            writer.write()
+            sheet._rels = writer._rels
+            self._archive.writestr(sheet.path[1:], writer.out.getvalue())
+            self.manifest.append(sheet)
+
+    book.properties.modified = datetime.now(UTC).replace(tzinfo=None)
+    out = io.BytesIO()
+    Writer(book, ZipFile(out, "w", ZIP_DEFLATED)).save()
+    return out.getvalue()
 
 
 def _take(cell: Any) -> tuple[Any, ...]:
@@ -157,6 +182,4 @@ def sheet_of(columns: Mapping[str, Sequence[Any]]) -> bytes:
             cell = sheet.cell(line, k, plain)
             if isinstance(plain, str):
                 cell.data_type = "s"
-    out = io.BytesIO()
-    book.save(out)
-    return out.getvalue()
+    return _pack_book(book)
