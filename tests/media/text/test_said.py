@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
+from urllib.parse import unquote
 
 import pytest
 
@@ -111,6 +113,21 @@ def test_links_lead_to_the_copy_of_the_note_they_meant_where_two_are_called_alik
         "[[03 day|one]] [[01 a]]",
         "[[03 day]] [up](02%20day.md) [[01 a]] [[01 a]]",
     ]
+
+
+def test_links_to_what_is_not_copied_lead_back_to_it(tmp_path):
+    """A picture that a note shows, whatever it is called, and no file that is not there."""
+    vault = tmp_path / "vault"
+    (vault / "my pics").mkdir(parents=True)
+    (vault / "my pics" / "boat (1).png").write_bytes(b"png")
+    shows = f"![b](my%20pics/boat%20%281%29.png) ![g](gone.png) ![l]({'x' * 500}.png) [s](../vault)"
+    for k in range(3):
+        (vault / f"n{k}.md").write_text(STORY.format("Ann") * (2 + k) + shows)
+    [first, *_] = fabula.order(vault, by="words", template="steady-rise").copy(tmp_path / "copies")
+    [boat, gone, long, folder] = re.findall(r"\]\((.*?)\)", first.read_text())
+    assert boat == "../vault/my%20pics/boat%20%281%29.png"
+    assert (first.parent / unquote(boat)).resolve() == vault / "my pics" / "boat (1).png"
+    assert (gone, long, folder) == ("gone.png", f"{'x' * 500}.png", "../vault")
 
 
 def test_pieces_that_share_nothing_are_laid_out_for_variety(tmp_path):

@@ -410,7 +410,7 @@ _FRONT = re.compile(r"\A(---[ \t]*\n)(.*?\n)?(---[ \t]*(?:\n|\Z))", re.DOTALL)
 
 
 def relink(copies: Mapping[Path, Path]) -> None:
-    """Mend the links in copies of Markdown files, by originals: each leads to the copy of the nearest so named."""
+    """Mend links in copies of Markdown files, by originals: to the copy of the nearest so named, or what lay beside."""
     named: dict[str, list[Path]] = {}
     for source in copies:
         named.setdefault(source.name, []).append(source)
@@ -422,9 +422,11 @@ def relink(copies: Mapping[Path, Path]) -> None:
         found = min(fits, key=lambda one: len(one.parts)) if fits else alike[0] if len(alike) == 1 else None
         return copies[found].name if found else ""
 
-    def mend(source: Path, found: re.Match[str]) -> str:
+    def mend(source: Path, copy: Path, found: re.Match[str]) -> str:
         wiki, link = found["wiki"] is not None, (found["name"] or unquote(found["to"])).strip()
         new = find(source, link) or (find(source, f"{link}.md").removesuffix(".md") if wiki else "")
+        if not new and not wiki and os.path.isfile(source.parent / link):  # noqa: PTH113 - a name may be none
+            new = Path(os.path.relpath(source.parent / link, copy.parent)).as_posix()
         if not new or "://" in found[0]:
             return found[0]
         return (found["wiki"] or found["link"]) + (new if wiki or found["link"].endswith("<") else quote(new))
@@ -432,7 +434,7 @@ def relink(copies: Mapping[Path, Path]) -> None:
     for source, copy in copies.items():
         text = try_decode(copy.read_bytes(), "utf-8") if copy.suffix.lower() in (".md", ".markdown") else None
         if text is not None:
-            write_whole(copy, _LINK.sub(partial(mend, source), text).encode())
+            write_whole(copy, _LINK.sub(partial(mend, source, copy), text).encode())
 
 
 def write_position(path: Path, position: tuple[int, int], side: tuple[int, int] | None) -> None:
