@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -16,7 +17,8 @@ from fabula.media import extraction
 from fabula.media.registry import find_medium
 from fabula.session.open import demo_folder
 from fabula.sources.registry import Source
-from fabula.web.open_jobs import Listing
+from fabula.web import routes
+from fabula.web.open_jobs import Listing, OpenJob
 from fabula.web.server_store import Settings
 
 from .conftest import serving, table
@@ -191,6 +193,13 @@ def test_without_roots_no_folder_is_shown():
     with serving() as served:
         assert served.client.get("/api/folders").json()["folders"] == []
         assert served.client.post("/api/collections", json={"path": "/tmp"}).status_code == 404
+
+
+def test_a_job_that_has_ended_already_is_told_whatever_its_error_says():
+    ended = OpenJob("x", state="failed", error="no such column '\ud800'")
+    answer = routes._start(SimpleNamespace(start=lambda title, work: ended), "x", lambda progress: "")
+    assert answer.status_code == 202
+    assert json.loads(answer.body)["error"] == "no such column '\ud800'"
 
 
 @pytest.fixture

@@ -60,8 +60,8 @@ Size = Annotated[int, Query(ge=16, le=4096, description="Pixels of its longer si
 # Opening a collection
 
 
-def _start(jobs: OpenJobs, title: str, work: Callable[[JobProgress], str]) -> dict[str, Any]:
-    return responses.job_body(jobs.start(title, work))
+def _start(jobs: OpenJobs, title: str, work: Callable[[JobProgress], str]) -> Response:
+    return json_response(responses.job_body(jobs.start(title, work)), 202)
 
 
 @router.get("/start", tags=["open"])
