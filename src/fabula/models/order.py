@@ -5,9 +5,10 @@ orderings that are likely; where a scorer can only be asked, good orderings are 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,6 +38,7 @@ _NEIGHBOURS = 768  # tried at a time; all of them up to 23 items
 _ITEMS = 400_000  # scored per start, about: a second
 
 Score = Callable[[Floats], Floats]
+T = TypeVar("T")
 
 
 def likeliest(energy: Energy, constraints: Constraints | None = None, *, seconds: float = _SECONDS) -> Arrangement:
@@ -142,7 +144,7 @@ def order_many(
         raise InputError(f"rule must be one of {', '.join(RULES)}; got {rule!r}")
     orderings, number = np.empty(offsets[-1], dtype=np.intp), len(offsets) - 1
     scores, gap, exact = np.empty(number), np.zeros(number), np.ones(number, dtype=bool)
-    for some, energy in energies:
+    for some, energy in _ahead(energies):
         places = energy.at(energy.n)
         flow = np.zeros_like(places) if energy.flow is None else energy.flow
         if rule == "agreeing" and energy.n <= MOST_EXPECTED:
@@ -152,6 +154,16 @@ def order_many(
         orderings[some.rows], gap[some.numbers], exact[some.numbers] = found.orderings, found.gap, found.exact
         scores[some.numbers] = energy.score(found.orderings)
     return OrderedMany(orderings, offsets, scores, exact, gap)
+
+
+def _ahead(items: Iterable[T]) -> Iterator[T]:
+    """The same items, each made by another thread while the one before it is used."""
+    each, over = iter(items), object()
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, each, over)
+        while (found := coming.result()) is not over:
+            coming = pool.submit(next, each, over)
+            yield found  # type: ignore[misc]  # over is none of them
 
 
 def search_orderings(
