@@ -79,3 +79,8 @@ def test_lines_in_common_stay_where_they_differ_in_more_than_numbers():
     assert without_common_heads(refrain) == refrain
     once = ["In 1812 it rained.", "In 1813 we left the town for good.", "Snow."]
     assert without_common_heads(once) == once
+
+
+def test_very_many_lines_that_number_parts_are_no_recursion():
+    assert without_heads(["\n".join(["6. Ou"] * 5000) + "\n\n It rained."]) == ["It rained."]
+    assert without_heads(["6. Ou"] * 5000 + ["7. Ou\n\n"])[-1:] == ["7. Ou\n\n"]

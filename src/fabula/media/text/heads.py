@@ -66,10 +66,10 @@ def without_heads(paragraphs: Sequence[str]) -> list[str]:
         short = len(part) <= _SHORT and "\n" not in part and part[:1].isupper()
         if often[shape] < _RUNNING and not number and not (short and _SPELLED.fullmatch(part)):
             kept.append(part)
-    while len(kept) > 1 and names_part(kept[0]):
-        kept = kept[1:]
     if kept:
-        kept[0] = _without_first_line(kept[0])
+        kept = kept[_count_heads(kept) :]
+        lines = kept[0].rstrip().split("\n")
+        kept[0] = kept[0] if not (heads := _count_heads(lines)) else "\n".join(lines[heads:]).lstrip()
     while len(kept) > 1 and len(kept[-1]) <= 2 * _SHORT and _THE_END.fullmatch(kept[-1]):
         kept.pop()
     return kept
@@ -97,9 +97,12 @@ def without_common_heads(texts: Sequence[str]) -> list[str]:
     return [_GAPS.sub("\n\n", cut).strip() or text if cut != text else text for cut, text in pairs]
 
 
-def _without_first_line(part: str) -> str:
-    first, _, rest = part.partition("\n")
-    return _without_first_line(rest.lstrip()) if rest.strip() and names_part(first) else part
+def _count_heads(lines: Sequence[str]) -> int:
+    """How many lines at the start do nothing but name a part, blank ones between them among these; not all."""
+    at = 0
+    while at < len(lines) - 1 and (names_part(lines[at].lstrip()) or (at and not lines[at].strip())):
+        at += 1
+    return at
 
 
 # What headings and names say of their parts: numbers, dates and whose point of view it is.
