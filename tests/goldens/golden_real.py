@@ -63,12 +63,11 @@ def _album_models(name: str, models: tuple[str, ...], number: int) -> None:
             model = fabula.load_model(model_name)
             rules: list[dict[str, Any]] = [{"rule": r} for r in ("likeliest", "agreeing", "arcs")]
             many = [model.order_many(albums, **rule) for rule in (rules if model_name == "music" else [{}])]
-            sure = many[::2]  # of orders that agree as well with what is likely any may come out
             found[model_name] = {
                 "essence": sketch(model.encode_many(albums)),
-                "orders": [" ".join(map(word, orders)) for orders in sure],
+                "orders": [" ".join(map(word, orders)) for orders in many],
                 "scores": [sketch(orders.scores) for orders in many],
-                "metrics": [_metrics(orders) for orders in sure],
+                "metrics": [_metrics(orders) for orders in many],
                 "alone": [[word(f.ordering), f.score] for f in model.order(albums[2], alternatives=3)],
                 "bits": bits(model_name, albums, negatives=31, draws=2, seed=1),
             }

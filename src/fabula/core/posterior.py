@@ -14,7 +14,6 @@ from functools import lru_cache
 from math import comb, lgamma
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fabula.core.arrays import Floats, Ints, one_thread
 from fabula.core.energy import Energy
@@ -25,11 +24,8 @@ from fabula.errors import InputError
 MOST_EXACT = 18  # items: 2^18 subsets with 18 last items each, as many as the solver takes
 NEIGHBOURS = 2.0  # what neighbours kept count for: with less, parts of one thing are torn apart
 _COOLING, _KEPT = 6, 24  # rounds of walks by positions and neighbours: until they are counted, and while they are
-_CELLS = 300_000  # subsets times items that are summed up at a time: they stay in the cache
+_CELLS = 150_000  # subsets times items that are summed up at a time: they stay in the cache
 _DIGITS = 12  # behind the point, to which sums in double precision are sure
-_LEAST = 1e-8  # a sum over all orderings that single precision bears
-
-Sums = NDArray[np.floating]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +47,7 @@ class Posterior:
 def posterior(energy: Energy) -> Posterior:
     """Probabilities of positions and neighbours: summed up to 18 items, drawn beyond and where all pairs count.
 
-    One collection is summed in double precision, many in single, which is exact to the sixth digit. What is drawn is
-    the same each time, in whatever order the items are listed.
+    What is drawn is the same each time, in whatever order the items are listed.
 
     >>> found = posterior(Energy(np.log([[3.0, 1.0], [1.0, 1.0]]), np.zeros((2, 2))))
     >>> found.positions.round(2).tolist(), found.neighbours.round(2).tolist()
@@ -65,12 +60,10 @@ def posterior(energy: Energy) -> Posterior:
     if energy.reach is None and n <= MOST_EXACT:
         positions = energy.at(n).reshape(-1, n, n)
         flow = np.zeros_like(positions) if energy.flow is None else energy.flow.reshape(-1, n, n)
-        chances, neighbours, mean_scores = _sum_up(positions, flow)
-        if lead:
-            return Posterior(chances.reshape(*lead, n, n), neighbours.reshape(*lead, n, n))
+        *tables, mean_scores = _sum_up(positions, flow)
         # Rounded, so that items that nothing tells apart have the same numbers, and keep their order.
-        chances, neighbours = (np.round(table[0], _DIGITS) for table in (chances, neighbours))
-        return Posterior(chances, neighbours, float(mean_scores[0]))
+        chances, neighbours = (np.round(table, _DIGITS).reshape(*lead, n, n) for table in tables)
+        return Posterior(chances, neighbours, None if lead else float(mean_scores[0]))
     if not lead:
         return _draw(energy)
     each = [_draw(energy[number]) for number in range(lead[0])]
@@ -148,22 +141,12 @@ def _sum_up(positions: Floats, flow: Floats) -> tuple[Floats, Floats, Floats]:
     chances, neighbours = np.ones(positions.shape), np.zeros(positions.shape)
     mean_scores = positions.reshape(count, -1)[:, 0].copy()
 
-    def fill(some: Ints, precision: type[np.floating]) -> Floats:
-        """Sum up some collections; the logarithms of the sums, as scaled, (B,)."""
-        place, follow, taken = _scale(positions[some], flow[some])
-        whole, chances[some], neighbours[some] = _sum_subsets(place.astype(precision), follow.astype(precision))
-        mean_scores[some] = taken + whole - lgamma(n + 1)
-        return whole
-
     together = max(1, _CELLS // (n << n))  # as many collections at a time as stay in the cache
     for at in range(0, count if n > 1 else 0, together):
-        some = np.arange(at, min(at + together, count))
-        if count == 1:
-            fill(some, np.float64)
-            continue
-        whole = fill(some, np.float32)
-        for number in some[~(whole > np.log(_LEAST))]:
-            fill(np.array([number]), np.float64)
+        some = slice(at, at + together)
+        place, follow, taken = _scale(positions[some], flow[some])
+        whole, chances[some], neighbours[some] = _sum_subsets(place, follow)
+        mean_scores[some] = taken + whole - lgamma(n + 1)
     return chances, neighbours, mean_scores
 
 
@@ -182,7 +165,7 @@ def _scale(positions: Floats, flow: Floats) -> tuple[Floats, Floats, Floats]:
     return np.exp(place), np.exp(follow), -item.sum(axis=1) - column.sum(axis=1)
 
 
-def _sum_subsets(place: Sums, follow: Sums) -> tuple[Floats, Floats, Floats]:
+def _sum_subsets(place: Floats, follow: Floats) -> tuple[Floats, Floats, Floats]:
     """The logarithms of the sums over all orderings (B,), and what part has each item where, and before which."""
     count, n, _ = place.shape
     joining, going = _steps(n)
@@ -190,7 +173,7 @@ def _sum_subsets(place: Sums, follow: Sums) -> tuple[Floats, Floats, Floats]:
     whole = ahead[-1][:, 0].sum(axis=1)
     chances, neighbours = np.zeros((count, n, n)), np.zeros((count, n, n))
     chances[:, :, -1] = ahead[-1][:, 0] / _above_zero(whole)[:, np.newaxis]
-    behind = np.ones((count, 2, n), dtype=place.dtype)
+    behind = np.ones((count, 2, n))
     behind[:, -1] = 0
     for size in range(n - 1, 0, -1):
         onward = np.take(behind.reshape(count, -1), going[size], axis=1, mode="clip")  # going on with an item
@@ -200,22 +183,22 @@ def _sum_subsets(place: Sums, follow: Sums) -> tuple[Floats, Floats, Floats]:
         chances[:, :, size - 1] = share.sum(axis=2)
         neighbours += share
         if size > 1:
-            behind = np.empty((count, comb(n, size) + 1, n), dtype=place.dtype)
+            behind = np.empty((count, comb(n, size) + 1, n))
             behind[:, -1] = 0
             np.matmul(onward, worth.transpose(0, 2, 1), out=behind[:, :-1])
             _shrink(behind)
     with np.errstate(divide="ignore"):
-        return np.log(whole, dtype=np.float64) + scale, chances, neighbours
+        return np.log(whole) + scale, chances, neighbours
 
 
-def _lay_ahead(place: Sums, follow: Sums, joining: list[Ints]) -> tuple[list[Sums], Floats]:
+def _lay_ahead(place: Floats, follow: Floats, joining: list[Ints]) -> tuple[list[Floats], Floats]:
     """Of each size the sums over the ways to lay each subset with each item last, (B, subsets, n), each scaled."""
     count, n, _ = place.shape
-    first = np.zeros((count, n, n), dtype=place.dtype)
+    first = np.zeros((count, n, n))
     first[:, np.arange(n), np.arange(n)] = place[:, :, 0]
     found, scale = [first[:, :0], first], np.zeros(count)
     for size in range(1, n):
-        reached = np.empty((count, comb(n, size) + 1, n), dtype=place.dtype)
+        reached = np.empty((count, comb(n, size) + 1, n))
         reached[:, -1] = 0
         np.matmul(found[size], follow * place[:, np.newaxis, :, size], out=reached[:, :-1])
         scale += _shrink(reached)
@@ -223,14 +206,14 @@ def _lay_ahead(place: Sums, follow: Sums, joining: list[Ints]) -> tuple[list[Sum
     return found, scale
 
 
-def _shrink(sums: Sums) -> Floats:
+def _shrink(sums: Floats) -> Floats:
     """Divide the sums of each collection by a power of two, in place, so that they stay near 1; its logarithm (B,)."""
     exponent = np.frexp(sums.max(axis=(1, 2)))[1]
-    sums *= np.ldexp(np.ones_like(exponent, dtype=sums.dtype), -exponent)[:, np.newaxis, np.newaxis]
+    sums *= np.ldexp(1.0, -exponent)[:, np.newaxis, np.newaxis]
     return np.asarray(exponent * np.log(2.0))
 
 
-def _above_zero(sums: Sums) -> Sums:
+def _above_zero(sums: Floats) -> Floats:
     return np.maximum(sums, np.finfo(sums.dtype).tiny)
 
 

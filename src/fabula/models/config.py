@@ -66,6 +66,7 @@ class Encoded(NamedTuple):
     evidence: Evidence | None = None  # what was seen in the items of the one collection beside their features
     # some rows and what it makes of their pairs with all items, (B, rows, n, p), until all have been; None: of none
     blocks: Callable[[], Iterable[tuple[slice, Array]]] | None = None
+    before: Array | None = None  # (B, n, d): the essence of items as those that are followed, where it is another
 
 
 class LoadedEncoder(Protocol):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,7 +24,7 @@ from fabula.core.solver.solve import arrange_many
 from fabula.core.template import Template, from_arc
 from fabula.errors import ConflictError, InputError, ModelError
 from fabula.models.encoders.measures import LEANINGS, MeasuresEncoder
-from fabula.models.encoders.set import TITLE, SetEncoder, SetInputs
+from fabula.models.encoders.set import TITLE, SetEncoder
 
 if TYPE_CHECKING:
     from fabula.models.model import Model
@@ -241,9 +241,8 @@ def _neighbours(ordering: Ints, free_positions: Ints, rng: np.random.Generator) 
 
 # Why an item stands where it does: what each thing known of it, and each neighbour, adds.
 
-_TOGETHER = 60_000  # cells of pairs that are computed at a time
-MOST_LEFT_OUT = 60  # items among which each thing is left out of each; an item of more is looked at beside some of them
-_BESIDE, _ROWS = 48, 12  # how many these are, with the item's neighbours; positions that are looked at together
+_MOST_WHOLE = 200  # items that are looked at beside all others; those of more are looked at beside some
+_ROWS, _BESIDE = 50, 150  # positions that are looked at together, and among how many, so that all takes O(n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,7 +270,7 @@ def explain(
     """What each thing known of an item adds to its position in an ordering (n,), by a model of whole collections.
 
     ``rows``: the positions at which that is looked at, and maybe some beside them, by default all; nothing speaks for
-    the others. Of more than 60 items by a set model, an item is looked at beside 47 others: its neighbours, and some
+    the others. Of more than 200 items by a set model, an item is looked at beside 149 others: its neighbours, and some
     from all over the ordering, so that time and memory go by what is looked at.
     """
     order, encoder = as_ordering(ordering, len(collection)), model.encoder
@@ -285,30 +284,25 @@ def explain(
 def _leave_out(
     model: "Model", encoder: SetEncoder, order: Ints, collection: Collection, looked_at: range
 ) -> Contributions:
-    """What is lost when each thing is not known of each item."""
+    """What is lost when each thing is not known of an item; all else it reads, and sees of the others, is the same."""
     n = len(order)
-    columns, titled = encoder.known(Collections.of([collection], model.feature_names))
-    groups = [*columns, *([-1] if titled else [])]
+    features, titled = encoder.known(Collections.of([collection], model.feature_names))
+    groups = (*features, *[TITLE] * titled)
     whole, lost = np.zeros((3, n)), np.zeros((2, len(groups) + 1, n))
     for rows, seen in _look_at(n, looked_at):
         items = np.sort(order[seen])
-        part = Collections.of([collection.only(items)], model.feature_names)
-        _, inputs = next(encoder.inputs(part))
-        within, mine = (np.searchsorted(items, order[some]) for some in (seen, np.sort(rows)))
-        for cells, block in _blocks(inputs, [*([group] for group in groups), columns], mine, n):
-            # (3, 1 + cells, seen), all known first
-            stand = _stand(model.energy_of(encoder.encode_inputs(block)), within, seen, n)
-            group, one = np.divmod(cells, len(mine))
-            left = stand[:2, np.arange(1, len(cells) + 1), mine[one]]
-            lost[:, group, items[mine[one]]] = stand[:2, 0, mine[one]] - left
-            whole[:, items[mine]] = stand[:, 0, mine]
-    names = tuple(TITLE if group < 0 else model.feature_names[group] for group in groups)
-    return Contributions(names, whole[0], lost[0, :-1].T, whole[1], whole[2], lost[1, :-1].T, lost[0, -1])
+        within, mine = (np.searchsorted(items, order[some]) for some in (seen, rows))
+        _, inputs = next(encoder.inputs(Collections.of([collection.only(items)], model.feature_names)))
+        less = encoder.leave_out(inputs, [*([name] for name in groups), features])
+        stands = [_stand(model.energy_of(x)[0], within, seen, n)[:, mine] for x in less]
+        whole[:, order[rows]] = stands[0]
+        lost[..., order[rows]] = np.stack([stands[0] - left for left in stands[1:]], axis=1)[:2]
+    return Contributions(groups, whole[0], lost[0, :-1].T, whole[1], whole[2], lost[1, :-1].T, lost[0, -1])
 
 
 def _look_at(n: int, wanted: range) -> Iterator[tuple[Ints, Ints]]:
     """Positions to look at, those wanted of n and few beside, some at a time, and among which, rising."""
-    if n <= MOST_LEFT_OUT:
+    if n <= _MOST_WHOLE:
         yield np.arange(n), np.arange(n)
         return
     for start in range(wanted.start - wanted.start % _ROWS, min(wanted.stop, n), _ROWS):
@@ -318,38 +312,16 @@ def _look_at(n: int, wanted: range) -> Iterator[tuple[Ints, Ints]]:
         yield np.arange(start, min(start + _ROWS, n)), np.sort(np.concatenate([near, far]))
 
 
-def _blocks(inputs: SetInputs, left_out: list[list[int]], mine: Ints, n: int) -> Iterator[tuple[Ints, SetInputs]]:
-    """The inputs as they are, then with a group not known of one of ``mine``, some cells (group, item) at a time."""
-    m, count = inputs.values.shape[1], len(left_out) * len(mine)
-    together = max(1, _TOGETHER // (m * max(m, n // 20)))  # each has a table of its items by all positions
-    for start in range(0, count, together):
-        cells = np.arange(start, min(start + together, count))
-        shared: dict[str, Any] = {
-            name: np.broadcast_to(getattr(inputs, name), (len(cells) + 1, *getattr(inputs, name).shape[1:]))
-            for name in SetInputs.__dataclass_fields__
-            if name != "relations"
-        }
-        shared |= {name: shared[name].copy() for name in ("known", "titled")}
-        block = replace(inputs, **shared)
-        for row, cell in enumerate(cells, start=1):
-            group, item = left_out[cell // len(mine)], mine[cell % len(mine)]
-            if group == [-1]:
-                block.titled[row, item] = 0
-            else:
-                block.known[row, item, group] = 0
-        yield cells, block
-
-
 def _stand(energy: Energy, order: Ints, places: Ints, n: int) -> Floats:
-    """How m items, in order, like their places of n, follow the one before, and are followed, less means: (3, B, m)."""
+    """How m items, in order, like their places of n, follow the one before, and are followed, less means: (3, m)."""
     m, others = len(order), max(len(order) - 1, 1)
     stands, links = energy.at(n), np.asarray(energy.flow)
-    found = np.zeros((3, len(links), m))
-    found[0][:, order] = stands[:, order, places] - stands.mean(axis=2)[:, order]
+    found = np.zeros((3, m))
+    found[0, order] = stands[order, places] - stands.mean(axis=1)[order]
     beside = np.flatnonzero(np.diff(places) == 1)
     first, second = order[beside], order[beside + 1]
-    found[1][:, second] = links[:, first, second] - links.sum(axis=1)[:, second] / others
-    found[2][:, first] = links[:, first, second] - links.sum(axis=2)[:, first] / others
+    found[1, second] = links[first, second] - links.sum(axis=0)[second] / others
+    found[2, first] = links[first, second] - links.sum(axis=1)[first] / others
     return found
 
 

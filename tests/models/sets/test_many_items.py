@@ -164,8 +164,8 @@ def test_an_item_of_many_is_explained_beside_some(monkeypatch):
     model, collection = load_model("music"), titled(36)
     order = np.random.default_rng(3).permutation(36)
     whole = explain(model, order, collection)
-    monkeypatch.setattr(ordering, "MOST_LEFT_OUT", 20)
-    monkeypatch.setattr(ordering, "_BESIDE", 28)
+    for name, value in (("_MOST_WHOLE", 20), ("_BESIDE", 28), ("_ROWS", 12)):
+        monkeypatch.setattr(ordering, name, value)
     some = explain(model, order, collection)
     assert some.groups == whole.groups
     for mine, theirs in ((some.position, whole.position), (some.by_group, whole.by_group), (some.after, whole.after)):

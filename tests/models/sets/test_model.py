@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from fabula.core.collection import Collection, Item
+from fabula.core.collections import Collections
 from fabula.errors import InputError, ModelError
-from fabula.models import order as module
 from fabula.models.model import Model
 from fabula.models.order import explain
 
@@ -84,22 +84,52 @@ def test_reasons_name_what_is_known(model, features, titles):
     reasons = explain(model, [5, 4, 3, 2, 1, 0], Collection("1", items, features, FEATURES))
     assert reasons.groups == (*FEATURES, "title")
     assert reasons.by_group.shape == reasons.after_by_group.shape == (6, 5)
-    assert reasons.by_group[2, 0] == 0  # its loudness is not known
-    assert reasons.by_group[3, 4] == 0  # it has no title
+    assert reasons.by_group[2, 0] == pytest.approx(0, abs=1e-12)  # its loudness is not known
+    assert reasons.by_group[3, 4] == pytest.approx(0, abs=1e-12)  # it has no title
+    assert reasons.after_by_group[2, 0] == pytest.approx(0, abs=1e-12)
+    assert np.abs(reasons.by_group).max() > 0.01
+    assert np.abs(reasons.after_by_group).max() > 0.01
     assert reasons.after[5] == 0  # nothing stands before it
     assert reasons.before[0] == 0
     alone = explain(model, [0], Collection("1", [Item("a")], features[:1], FEATURES))
     assert alone.groups == FEATURES
 
 
-def test_reasons_do_not_depend_on_how_many_are_computed_at_a_time(model, features, titles, monkeypatch):
-    items = [Item(str(i), title) for i, title in enumerate(titles)]
-    collection, order = Collection("1", items, features, FEATURES), np.array([5, 4, 3, 2, 1, 0])
-    whole = explain(model, order, collection)
-    monkeypatch.setattr(module, "_TOGETHER", 1)
-    again = explain(model, order, collection)
-    for name in ("position", "by_group", "after", "before", "after_by_group", "measured"):
-        np.testing.assert_allclose(getattr(again, name), getattr(whole, name), atol=1e-5)
+@pytest.mark.parametrize("layers", [0, 1])
+def test_a_thing_left_out_of_an_item_is_as_if_it_were_not_known(random_model, features, layers):
+    """Of a net in which the others do not hear of it: of no more than a layer, that sees no one beside the rest."""
+    model = random_model(layers=layers, titles=False, tokens=0, grams=0)
+    model.tensors["input.weight"][:, 3:9] = 0.0  # how an item stands out from the others, and its rank among them
+    groups = ("loudness", "key", "duration_ms")
+    whole, *less = model.encoder.leave_out(_inputs(model, features), [[name] for name in groups])
+    np.testing.assert_allclose(whole.essence, _essence(model, features), atol=1e-12)
+    for name, left in zip(groups, less, strict=True):
+        flow = np.asarray(model.energy_of(left)[0].flow)
+        for item in range(6):
+            unknown = features.copy()
+            unknown[item, FEATURES.index(name)] = np.nan
+            np.testing.assert_allclose(left.essence[0, item], _essence(model, unknown)[0, item], atol=1e-12)
+            if layers == 0:
+                np.testing.assert_allclose(flow[:, item], model.energy(unknown).flow[:, item], atol=1e-12)
+
+
+def test_a_thing_left_out_of_an_item_alone_is_as_if_it_were_not_known(model, features):
+    features = features[:1]
+    groups = [["title"], ["loudness"], ["loudness", "title"]]
+    _, untitled, quiet, bare = model.encoder.leave_out(_inputs(model, features, "The End"), groups)
+    np.testing.assert_allclose(untitled.essence, _essence(model, features, ""), atol=1e-12)
+    features[0, 0] = np.nan
+    np.testing.assert_allclose(quiet.essence, _essence(model, features, "The End"), atol=1e-12)
+    np.testing.assert_allclose(bare.essence, _essence(model, features, ""), atol=1e-12)
+
+
+def _inputs(model, features, title=""):
+    items = [Item(str(i), title) for i in range(len(features))]
+    return next(model.encoder.inputs(Collections.of([Collection("1", items, features, FEATURES)], FEATURES)))[1]
+
+
+def _essence(model, features, title=""):
+    return model.encoder.encode_inputs(_inputs(model, features, title)).essence
 
 
 def test_wrong_tensors_are_refused(model):

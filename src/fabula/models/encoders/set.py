@@ -9,7 +9,7 @@ collections, n items, f features, w the width, d the dimensions of the essence; 
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -174,11 +174,11 @@ class SetEncoder:
             relations = None if held else TitleRelations(titles)
             yield some, SetInputs(values, known, titled.reshape(count, n), tokens, grams, own, pairs, relations)
 
-    def known(self, many: Collections) -> tuple[list[int], bool]:
-        """The columns of features of which any is known, and whether any title is."""
-        known = self.standardise(many.pick(self.feature_names))[1]
+    def known(self, many: Collections) -> tuple[list[str], bool]:
+        """The features of which any is known, and whether any title is."""
+        known = self.standardise(many.pick(self.feature_names))[1].max(axis=0, initial=0)
         titled = self.spec.titles and any(filter(None, many.texts("title").tolist()))
-        return np.flatnonzero(known.any(axis=0)).tolist(), titled
+        return [name for name, there in zip(self.feature_names, known, strict=True) if there], titled
 
     def standardise(self, features: ArrayLike) -> tuple[Array, Array]:
         """Features (n, f) with NaN for missing, as z-scores of the training items (n, f) and what is known (n, f)."""
@@ -198,6 +198,15 @@ class SetEncoder:
     def encode_inputs(self, inputs: "SetInputs") -> Encoded:
         """Essence (B, n, d) and pairs (B, n, n, p) of inputs; of one collection of many items, pairs by rows."""
         return _Network(self.tensors, inputs, self.spec).encode()
+
+    def leave_out(self, inputs: "SetInputs", groups: Iterable[Iterable[str]]) -> Iterator[Encoded]:
+        """One collection as it is; then each item less a group of features, or TITLE, the others being as they are."""
+        seen: list[_Seen] = []
+        whole = _Network(self.tensors, inputs, self.spec, put_down=seen.append).encode()
+        yield whole
+        for group in groups:
+            less = _Network(self.tensors, inputs, self.spec, frozenset(group), seen).encode()
+            yield less._replace(before=whole.essence)
 
     def grounds(self, collection: Collection, evidence: Evidence | None) -> tuple[str, ...]:
         """The features that are known, and ``title``."""
@@ -258,16 +267,20 @@ class SetInputs:
 class Description:
     """What is known of B collections of n items, of each and of each two, for the networks in NumPy and in torch.
 
-    Of one collection of many items in NumPy it is told some rows at a time.
+    Of one collection of many items in NumPy it is told some rows at a time. ``without``: features, or TITLE, that are
+    left out of it.
     """
 
-    def __init__(self, x: SetInputs, spec: SetSpec, xp: Any = np) -> None:
+    def __init__(self, x: SetInputs, spec: SetSpec, xp: Any = np, without: frozenset[str] = frozenset()) -> None:
         self.x, self.spec, self.xp, self.n = x, spec, xp, x.values.shape[1]
         self.whole = x.relations is None  # whether all pairs are held at once
         columns = list(spec.plain)
         self.z, self.known, self.titled = x.values[..., columns], x.known[..., columns], x.titled[..., None]
+        if without:
+            self.known = self.known * [spec.features[column] not in without for column in columns]
+            self.titled = self.titled * (TITLE not in without)
         self.within = self._compare_within() if columns else self.z
-        self.keys = self._place_keys() if spec.circle else None
+        self.keys = [each * (spec.circle not in without) for each in self._place_keys()] if spec.circle else None
         self.apart = self._step(_EVERY, _EVERY) if self.whole else None
         self.related: Values = x.pairs * _product(self.titled, _EVERY, _EVERY) if self.whole and spec.titles else None
 
@@ -333,7 +346,7 @@ class Description:
         for start in range(0, self.n, _MOST_DENSE):
             rows = slice(start, start + _MOST_DENSE)
             first, second, cells = self.x.relations.cells(rows, slice(None))
-            cells *= (self.x.titled[0, rows][first] * self.x.titled[0, second])[:, np.newaxis]
+            cells *= self.titled[0, rows][first] * self.titled[0, second]
             np.maximum.at(most, second, cells)
             np.add.at(total, second, cells)
             np.maximum.at(after, first + start, cells)
@@ -372,12 +385,23 @@ def _product(values: Values, rows: Some, columns: Some, others: Values = None) -
     return values[:, rows, None] * (values if others is None else others)[:, None, columns]
 
 
-class _Network(Description):
-    """The network on B collections of n items."""
+_Seen = tuple[Array, Array]  # what items see of each other in a layer: keys and values, (B, heads, n, w / heads) each
 
-    def __init__(self, t: Tensors, x: SetInputs, spec: SetSpec) -> None:
-        super().__init__(x, spec)
-        self.t = t
+
+class _Network(Description):
+    """The network on B collections of n items; ``beside``: what each sees of the others, if not what they are here."""
+
+    def __init__(
+        self,
+        t: Tensors,
+        x: SetInputs,
+        spec: SetSpec,
+        without: frozenset[str] = frozenset(),
+        beside: Sequence[_Seen] = (),
+        put_down: Callable[[_Seen], None] | None = None,
+    ) -> None:
+        super().__init__(x, spec, without=without)
+        self.t, self.beside, self.put_down = t, beside, put_down
 
     @one_thread()
     def encode(self) -> Encoded:
@@ -416,10 +440,38 @@ class _Network(Description):
         for layer in range(spec.layers):
             at = f"layers.{layer}"
             own = bias[layer] if spec.biased else None
-            hidden = hidden + _attention(t, at, config.layer_norm(t, f"{at}.before", hidden), own, spec.heads, seen)
+            hidden = hidden + self._attend(layer, config.layer_norm(t, f"{at}.before", hidden), own, seen)
             inner = np.maximum(linear(t, f"{at}.up", config.layer_norm(t, f"{at}.between", hidden)), 0)
             hidden = hidden + linear(t, f"{at}.down", inner)
         return linear(t, "essence", config.layer_norm(t, "output", hidden))
+
+    def _attend(self, layer: int, x: Array, bias: Array | None, seen: Some) -> Array:
+        """Every item looks at every item, or at some, (B, n, w) to (B, n, w); there are no positions."""
+        (count, n, width), heads = x.shape, self.spec.heads
+        split = linear(self.t, f"layers.{layer}.attention", x).reshape(count, n, 3, heads, width // heads)
+        query, own_key, own_value = split.transpose(2, 0, 3, 1, 4)  # (B, heads, n, w / heads) each
+        key, value = own_key[:, :, seen], own_value[:, :, seen]
+        if self.put_down is not None:
+            self.put_down((key, value))
+        if self.beside:
+            key, value = self.beside[layer]
+        mixed = np.empty((count, heads, n, width // heads), dtype=x.dtype)
+        for some in split_items(n):
+            logits = query[:, :, some] @ key.transpose(0, 1, 3, 2)
+            one = np.arange(n)[some]
+            if self.beside:  # but itself it sees as it is
+                logits[:, :, one - one[0], one] = (query[:, :, some] * own_key[:, :, some]).sum(axis=-1)
+            logits /= x.dtype.type(np.sqrt(width // heads))
+            if bias is not None:
+                logits += bias[:, :, some]
+            weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+            weights /= weights.sum(axis=-1, keepdims=True)
+            mixed[:, :, some] = weights @ value
+            if self.beside:
+                itself = weights[:, :, one - one[0], one, np.newaxis]
+                mixed[:, :, some] += itself * (own_value - value)[:, :, some]
+        mixed = mixed.transpose(0, 2, 1, 3).reshape(count, n, width)
+        return linear(self.t, f"layers.{layer}.mixed", mixed)
 
 
 def pool(vectors: Array, ids: Ids, weights: Array | None = None) -> Array:
@@ -435,23 +487,6 @@ def pool(vectors: Array, ids: Ids, weights: Array | None = None) -> Array:
     total = table @ np.ones(len(vectors), np.float64)
     mean = (table @ vectors) / np.maximum(total, np.float64(1e-6))[:, np.newaxis]
     return np.asarray(mean.reshape(*ids.shape[:-1], -1), dtype=np.float64)
-
-
-def _attention(t: Tensors, at: str, x: Array, bias: Array | None, heads: int, seen: Some) -> Array:
-    """Every item looks at every item, or at some, (B, n, w) to (B, n, w); there are no positions."""
-    count, n, width = x.shape
-    split = linear(t, f"{at}.attention", x).reshape(count, n, 3, heads, width // heads)
-    query, key, value = split.transpose(2, 0, 3, 1, 4)  # (B, heads, n, w / heads) each
-    key, value = key[:, :, seen], value[:, :, seen]
-    mixed = np.empty((count, heads, n, width // heads), dtype=x.dtype)
-    for some in split_items(n):
-        logits = query[:, :, some] @ key.transpose(0, 1, 3, 2) / x.dtype.type(np.sqrt(width // heads))
-        logits = logits if bias is None else logits + bias[:, :, some]
-        weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
-        weights /= weights.sum(axis=-1, keepdims=True)
-        mixed[:, :, some] = weights @ value
-    mixed = mixed.transpose(0, 2, 1, 3).reshape(count, n, width)
-    return linear(t, f"{at}.mixed", mixed)
 
 
 def _shapes(settings: Settings, item_shape: Shape, d: int) -> dict[str, Shape]:

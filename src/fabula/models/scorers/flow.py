@@ -32,7 +32,8 @@ class Flow:
         if x.blocks is None:
             raise ModelError("flow needs an encoder that looks at pairs of items")
         count, n, _ = x.essence.shape
-        before, after = x.essence @ self.tensors["flow.from"], x.essence @ self.tensors["flow.to"]  # (B, n, rank)
+        before = (x.essence if x.before is None else x.before) @ self.tensors["flow.from"]  # (B, n, rank)
+        after = x.essence @ self.tensors["flow.to"]
         scores = np.empty((count, n, n), dtype=table_type(n))
         for rows, pairs in x.blocks():
             product = before[:, rows] @ after.transpose(0, 2, 1) / before.dtype.type(np.sqrt(before.shape[-1]))
