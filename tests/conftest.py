@@ -38,6 +38,31 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return WorkStealingScheduling(config, log) if config.getoption("dist") == "load" else None
 
 
+# What takes longest, by files: side by side each process begins with one of them, so that none is left at the end.
+LONGEST = (
+    "tests/web/attacks/test_hostile_files.py",
+    "tests/test_site.py",
+    "tests/hostile/test_hostile_files.py",
+    "tests/sources/libraries/test_faults.py",
+    "tests/goldens/test_goldens.py",
+    "tests/training/test_distributed.py",
+)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    count = getattr(config, "workerinput", {}).get("workercount", 1)
+    if count == 1:
+        return
+    first = {name: [item for item in items if item.nodeid.startswith(name)] for name in LONGEST}
+    others = [item for item in items if not item.nodeid.startswith(LONGEST)]
+    fronts = [[item for name in LONGEST[k::count] for item in first[name]] for k in range(count)]
+    size = len(items) // count  # of what each process takes
+    parts: list[pytest.Item] = []
+    for front in fronts:
+        parts += [*front, *(others.pop(0) for _ in range(min(len(others), max(0, size - len(front)))))]
+    items[:] = parts + others
+
+
 gc.disable()  # until all is collected: nothing of what that loads is garbage
 
 

@@ -34,11 +34,13 @@ jobs = {
 }
 found = {}
 for name, job in jobs.items():
-    job()  # what starts threads, and what is kept
-    whole, own = time.process_time(), time.thread_time()
-    job()
-    own = time.thread_time() - own
-    found[name] = (time.process_time() - whole - own) / own
+    shares = []
+    for _ in range(4):  # the first starts threads, whose end may be seen in the next
+        whole, own = time.process_time(), time.thread_time()
+        job()
+        own = time.thread_time() - own
+        shares.append((time.process_time() - whole - own) / own)
+    found[name] = min(shares[1:])
 print(json.dumps(found))
 """
 

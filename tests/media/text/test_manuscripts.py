@@ -280,6 +280,18 @@ def test_what_stands_between_and_behind_the_includes_of_a_latex_book_stays(tmp_p
     assert new == [moved.get(line, line) for line in LATEX.splitlines()]
 
 
+def test_a_latex_book_whose_parts_are_not_there_says_so(tmp_path):
+    (tmp_path / "book.tex").write_text("\\begin{document}\n\\include{one}\n\\input{two}\n\\end{document}\n")
+    for there in ("", "one.tex"):
+        if there:
+            (tmp_path / there).write_text("It rained.")
+        missing = "two.tex" if there else "one.tex"
+        with pytest.raises(FileError, match=f"book.tex: includes {missing}, which is not there"):
+            parse(str(tmp_path / "book.tex"))
+    (tmp_path / "two.tex").write_text("It rained again.")
+    assert [block.text for block in parse(str(tmp_path / "book.tex")).blocks if block.level == 0]
+
+
 def test_a_latex_book_is_written_beside_what_it_includes(written, tmp_path):
     source, ordered, new = written("included.tex")
     assert new.name == "turned.tex"  # which includes the same

@@ -71,8 +71,9 @@ def test_mpd_finds_the_entries_of_a_relative_xspf(tmp_path):
 
     mpd = subprocess.Popen(["mpd", "--no-daemon", str(tmp_path / "conf")], stderr=subprocess.DEVNULL)
     try:
-        for _ in range(200):
-            if socket.exists():
+        asked = ["mpc", "--host", str(socket), "status"]
+        for _ in range(200):  # the socket is there before it is listened to
+            if subprocess.run(asked, capture_output=True, timeout=30).returncode == 0:
                 break
             time.sleep(0.05)
         ask("update", "--wait")

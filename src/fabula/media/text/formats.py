@@ -407,6 +407,9 @@ def tex_document(text: str, path: str = "") -> Document:
         own = sorted([*own, *blocks], key=lambda block: block.at)
     elif len(included) > 1:
         own, paged = blocks, True
+    absent = [file.name for _, file in _find_included(lines, start, path) if not file.is_file()]
+    if absent and all(block.level != PARAGRAPH for block in own):
+        raise FileError(f"{shown(path)}: includes {shown(absent[0])}, which is not there, and has no words of its own")
     return Document(tuple(own), said.get("title", ""), author=said.get("author", ""), paged=paged)
 
 
