@@ -80,6 +80,7 @@ def test_two_at_a_time_leave_as_many_as_there_were():
         assert count_threads() == before
 
 
+@pytest.mark.slow
 def test_no_job_is_shared_out_to_threads():
     environment = os.environ | {f"{name}_NUM_THREADS": "2" for name in ("OPENBLAS", "MKL", "OMP")}
     done = subprocess.run(

@@ -18,6 +18,7 @@ pytest.importorskip("pypdfium2")
 FLATE = b"/Filter/FlateDecode"
 
 
+@pytest.mark.slow
 def test_few_bytes_that_stand_for_very_many_are_given_up_in_time(tmp_path: Path, monkeypatch) -> None:
     seen: list[int] = []
     monkeypatch.setattr(pdf_pages, "_SECONDS", 0.0)

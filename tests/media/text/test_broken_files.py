@@ -81,6 +81,7 @@ def test_a_file_of_too_many_pieces(tmp_path, name, piece, words):
     assert str(caught.value).endswith(words)
 
 
+@pytest.mark.slow
 def test_a_packed_file_of_too_many_paragraphs(packed):
     paragraphs = "<w:p><w:r><w:t>a</w:t></w:r></w:p>" * 100_001
     body = f'<w:document xmlns:w="w"><w:body>{paragraphs}</w:body></w:document>'

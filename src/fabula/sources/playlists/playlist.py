@@ -215,7 +215,7 @@ def is_list(path: str) -> bool:
         return False
     lines = [line.strip() for line in text.splitlines()]
     named = [line for line in lines if line and not line.startswith("#")]
-    media = [medium_of_file(Path(line).suffix) for line in named]
+    media = (medium_of_file(Path(line).suffix) for line in named)  # until one is none
     return bool(named) and all(medium is not None and ".txt" not in medium.endings for medium in media)
 
 
