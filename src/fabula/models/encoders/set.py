@@ -342,15 +342,17 @@ class Description:
         related, most_along = self.related, self.xp.amax
         if related is not None:
             return [most_along(related, axis=1), related.mean(axis=1), most_along(related, axis=2)]
-        most, total, after = np.zeros((3, self.n, len(TITLE_PAIRS)), dtype=np.float64)
+        most, total, after = found = np.zeros((3, len(TITLE_PAIRS), self.n))
         for start in range(0, self.n, _MOST_DENSE):
             rows = slice(start, start + _MOST_DENSE)
             first, second, cells = self.x.relations.cells(rows, slice(None))
             cells *= self.titled[0, rows][first] * self.titled[0, second]
-            np.maximum.at(most, second, cells)
-            np.add.at(total, second, cells)
-            np.maximum.at(after, first + start, cells)
-        return [most[np.newaxis], total[np.newaxis] / self.n, after[np.newaxis]]
+            for k, own in enumerate(cells.T.astype(np.float64)):  # in one row each they are a tenth of the work
+                np.maximum.at(most[k], second, own)
+                np.add.at(total[k], second, own)
+                np.maximum.at(after[k], first + start, own)
+        total /= self.n
+        return [each.T[np.newaxis] for each in found]
 
     def _compare_within(self) -> Values:
         """Features (B, n, f) as they stand out within their collection."""
