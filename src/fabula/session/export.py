@@ -232,8 +232,8 @@ def copy_numbered(
     """Write the files into a folder, numbered in the new order, with sides as A1, A2, B1: what ``fabula copy`` does.
 
     The folder is made when it is absent; none of the new names may exist in it. `link` writes symbolic links instead;
-    `tags` and `gain` write the numbers, and what brings each to one level, into the copies. Returns the files written,
-    in order: all of them, or none when anything fails.
+    `tags` and `gain` write the numbers, and what brings each to one level, into the copies. What programs keep beside a
+    file, as a picture's sidecar, comes along. Returns the files written, in order: all, or none when anything fails.
     """
     check_kind(folder, (str, os.PathLike), "a folder", "copy_to")
     if not str(folder).strip():
@@ -249,20 +249,26 @@ def copy_numbered(
         levelling, collection = _levelling(ordered), ordered.collection
         writers.append(lambda file, row: levelling.write(file, row.position, collection))
     names = number_names(rows, [source.suffix for source in sources])
-    taken = [name for name in names if os.path.lexists(target / name)]
+    beside = map(ordered.session.medium.numbered, sources)
+    pairs = [(source, one, Path(name)) for source, one, name in zip(sources, beside, names, strict=True)]
+    others = [(one, f"{name.stem}{one.name[len(file.stem) :]}") for file, one, name in pairs if file != one]
+    more = [(one, name) for one, name in others if one.is_file()]
+    taken = [name for name in (*names, *(name for _, name in more)) if os.path.lexists(target / name)]
     if taken:
         raise InputError(f"{shown(target)}: already holds {shown(taken[0])!r}; name an empty folder")
     copies = {Path(os.path.normpath(source)): target / name for source, name in zip(sources, names, strict=True)}
     with _all_or_none(target) as done:
         sweep_folder(target)
+        for one, name in more:
+            _place(target / name, one, done, link=link)
         for row, source, name in zip(rows, sources, names, strict=True):
             _place(target / name, source, done, link=link)
             for write in writers:
                 write(target / name, row)
             if progress is not None:
-                progress(len(done), len(names), name)
+                progress(len(done) - len(more), len(names), name)
         ordered.session.medium.relink({} if link else copies)
-    return done
+    return [target / name for name in names]
 
 
 def number_in_place(ordered: Ordered, progress: Progress | None = None) -> list[Path]:

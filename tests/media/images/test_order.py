@@ -138,6 +138,29 @@ def test_pages_of_a_pdf_are_put_in_a_new_order(tmp_path: Path) -> None:
     assert (tmp_path / "deck.pdf").read_bytes() == content.getvalue()
 
 
+@pytest.mark.parametrize("how", [{}, {"link": True}, {"tags": True}])
+def test_what_a_sidecar_says_comes_along_with_a_copy(folder: Path, tmp_path: Path, how: dict[str, bool]) -> None:
+    from fabula.session.export import copy_numbered
+
+    files = sorted(folder.glob("*.jpg"))
+    packet = (
+        '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+        '<rdf:Description xmlns:xmp="http://ns.adobe.com/xap/1.0/" xmp:Rating="{}"/></rdf:RDF></x:xmpmeta>'
+    )
+    for stars, file in enumerate(files[:4], start=1):
+        sidecar = file.with_name(f"{file.name}.xmp") if stars % 2 else file.with_suffix(".xmp")
+        sidecar.write_text(packet.format(stars))
+    ordered = fabula.order(folder, by="brightness")
+    written = copy_numbered(ordered, tmp_path / "copies", **how)
+    assert [file.suffix for file in written] == [".jpg"] * 8
+    stars, copied = (
+        {item.title.split()[-1]: item.details.get("rating") for item in one.collection.items}
+        for one in (ordered.session, fabula.open(tmp_path / "copies"))
+    )
+    assert copied == stars
+    assert sorted(filter(None, stars.values())) == [1, 2, 3, 4]
+
+
 def test_sidecars_say_where_a_picture_stands(folder: Path, tmp_path: Path) -> None:
     from fabula.session.export import copy_numbered
 

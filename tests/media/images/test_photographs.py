@@ -96,9 +96,11 @@ def test_a_burst_gives_one_frame_and_few_tell_all(shoot: Path) -> None:
     alone = fabula.open(shoot, only="rating >= 4", one_of="burst")  # of which no two are of one burst
     assert {item.title for item in alone.collection.items} == {"f", "e", "d"}
     assert len(fabula.order(shoot, only="rating >= 4", apart="burst").ordering) == 3
-    assert any("picked 4 of 9 pictures: one of what is nearly the same" in note for note in dozen.notes)
+    assert any("picked 4 of 9 pictures: one of what is of a burst, or nearly the same" in note for note in dozen.notes)
     more = fabula.open(shoot, pick=12)  # of nine
-    assert "picked 6 of 9 pictures, fewer than the 12 wanted: one of what is nearly the same" in more.notes
+    assert (
+        "picked 6 of 9 pictures, fewer than the 12 wanted: one of what is of a burst, or nearly the same" in more.notes
+    )
     with pytest.raises(InputError, match=r"2 pictures are named; got 1"):
         fabula.order(shoot, pick=1, first="a", last="d")
     rated = fabula.open(shoot, only="rating >= 4 or keywords ~ SEA")

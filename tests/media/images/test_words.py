@@ -40,6 +40,9 @@ def test_the_same_light_has_a_name() -> None:
 def test_leaps_are_told() -> None:
     assert told((30, 5, 1.5), (60, 5, 1.5))[1] == "much lighter than the one before"
     assert told((50, -10, 1.5), (50, 12, 1.5))[1] == "warm after cold"
+    assert told((50, 12, 1.5), (50, -10, 1.5))[1] == "cold after warm"
+    assert told((50, -60, 1.5), (50, -40, 1.5))[1] == "warmer than the one before"
+    assert told((50, 58, 1.5), (50, 24, 1.5))[1] == "colder than the one before"
     assert told((50, 0, 1.5, 0, 0.1), (60, 0, 1.5, 0, 0.5))[1] == "busy after a calm one"
 
 

@@ -382,7 +382,9 @@ def choose_pictures(collection: Collection) -> Choosing:
         # Two average steps lie between the first and the last moment.
         return np.asarray(picture_steps(some, np.zeros(len(some))).table + 2.0 * apart)
 
-    return Choosing(groups, np.nan_to_num(stars) + sharp, distance, "nearly the same", "{:g} stars and more")
+    return Choosing(
+        groups, np.nan_to_num(stars) + sharp, distance, "of a burst, or nearly the same", "{:g} stars and more"
+    )
 
 
 def near_groups(first: Floats, second: Floats, looks: Sequence[Floats] = ()) -> Floats:
@@ -491,7 +493,10 @@ def _light(light: Floats, warmth: Floats, at: int) -> str:
     if abs(step) >= _LEAP:
         return f"much {'lighter' if step > 0 else 'darker'} than the one before"
     if abs(turn) >= _TURN and np.isfinite(step):
-        return "warm after cold" if turn > 0 else "cold after warm"
+        cold, hot = sorted((warmth[at - 1], warmth[at]))
+        if cold <= _COLD and hot >= _HOT:
+            return "warm after cold" if turn > 0 else "cold after warm"
+        return f"{'warmer' if turn > 0 else 'colder'} than the one before"
     if not (abs(step) <= _SAME_LIGHT and abs(turn) <= _WARM):
         return ""
     bright = "bright " if light[at] >= _BRIGHT else "dim " if light[at] <= _DIM else ""
