@@ -90,7 +90,7 @@ def test_equal_items_make_no_alternatives(rng):
 
 def test_bad_arcs(rng):
     arcs = mixture(rng, 2)
-    with pytest.raises(InputError, match="alternatives must be at least 1; got 0"):
+    with pytest.raises(InputError, match="alternatives: must be at least 1; got 0"):
         arcs.order([1.0, 2.0], alternatives=0)
     with pytest.raises(InputError, match=r"essence has 2 dimension\(s\), the arcs have 1"):
         arcs.order([[1.0, 2.0]])

@@ -233,3 +233,30 @@ def test_a_shortage_names_items_and_places():
     with pytest.raises(ConstraintError) as caught:
         fit(np.arange(4.0), RISE, forbidden=[(i, p) for i in (0, 1, 3) for p in (2, 3)])
     assert (caught.value.items, caught.value.places) == ([0, 1, 3], [0, 1])
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6, 1.7e12])
+@pytest.mark.parametrize("ties", ["random", "given"])
+def test_values_far_from_zero_are_told_apart(offset, ties):
+    values, scale = np.array([90.0, 10.0, 50.0]), 1.0 if offset > 1e9 else 1e-5
+    values = offset + values * scale
+    rise = Template([0, 1], [values.min(), values.max()])
+    found = fit(values, rise, ties=ties)
+    assert found.ordering.tolist() == [1, 2, 0]
+    assert found.worst == pytest.approx(0, abs=1e-3 * scale)
+
+
+@pytest.mark.parametrize(
+    "values", [[0.3, -1.0, 0.9, 0.1], [1.0, 1.0, 1.0, 0.0], [[0.3, 1.0], [-1.0, 0], [0.9, 0], [0.9, 0]]]
+)
+@pytest.mark.parametrize("item", range(4))
+def test_the_item_that_may_stand_nowhere_is_named(values, item):
+    template = Template([0, 0.5, 1], np.zeros((3, *np.shape(values)[1:])))
+    with pytest.raises(InputError, match=f"item {item} may take no position at all"):
+        fit(values, template, forbidden=[(item, position) for position in range(4)])
+
+
+def test_what_is_no_pair_is_refused_in_a_line():
+    for wrong in ([(0, 1, 2)], "ab", [3]):
+        with pytest.raises(InputError, match="forbidden must be pairs"):
+            fit([0.0, 1.0], Template([0, 1], [0, 1]), forbidden=wrong)

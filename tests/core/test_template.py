@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 from scipy.interpolate import CubicSpline, PchipInterpolator
 
-from fabula.core.template import PAPER_KNOTS, Template, basis, from_arc, template, template_names
+from fabula.core.template import PAPER_KNOTS, Template, TemplateSet, basis, from_arc, template, template_names
 from fabula.errors import InputError
 
 
@@ -180,3 +180,12 @@ def test_what_is_made_of_a_monotone_curve_is_monotone():
 def test_an_unknown_interpolation_is_refused():
     with pytest.raises(InputError, match="interpolation must be 'cubic' or 'monotone'; got 'linear'"):
         Template([0, 1], [0, 1], interpolation="linear")
+
+
+def test_a_set_of_several_dimensions_refuses_an_essence_of_one():
+    several = TemplateSet([Template([0, 1], [[0, 1], [1, 1]])])
+    for essence in ([0.0, 1.0], [0.0, 1.0, 2.0]):
+        with pytest.raises(InputError, match=r"essence has 1 dimension\(s\), template has 2"):
+            several.cost([essence])
+    with pytest.raises(InputError, match="essences: must be a list of essences"):
+        several.cost(None)

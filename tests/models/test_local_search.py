@@ -78,5 +78,5 @@ def test_the_same_every_time():
 
 
 def test_refuses_no_alternatives():
-    with pytest.raises(InputError, match="alternatives must be at least 1; got 0"):
+    with pytest.raises(InputError, match="alternatives: must be at least 1; got 0"):
         search_orderings(wavy, np.zeros((3, 1)), alternatives=0)

@@ -262,3 +262,24 @@ def test_so_does_one_with_an_encoder_of_ones_own(monkeypatch):
     model = Model(config, {"encoder.signs": [-1.0]}, Transform(("energy",), (), [0.0], [1.0]))
     again = pickle.loads(pickle.dumps(model))
     assert again.encode([[1.0], [3.0]], raw=True).tolist() == [[-0.5], [-1.5]]
+
+
+def test_what_is_given_for_orderings_and_titles_is_checked():
+    albums, music = load_model("albums"), load_model("music")
+    features = np.ones((3, len(albums.feature_names)))
+    for wrong in ([0, 0, 0], [-1, -2, -3], [0.5, 1.5, 2.5], [0, 1, 7], [], [[0, 1], [2]], [[[0, 1, 2]]]):
+        with pytest.raises(InputError, match="ordering"):
+            albums.score(features, wrong)
+    assert albums.score(features, np.array([[0, 1, 2], [2, 1, 0]], dtype=np.uint8)).shape == (2,)
+    plain = music.encode(None, ["Intro", "The End"])
+    for alike in (np.array(["Intro", "The End"]), ("Intro", "The End")):
+        np.testing.assert_array_equal(music.encode(None, alike), plain)
+    np.testing.assert_array_equal(music.encode(None, ["Intro", float("nan")]), music.encode(None, ["Intro", ""]))
+    for wrong in ([1, 2], "abc"):
+        with pytest.raises(InputError, match="titles must be texts, one per item"):
+            music.encode(np.ones((2, len(music.feature_names))), wrong)
+    for wrong in ("4", None, 0, 1.5):
+        with pytest.raises(InputError, match="alternatives"):
+            albums.order(features, alternatives=wrong)
+    with pytest.raises(InputError, match="fixed: must be items by position"):
+        albums.order(features, fixed=[(0, 1)])

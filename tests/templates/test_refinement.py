@@ -107,7 +107,7 @@ def test_one_template_per_collection_costs_nothing():
 def test_errors_and_progress():
     costs = quadratic_costs([[0.0, 1.0], [1.0, 0.0]], knots=[0, 1])
     rng = np.random.default_rng(0)
-    with pytest.raises(InputError, match="1 start and 1 step; got 0 and 5"):
+    with pytest.raises(InputError, match="starts: must be at least 1; got 0"):
         refine(costs, 1, rng=rng, settings=RefinementSettings(0, 5))
     with pytest.raises(InputError, match=r"shape \(s, 1, 2\); got \(1, 1, 3\)"):
         refine(costs, 1, rng=rng, initial=np.zeros((1, 1, 3)))

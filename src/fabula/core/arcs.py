@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from fabula.core.arrays import Floats, Ints, as_essence, as_offsets, by_length
 from fabula.core.fit import Fit, Ties, as_fixed, assign_least, lay, match_sorted, mixing
 from fabula.core.template import CUBIC, Template, TemplateSet, replace_values
-from fabula.errors import InputError
+from fabula.errors import InputError, check_count
 
 _CELLS = 30_000  # items that climb at a time, times the starts: what they need stays in the cache
 _MOST_MIDDLES = 28  # of 8 templates
@@ -77,8 +77,7 @@ class Arcs:
         count as one; fewer than ``alternatives`` come back only when there are no more. Deviations are those from
         the template on the scale of the essence. ``fixed``: position -> item; negative positions count from the end.
         """
-        if alternatives < 1:
-            raise InputError(f"alternatives must be at least 1; got {alternatives}")
+        check_count(alternatives, "alternatives")
         rows = self._as_rows(essence)
         pinned = as_fixed(fixed or {}, len(rows))
         mixed = mixing(rows) if ties == "random" else None

@@ -66,7 +66,7 @@ def positions(n: int) -> NDArray[np.float64]:
 
 def as_ordering(ordering: ArrayLike, n: int | None = None) -> Ints:
     """Check that something is a permutation of 0..n-1 and return it as integers."""
-    array = np.asarray(ordering)
+    array = _as_array(ordering, "an ordering must be a list of item indices")
     if array.ndim != 1 or not (np.issubdtype(array.dtype, np.integer) or array.size == 0):
         raise InputError(f"an ordering must be a list of item indices; got {array.dtype} of shape {array.shape}")
     if n is not None and array.size != n:
@@ -76,6 +76,27 @@ def as_ordering(ordering: ArrayLike, n: int | None = None) -> Ints:
             f"an ordering must hold each of 0..{array.size - 1} once; got {np.array2string(array, threshold=12)}"
         )
     return array.astype(np.intp)
+
+
+def _as_array(given: ArrayLike, rule: str) -> NDArray[Any]:
+    """What was given as an array; refused where its rows are not alike."""
+    try:
+        return np.asarray(given)
+    except ValueError as error:
+        raise InputError(f"{rule}; got {brief(given)}") from error
+
+
+def as_orderings(orderings: ArrayLike, n: int) -> Ints:
+    """Check that all of some rows (m, n), or one (n,), are permutations of 0..n-1; shape (m, n).
+
+    >>> as_orderings([2, 0, 1], 3)
+    array([[2, 0, 1]])
+    """
+    rows = np.atleast_2d(_as_array(orderings, "orderings must be lists of item indices"))
+    if rows.shape[1:] != (n,) or rows.dtype.kind not in "iu" or (np.sort(rows, axis=1) != np.arange(n)).any():
+        for row in rows:
+            as_ordering(row, n)
+    return rows.astype(np.intp)
 
 
 def as_item(item: int, n: int) -> int:
@@ -107,7 +128,7 @@ class Alike(NamedTuple):
 
 def as_offsets(offsets: ArrayLike, rows: int) -> Ints:
     """Check where collections begin and end in an array of so many rows."""
-    found = np.asarray(offsets)
+    found = _as_array(offsets, "offsets must be integers, one more than there are collections")
     if found.ndim != 1 or not len(found) or not np.issubdtype(found.dtype, np.integer):
         raise InputError(f"offsets must be integers of shape (number of collections + 1,); got {_describe(found)}")
     if found[0] != 0 or found[-1] != rows:
@@ -159,11 +180,15 @@ def _describe(offsets: NDArray[np.generic]) -> str:
     return f"{np.array2string(offsets, threshold=8)} of shape {offsets.shape}"
 
 
+_APART = 256.0  # times its range that values may lie from zero, and still be told apart by their size
+
+
 def quantise(values: Floats, axis: tuple[int, ...] | None = None) -> Floats:
     """Values without their last bits, in which machines differ: what is equal but for rounding is equal on all of them.
 
-    At least 28 bits are kept of what has the median size, of all or of those along some axes. The grain is a power of
-    two, so that sums stay exact, and the same for values of about the same size.
+    At least 28 bits are kept of what has the median size, of all or of those along some axes; of values that hardly
+    differ beside it, of their range. The grain is a power of two, so that sums stay exact, and the same for values of
+    about the same size.
 
     >>> a, b = quantise(np.array([0.1 + 0.2, 0.3]))
     >>> bool(a == b), round(float(a), 9)
@@ -174,6 +199,8 @@ def quantise(values: Floats, axis: tuple[int, ...] | None = None) -> Floats:
         return values
     usual = np.median(size, axis=axis, keepdims=True)
     usual = np.where(usual > 0, usual, size.max(axis=axis, keepdims=True))
+    span = np.ptp(values, axis=axis, keepdims=True)
+    usual = np.where((span > 0) & (usual > _APART * span), span, usual)
     grain = np.ldexp(1.0, (np.frexp(usual)[1] + 4) // 8 * 8 - 32)
     return np.asarray(np.rint(values / np.maximum(grain, np.finfo(np.float64).tiny)) * grain)
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from fabula.core.arrays import Bools, Floats, Ints, as_essence, as_item, as_ordering, as_position, distances, quantise
 from fabula.core.display import caption_html, curve_svg
 from fabula.core.template import Template, check_dimensions
-from fabula.errors import ConstraintError, InputError, check_kind
+from fabula.errors import ConstraintError, InputError, brief, check_kind
 
 # Exact matching of items to positions: smallest largest deviation first, smallest sum of deviations second.
 
@@ -248,8 +248,8 @@ def fit(
     pinned = as_fixed(fixed or {}, n)
     try:
         banned = {(as_item(item, n), as_position(position, n) % n) for item, position in forbidden}
-    except TypeError as error:
-        raise InputError(f"forbidden must be pairs (item, position); got {forbidden!r}") from error
+    except (TypeError, ValueError) as error:
+        raise InputError(f"forbidden must be pairs (item, position); got {brief(forbidden)}") from error
     for item, position in banned:
         if pinned.get(position) == item:
             raise InputError(f"item {item} is fixed at position {position} and forbidden there")
@@ -261,7 +261,10 @@ def fit(
     else:
         shown = np.argsort(mixed)  # item -> where it is shown
         fixed_there = {position: int(shown[item]) for position, item in pinned.items()}
-        ordering = mixed[_place(rows[mixed], goals, fixed_there, {(int(shown[i]), p) for i, p in banned})]
+        try:
+            ordering = mixed[_place(rows[mixed], goals, fixed_there, {(int(shown[i]), p) for i, p in banned})]
+        except ConstraintError as error:
+            raise ConstraintError(sorted(mixed[error.items].tolist()), error.places) from None
     return Fit(ordering, template, targets, distances(values[ordering].reshape(n, -1), targets.reshape(n, -1)))
 
 
@@ -305,7 +308,10 @@ def _match_general(rows: Floats, goals: Floats, allowed: Bools, floor: float) ->
     """Items (m, d) on positions (m, d) by the general solver; the order in which they came has no say."""
     rank = np.lexsort(rows.T[::-1])
     cost = distances(rows[rank, np.newaxis], goals[np.newaxis])  # (m, m)
-    ordering = rank[match_assignment(np.where(allowed[rank], cost, np.inf), floor=floor)]
+    try:
+        ordering = rank[match_assignment(np.where(allowed[rank], cost, np.inf), floor=floor)]
+    except ConstraintError as error:
+        raise ConstraintError(sorted(rank[error.items].tolist()), error.places) from None
     alike: dict[bytes, list[int]] = {}  # positions of items that nothing tells apart
     for position, item in enumerate(ordering):
         alike.setdefault((rows[item] + 0.0).tobytes() + allowed[item].tobytes(), []).append(position)
@@ -316,6 +322,7 @@ def _match_general(rows: Floats, goals: Floats, allowed: Bools, floor: float) ->
 
 def as_fixed(fixed: Mapping[int, int], n: int) -> dict[int, int]:
     """Check ``fixed`` and count its positions from the start."""
+    check_kind(fixed, Mapping, "items by position, such as {0: 7}", "fixed")
     pinned: dict[int, int] = {}
     for given, item in fixed.items():
         position, what = as_position(given, n) % n, as_item(item, n)

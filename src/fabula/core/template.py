@@ -10,7 +10,7 @@ are "monotone": between two knots they stay between their values.
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache, lru_cache
@@ -302,6 +302,8 @@ class TemplateSet:
         One array (n,) per collection, in its true order; positions lie in [0, 1], by default at j / (n - 1).
         """
         values, u, lengths = join_essences(essences, positions)
+        for template in self.templates:
+            check_dimensions(values, template)
         starts = np.cumsum(lengths) - lengths
         errors = [np.add.reduceat((values - t.at(u)) ** 2, starts) / lengths for t in self.templates]
         return np.stack(errors, axis=1)
@@ -374,6 +376,7 @@ def join_essences(
     essences: Sequence[ArrayLike], positions: Sequence[ArrayLike] | None = None
 ) -> tuple[Floats, Floats, Ints]:
     """Lay collections end to end: their values (m,), positions (m,) and lengths (collections,)."""
+    check_kind(essences, Sized, "a list of essences, one per collection", "essences")
     if not len(essences):
         raise InputError("at least one collection is needed; got none")
     if positions is not None and len(positions) != len(essences):

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fabula.core.arcs import Arcs
-from fabula.core.arrays import Alike, Floats, Ints, normalise_many
+from fabula.core.arrays import Alike, Floats, Ints, as_orderings, normalise_many
 from fabula.core.collection import Collection, Evidence, Item
 from fabula.core.collections import Collections
 from fabula.core.energy import Energy, check_count
 from fabula.core.files import tell_refusal, write_whole
 from fabula.core.fit import Fit
-from fabula.errors import FabulaError, FileError, InputError, ModelError, check_kind
+from fabula.errors import FabulaError, FileError, InputError, ModelError, brief, check_kind
 from fabula.models.config import PAIRS, Encoded, LoadedEncoder, LoadedScorer
 from fabula.models.encoders import encoder_kind
 from fabula.models.file import card_brief, card_html, check_tensors, model_bytes, plain, read_parts, tensor_shapes
@@ -238,9 +238,8 @@ class Model:
         if orderings is None:
             return self._score_sequences(cast("ArrayLike", sequence), scorer)
         energy = self.energy(sequence, titles, album, artists, evidence=evidence, scorer=scorer)
-        given = np.asarray(orderings)
-        scores = np.atleast_1d(energy.score(np.atleast_2d(given)))
-        return float(scores[0]) if given.ndim == 1 else scores
+        scores = np.atleast_1d(energy.score(as_orderings(orderings, energy.n)))
+        return float(scores[0]) if np.ndim(orderings) == 1 else scores
 
     def order(
         self,
@@ -322,16 +321,17 @@ class Model:
         elif given is None and titles is None:
             raise InputError("a collection needs features, titles or both to be encoded")
         else:
-            features = np.zeros((len(titles or ()), 0)) if given is None else self._as_features(given)
+            features = (
+                np.zeros((0 if titles is None else len(titles), 0)) if given is None else self._as_features(given)
+            )
             items = [Item(str(i)) for i in range(1, len(features) + 1)]
             one = Collection(str(number), items, features, self.feature_names if given is not None else ())
         if titles is None and artists is None and not album:
             return one
-        for what, own in (("titles", titles), ("artists", artists)):
-            if own is not None and len(own) != len(one):
-                raise InputError(f"{what} must be one per item: {len(one)}; got {len(own)}")
-        texts = zip(one.items, titles or one.texts("title"), artists or one.texts("artist"), strict=True)
-        named = [Item(item.id, title or "", item.path, artist) for item, title, artist in texts]
+        called = [_as_texts(own, one, what) for what, own in (("title", titles), ("artist", artists))]
+        named = [
+            Item(item.id, title, item.path, artist) for item, title, artist in zip(one.items, *called, strict=True)
+        ]
         return Collection(one.id, named, one.features, one.feature_names, title=album or one.title)
 
     def _as_features(self, given: ArrayLike, least: int = 1) -> Floats:
@@ -440,6 +440,14 @@ class Model:
         if order is not None and not self._tables:
             return order(essence, alternatives=alternatives, fixed=fixed)
         return search_orderings(self._score_batch, essence, alternatives=alternatives, fixed=fixed)
+
+
+def _as_texts(given: Sequence[str] | None, one: Collection, what: str) -> list[str]:
+    """A text for each item of a collection, "" where one is not known; its own where none are given."""
+    found = ["" if text is None or text != text else text for text in (one.texts(what) if given is None else given)]
+    if len(found) != len(one) or not all(isinstance(text, str) for text in found):
+        raise InputError(f"{what}s must be texts, one per item: {len(one)}; got {len(found)}: {brief(found)}")
+    return found
 
 
 def _as_numbers(value: ArrayLike, what: str) -> Floats:

@@ -22,7 +22,7 @@ from fabula.core.posterior import agreement, posterior
 from fabula.core.solver import Arrangement, Constraints, Goal, arrange
 from fabula.core.solver.solve import arrange_many
 from fabula.core.template import Template, from_arc
-from fabula.errors import ConflictError, InputError, ModelError
+from fabula.errors import ConflictError, InputError, ModelError, check_count
 from fabula.models.encoders.measures import LEANINGS, MeasuresEncoder
 from fabula.models.encoders.set import TITLE, SetEncoder
 
@@ -66,7 +66,7 @@ def propose(
 
     Each ordering's template is its own arc. ``fixed``: position -> item; negative positions count from the end.
     """
-    _check_alternatives(alternatives)
+    check_count(alternatives, "alternatives")
     n, solved = energy.n, solvable(energy)
     found = [likeliest(solved, Constraints(n, fixed=fixed))]
     for _, ends in product(range(n), ((0,), (-1,), (0, -1))) if n > 1 else ():
@@ -90,11 +90,6 @@ def _as_fit(essence: Floats, ordering: Ints, score: float | Floats, *, exact: bo
     flat = Template([0, 1], np.zeros((2, *essence.shape[1:])))
     template = from_arc(essence[ordering], name="own arc") if len(essence) > 1 else flat
     return replace(lay(essence, ordering, template), exact=exact, score=float(score))
-
-
-def _check_alternatives(alternatives: int) -> None:
-    if alternatives < 1:
-        raise InputError(f"alternatives must be at least 1; got {alternatives}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +174,7 @@ def search_orderings(
     >>> search_orderings(rise, np.array([[3.0], [1.0], [2.0]]), alternatives=1)[0].ordering
     array([1, 2, 0])
     """
-    _check_alternatives(alternatives)
+    check_count(alternatives, "alternatives")
     rng = np.random.default_rng(0)
     pinned = as_fixed(fixed or {}, len(essence))
     ends: list[tuple[float, Ints]] = []

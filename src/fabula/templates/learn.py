@@ -244,7 +244,7 @@ def learn_templates(
     >>> [t.name for t in learn_templates(essences, k=2, knots=[0, 0.5, 1])]
     ['rise', 'fall']
     """
-    if method not in METHODS:
+    if not isinstance(method, str) or method not in METHODS:
         raise InputError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
     unknown = sorted(set(options) - set(METHODS[method]))
     if unknown:

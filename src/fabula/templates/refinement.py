@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fabula.core.arrays import Floats
-from fabula.errors import InputError
+from fabula.errors import InputError, check_count
 from fabula.templates.costs import TemplateCosts, as_count
 
 SEED_RIDGE = 0.05  # on the template of a single collection, whose few items may not determine it
@@ -30,8 +30,8 @@ class RefinementSettings:
     steps: int = 300
 
     def __post_init__(self) -> None:
-        if self.starts < 1 or self.steps < 1:
-            raise InputError(f"refinement needs at least 1 start and 1 step; got {self.starts} and {self.steps}")
+        check_count(self.starts, "starts")
+        check_count(self.steps, "steps")
 
 
 def refine(

@@ -152,7 +152,7 @@ def test_wrong_inputs_are_refused(model, features):
     with pytest.raises(InputError, match="one per item: 6; got 1"):
         model.encode(features, ["a"])
     album = Collection("1", [Item(str(i)) for i in range(6)], features, FEATURES)
-    with pytest.raises(InputError, match="titles must be one per item: 6; got 1"):
+    with pytest.raises(InputError, match="titles must be texts, one per item: 6; got 1"):
         model.encode(album, ["x"])
     with pytest.raises(InputError, match="features, titles or both"):
         model.encode(None)

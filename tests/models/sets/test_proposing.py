@@ -45,7 +45,7 @@ def test_one_item_has_one_ordering():
 
 
 def test_at_least_one_alternative_must_be_asked_for(tables):
-    with pytest.raises(InputError, match="alternatives must be at least 1; got 0"):
+    with pytest.raises(InputError, match="alternatives: must be at least 1; got 0"):
         propose(tables, np.zeros((6, 1)), 0)
 
 
