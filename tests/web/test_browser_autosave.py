@@ -60,6 +60,9 @@ def test_two_tabs_agree_or_say_so(visit, demo, server):
     page.get_by_role("button", name="icarus", exact=True).click()
     page.locator("#notice.shown", has_text="Another page has changed").wait_for()
     assert page.locator("#kept").text_content() == "Not saved"
+    page.get_by_role("button", name="Close this notice").click()
+    page.get_by_role("button", name="wave", exact=True).click()  # it is asked again until it is said
+    page.locator("#notice.shown", has_text="Another page has changed").wait_for()
     page.get_by_role("button", name="Take its changes").click()
     settled(page)
     assert (page.input_value("#sides"), page.locator("#arc-name").text_content()) == ("2", "tragedy")

@@ -338,3 +338,39 @@ def test_the_joins_of_the_chosen_text(visit):
     with page.expect_download() as download:
         page.click('[data-format="docx"]')
     assert download.value.suggested_filename.endswith(".docx")
+
+
+def test_a_step_that_is_undone_is_not_searched_for_again(visit, tmp_path):
+    page = visit()
+    open_demo(page)
+    asked = []
+    page.on("request", lambda one: asked.append(one.url) if one.url.endswith("/api/order") else None)
+    fill(page, "#sides", "2")
+    two = titles(page)
+    fill(page, "#sides", "3")
+    three = titles(page)
+    assert len(asked) >= 2
+    asked.clear()
+    for button, expected in (("#undo", two), ("#redo", three), ("#undo", two)):
+        page.click(button)
+        settled(page)
+        assert titles(page) == expected
+    assert asked == []
+    check_export(page, tmp_path)
+
+
+def test_keeping_neighbours_leaves_an_order_made_by_hand(visit):
+    page = visit()
+    open_demo(page)
+    page.locator("#rows .row").nth(1).click()
+    page.keyboard.press("Alt+Shift+ArrowDown")
+    settled(page)
+    made = titles(page)
+    page.keyboard.press("k")
+    settled(page)
+    assert titles(page) == made
+    page.locator("#kept", has_text="Saved").wait_for()
+    page.reload()
+    page.wait_for_selector("html[data-ready]")
+    settled(page)
+    assert titles(page) == made

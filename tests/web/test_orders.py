@@ -23,7 +23,7 @@ def test_the_answer_is_what_the_command_line_prints(server, demo, capsys):
     assert answered.pop("steps") == []
     assert answered.pop("explained") == 9
     assert answered.pop("given_name") in ("the order given", "the order of the file names")
-    assert answered.pop("length_texts") == {"sides": ["1:43"], "all": "1:43", "left_out": "0:00"}
+    assert answered.pop("length_texts") == {"sides": ["1:43"], "all": "1:43", "left_out": "0:00", "before": "1:43"}
     assert (answered.pop("sequence"), answered.pop("final")) == (None, True)
     assert answered == printed
 

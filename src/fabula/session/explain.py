@@ -32,6 +32,7 @@ _WORTH = 0.15  # natural logarithms of likelihood that something must add to be 
 _SPEAKS, _SHARE = 0.05, 0.4  # natural logarithms of likelihood worth a word; and as a part of what speaks most
 _LEADS = 0.4  # the same, for following an item rather than any other
 _COIN = 0.515  # a chance below which nothing is known
+_FLAT = 1e-9  # between the heights of an arc that is flat but for rounding
 _FREE = 0.2  # of all positions, as a deviation, from which on an item could go almost anywhere
 _HARDLY = 5.0  # times as likely as a random order: below it the model hardly prefers its proposal
 _MIGHT = 1.5  # times as likely as by chance, to be named as an end that it might have been
@@ -135,7 +136,7 @@ def traits_by_feature(collection: Collection, names: tuple[str, ...], medium: Me
 def _roles(targets: Floats) -> list[str]:
     """What the template wants at each position of one side."""
     n = len(targets)
-    if n == 1 or targets.ndim > 1 or np.ptp(targets) == 0:
+    if n == 1 or targets.ndim > 1 or np.ptp(targets) < _FLAT:
         return ["opener" if j == 0 else "close" if j == n - 1 else "in between" for j in range(n)]
     slope = np.gradient(targets)
     words = ["on the way up" if s > 0 else "on the way down" for s in slope]

@@ -194,6 +194,7 @@ def order_body(ordered: Ordered, result: str | None, *, explain: bool) -> dict[s
         "length_texts": {
             "sides": ordered.length_texts,
             "all": unit.text(total(ordered.lengths)),
+            "before": unit.text(total([item.length for item in ordered.session.collection.items], ordered.gap_seconds)),
             "left_out": unit.text(total([items[i].length for i in ordered.left_out])),
         },
     }

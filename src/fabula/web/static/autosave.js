@@ -9,7 +9,7 @@ import { isAlike } from "./wishes.js";
 
 const KEY = "fabula-page", SOON = 400;
 const others = typeof BroadcastChannel === "function" ? new BroadcastChannel("fabula") : null;
-const kept = { revision: 0, desk: null, timer: 0, writing: null, held: false };
+const kept = { revision: 0, desk: null, timer: 0, writing: null, held: null }; // held: what another page has kept, until it is said which counts
 
 export function start() {
   others?.addEventListener("message", ({ data }) => data.id === state.collection?.id && data.revision > kept.revision && takeFromOthers());
@@ -30,7 +30,7 @@ export async function flush() {
 export async function findWorkspace(id) {
   await flush();
   const { revision, state: desk, saved } = await api.desk(id).catch(() => ({ revision: 0, state: null }));
-  Object.assign(kept, { revision, held: false });
+  Object.assign(kept, { revision, held: null });
   return desk?.wishes ? { desk, saved } : null;
 }
 
@@ -43,7 +43,8 @@ export function beginSaving({ fromFile = false } = {}) {
 }
 
 export function saveSoon() {
-  if (!isDirty() || kept.held) return;
+  if (!isDirty()) return;
+  if (kept.held) return askWhich(kept.held); // another notice may have taken its place
   if (api.isLost()) return showStatus("Not saved yet");
   clearTimeout(kept.timer);
   showStatus("Saving…");
@@ -81,15 +82,15 @@ function reportFailure(error) {
 }
 
 // Another page was quicker: take what it made, or stay with this one. Nothing is written until that is said.
-function askWhich({ revision, state: desk }) {
-  kept.held = true;
+function askWhich(theirs) {
+  const { revision, state: desk } = (kept.held = theirs);
   showStatus("Not saved");
   notify("Another page has changed this collection, too.", {
     error: true,
     actions: [
       ["Take its changes", () => takeTheirs(desk, revision)],
       ["Keep mine", () => {
-        Object.assign(kept, { revision, held: false });
+        Object.assign(kept, { revision, held: null });
         write();
       }],
     ],
@@ -97,7 +98,7 @@ function askWhich({ revision, state: desk }) {
 }
 
 function takeTheirs(desk, revision) {
-  Object.assign(kept, { revision, held: false });
+  Object.assign(kept, { revision, held: null });
   restoreWorkspace(desk ?? {});
   kept.desk = packWorkspace();
   showStatus("Saved");

@@ -93,7 +93,8 @@ function joinRuns(items) {
 export function keepTogether(items) {
   const at = items.map(positionOf).sort((a, b) => a - b);
   if (items.length < 2 || at.includes(null)) return;
-  commit({ together: joinRuns(items) }, { keeps: at.every((position, k) => position === at[0] + k) });
+  const keeps = at.every((position, k) => position === at[0] + k);
+  commit({ together: joinRuns(items), hand: keeps ? state.wishes.hand : null }, { keeps });
 }
 
 // Keep an item with the one that follows it now, or let go of that.
@@ -101,5 +102,5 @@ export function toggleLink(item) {
   const runs = state.wishes.together, inside = runs.find((run) => run.includes(item) && run.at(-1) !== item);
   if (!inside) return keepTogether([item, state.ordering[positionOf(item) + 1]].filter((one) => one !== undefined));
   const cut = inside.indexOf(item) + 1, parts = [inside.slice(0, cut), inside.slice(cut)].filter((part) => part.length > 1);
-  commit({ together: [...runs.filter((run) => run !== inside), ...parts] });
+  commit({ together: [...runs.filter((run) => run !== inside), ...parts], hand: state.wishes.hand });
 }

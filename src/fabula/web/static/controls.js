@@ -107,7 +107,7 @@ export function renderControls() {
   $("opening-cancel").hidden = $("opening-bar").hidden = !pending;
   $("left-out").hidden = !out.length;
   $("left-out").textContent = out.length ? `${all} of ${all + out.length} opened; left out: ${nameSome(out)}` : "";
-  const length = state.before || !answer ? collection.length_text : answer.length_texts.all;
+  const length = answer ? answer.length_texts[state.before ? "before" : "all"] : collection.length_text;
   const several = `${count() < all ? `${count()} of ${all}` : all} ${all === 1 ? words.item : words.items}`;
   if (!pending) $("total").textContent = [several, length].filter(Boolean).join(" · ");
   markRefused();

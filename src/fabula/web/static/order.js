@@ -9,7 +9,10 @@ import { fitOrder, isSameTemplate, samples } from "./template.js";
 import { isPlain, isSameOrder, makeRequest } from "./wishes.js";
 
 const SOON = 120, FEW = 18, MANY = 100; // milliseconds of a first answer; so few are searched to the end at once
+const MOST = 20; // answers that are remembered, so that undoing a step asks for none again
 let asking = null;
+/** @type {WeakMap<object, Map<string, object>>} */
+const answers = new WeakMap(); // of each collection as it was measured, by the wishes as text
 
 export const takeSnapshot = () => {
   const { ordering, out, sides, template, settled, answer } = state;
@@ -119,12 +122,14 @@ async function findFirst(wishes, signal) {
   emit("preview");
 }
 
-// Ask the server for the order of the wishes as they are; the newest question wins.
-export async function ask() {
+// Ask the server for the order of the wishes as they are; the newest question wins. anew: though the answer is known.
+export async function ask({ anew = false } = {}) {
   const { wishes } = state, shown = state.ordering.join();
   asking?.abort();
   if (state.collection.pending) return placePending(wishes);
   if (isSameOrder(wishes, state.good) && state.answer) return keepAnswer(wishes);
+  const known = !anew && wishes.by === state.collection.by && answers.get(state.collection)?.get(JSON.stringify(wishes));
+  if (known) return keepAnswer(wishes, known);
   const mine = (asking = new AbortController());
   state.settled = false;
   newest = state.trial = null;
@@ -144,6 +149,7 @@ export async function ask() {
     Object.assign(state, { good: wishes, refused: null });
     state.roomy = wishes.limit && !answer.left_out.length && !wishes.hand ? wishes.limit : state.roomy;
     takeAnswer(answer);
+    remember(wishes);
     emit("order");
     emit("found");
   } catch (error) {
@@ -164,10 +170,17 @@ function placePending(wishes) {
   emit("order");
 }
 
-// Wishes that the order on the screen keeps as it is.
-function keepAnswer(wishes) {
-  asking = null;
-  state.good = wishes;
+function remember(wishes) {
+  const { answer, proposals, picked, roomy } = state;
+  const all = answers.get(state.collection) ?? new Map();
+  answers.set(state.collection, all.set(JSON.stringify(wishes), { answer, proposals, picked, roomy, refused: null }));
+  if (all.size > MOST) all.delete(all.keys().next().value);
+}
+
+// Wishes that the order on the screen keeps as it is, or whose answer is known.
+function keepAnswer(wishes, known = {}) {
+  asking = newest = state.trial = null;
+  Object.assign(state, known, { good: wishes });
   $("rows").removeAttribute("aria-busy");
   setBusy("search", false);
   takeAnswer(state.answer);

@@ -54,7 +54,7 @@ async function withResult(act) {
   } catch (error) {
     if (error.status !== 404 || state.before) throw error;
     state.good = null;
-    await ask();
+    await ask({ anew: true });
     return act(await findResult());
   }
 }
