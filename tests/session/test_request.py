@@ -171,3 +171,12 @@ def test_smoothness_turns_to_variety(chapters):
     session = open_session(chapters, by="words")
     near, far = (session.order(template="steady-rise", smoothness=weight).changes[0].mean[1] for weight in (5, -5))
     assert near < far
+
+
+def test_a_column_that_is_to_rise_is_named_in_any_case(tmp_path):
+    rows = [("A", 0.1, 3), ("B", 0.5, 1), ("C", 0.9, 2), ("D", 0.3, 4)]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["title,energy,Added On", *(f"{t},{e},{a}" for t, e, a in rows)]))
+    session = fabula.open(path)
+    for name in ("Added On", "ADDED ON", "added on"):
+        assert session.order(soft={name: 50}).titles == ["B", "C", "A", "D"]

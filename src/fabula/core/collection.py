@@ -198,6 +198,10 @@ class Collection:
         held = self.__dict__.get("_columns")
         return tuple(held[0].details if held else dict.fromkeys(name for item in self.items for name in item.details))
 
+    def detail_named(self, name: str) -> str | None:
+        """The detail of a name in any case; None where there is none."""
+        return next((one for one in self.detail_names if one.casefold() == name.casefold()), None)
+
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("id", "items", "features", "feature_names", "ordered", "title")}
 

@@ -317,6 +317,16 @@ def guard_files(guard: Opener) -> Iterator[None]:
         _guard.reset(before)
 
 
+def own_folder(kind: str) -> Path:
+    """Where fabula keeps its ``data``, or its ``cache``: ``$FABULA_DATA_DIR``, else the platform's folder for such."""
+    chosen = os.environ.get(f"FABULA_{kind.upper()}_DIR")
+    if chosen:
+        return Path(chosen)
+    import platformdirs
+
+    return Path(getattr(platformdirs, f"user_{kind}_dir")("fabula", appauthor=False))
+
+
 def is_guarded() -> bool:
     """Whether a guard stands before files."""
     return _guard.get() is not None

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.core.files import is_file, is_guarded, open_file, split_stretch
+from fabula.core.files import is_file, is_guarded, open_file, own_folder, split_stretch
 from fabula.errors import FileError, InputError, shown
 from fabula.media.children import LIMITS, Limits, call_all, measure_at, measure_here, place_of, stopping
 from fabula.media.medium import Spec, Stop, Stopped
@@ -113,7 +113,6 @@ def _files_of(path: Path) -> list[Path]:
     return [path.with_name(path.name + end) for end in ("", "-wal", "-shm")]
 
 
-ENVIRONMENT = "FABULA_CACHE_DIR"
 LIMIT = "FABULA_CACHE_LIMIT"
 
 _BLOCK = 2**20  # bytes hashed between two looks at whether to stop
@@ -125,12 +124,7 @@ _writes = count(1)
 
 def cache_folder() -> Path:
     """Where the cache lies: ``$FABULA_CACHE_DIR`` where it is set, else the platform's folder for caches."""
-    chosen = os.environ.get(ENVIRONMENT)
-    if chosen:
-        return Path(chosen)
-    import platformdirs
-
-    return Path(platformdirs.user_cache_dir("fabula", appauthor=False))
+    return own_folder("cache")
 
 
 def cache_file() -> Path:

@@ -318,7 +318,7 @@ def sides_of(collections: Sequence[Collection], where: str, wanted: Side | None 
 
 def _marks(collection: Collection) -> set[str]:
     """What the column split says of the items of a collection."""
-    name = next((n for n in collection.detail_names if n.casefold() == _COLUMN), None)
+    name = collection.detail_named(_COLUMN)
     cells = [] if name is None else collection.texts(name)
     if cells and cells[0] != "":
         return {str(cell or "").strip().casefold() for cell in cells}

@@ -15,6 +15,7 @@ from fabula.core.fit import Fit
 from fabula.core.moves import longest_rising
 from fabula.media.facts import side_name
 from fabula.media.medium import Medium, Threads
+from fabula.models.encoders.measures import features_known, stand_out
 from fabula.models.encoders.set import TITLE
 from fabula.models.order import MOST_EXPECTED, Contributions
 from fabula.models.sureness import calibrate, calibration
@@ -118,14 +119,10 @@ def traits_by_feature(collection: Collection, names: tuple[str, ...], medium: Me
     """Per item, feature -> a word for what it has much or little of, what stands out most first."""
     words = medium.words.traits
     asked = [name for name in names if name in words] or collection.feature_names  # a model may go by steps alone
-    there = [name for name in asked if name in words and name in collection.feature_names]
-    known = [name for name in there if np.isfinite(collection.column(name)).any()]
+    known = features_known([name for name in asked if name in words], collection)
     if not known or len(collection) < 2:
         return [{} for _ in collection.items]
-    values = collection.columns(known)
-    spread = np.nanstd(values, axis=0)
-    centred = np.where(spread > 0, values - np.nanmean(values, axis=0), 0.0) / np.where(spread > 0, spread, 1.0)
-    standing = np.nan_to_num(centred)
+    standing = stand_out(collection.columns(known))
     most = np.argsort(-np.abs(standing), axis=1)
     return [
         {known[f]: words[known[f]][0 if v > 0 else 1] for f, v in zip(which, values, strict=True) if abs(v) >= 0.4}

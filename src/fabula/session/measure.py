@@ -74,7 +74,7 @@ def add_columns(source: Source, found: Extraction) -> Collection:
 
 def with_detail(source: Source, by: str) -> Source:
     """The source with a column of what its items say in a detail, where any says a number there."""
-    said = next((one for one in source.collection.detail_names if one.casefold() == by.casefold()), None)
+    said = source.collection.detail_named(by)
     if said is None or source.collection.features.ndim > 2:
         return source
     column = detail_column(source.collection, said)

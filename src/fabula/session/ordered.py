@@ -69,9 +69,7 @@ def knows(ordered: Ordered) -> list[str]:
 
 def input_order_name(ordered: Ordered) -> str:
     """What to call the order in which the items came: files without numbers of their own come by name."""
-    source = ordered.session.source
-    by_name = source.files and source.playlist is None and not source.collection.ordered
-    return "the order of the file names" if by_name else "the order given"
+    return "the order of the file names" if ordered.session.source.by_name else "the order given"
 
 
 def likely_text(ordered: Ordered) -> str:

@@ -530,7 +530,8 @@ def explain_conflicts(collection: Collection, medium: Medium, request: Request) 
 def soft_values(collection: Collection, column: str, medium: Medium) -> Floats:
     """The column that is to rise as far as all else allows, NaN where one is unknown; refused where all are."""
     name = medium.meant(column, collection.feature_names)
-    values = detail_column(collection, column) if name is None else collection.column(name)
+    detail = collection.detail_named(column) or column
+    values = detail_column(collection, detail) if name is None else collection.column(name)
     if np.isnan(values).all():
         there = ", ".join(dict.fromkeys([*collection.feature_names, *collection.detail_names]))
         raise InputError(f"no {medium.words.item} has a number for {column!r}; there are: {there}", field="soft")

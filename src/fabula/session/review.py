@@ -318,8 +318,7 @@ def _admit(session: Session, parts: Sequence[_Stretch], *, told: bool) -> list[s
 def _name_order(session: Session) -> list[str]:
     """What order was reviewed, where it may not be one that somebody chose."""
     source = session.source
-    named = source.files and source.playlist is None and not source.collection.ordered
-    if named and not all(re.search(r"\d", Path(item.path).stem) for item in source.collection.items):
+    if source.by_name and not all(re.search(r"\d", Path(item.path).stem) for item in source.collection.items):
         return ["the files have no numbers: this is a review of the order of their names"]
     return []
 

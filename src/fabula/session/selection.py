@@ -143,7 +143,7 @@ def read_cells(collection: Collection, name: str, medium: Medium, field: str) ->
         return [None if isnan(value) else float(value) for value in collection.column(meant)]
     texts = {"title": [item.label for item in collection.items], "path": collection.texts("path")}
     texts |= dict.fromkeys((medium.words.creator, "creator"), collection.creators)
-    detail = next((one for one in collection.detail_names if one.casefold() == name.casefold()), None)
+    detail = collection.detail_named(name)
     cells: list[Any] = texts.get(name.casefold(), []) if detail is None else collection.texts(detail)
     if not cells:
         there = ", ".join(dict.fromkeys([*collection.feature_names, *collection.detail_names, *texts]))

@@ -144,6 +144,11 @@ class Source:
         return replace(self, collection=replace(collection, items=items))
 
     @property
+    def by_name(self) -> bool:
+        """Whether the items came in the order of the names of their files alone."""
+        return self.files and self.playlist is None and not self.collection.ordered
+
+    @property
     def sides(self) -> tuple[int, ...]:
         """How many items each side has, by a column ``side`` or comments of a playlist; empty where there is one."""
         items = self.collection.items

@@ -6,7 +6,6 @@ other.
 """
 
 import json
-import os
 import re
 import threading
 from collections.abc import Iterator, Mapping
@@ -16,13 +15,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from fabula.core.files import hold, write_whole
+from fabula.core.files import hold, own_folder, write_whole
 from fabula.errors import FabulaError
 from fabula.session.open import dump_session
 from fabula.web.http_errors import StatusError
 from fabula.web.server_store import OpenCollection, Origin
 
-ENVIRONMENT = "FABULA_DATA_DIR"
 MOST_WORKSPACES, MOST_VERSIONS, MOST_BYTES = 200, 50, 1 << 20
 
 _KIND, _VERSION = "fabula desk", 1
@@ -31,12 +29,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{8,40}")
 
 def data_folder() -> Path:
     """Where workspaces lie: ``$FABULA_DATA_DIR`` where it is set, else the platform's folder for data of programs."""
-    chosen = os.environ.get(ENVIRONMENT)
-    if chosen:
-        return Path(chosen)
-    import platformdirs
-
-    return Path(platformdirs.user_data_dir("fabula", appauthor=False))
+    return own_folder("data")
 
 
 @dataclass(frozen=True)
