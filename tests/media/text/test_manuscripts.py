@@ -97,6 +97,19 @@ def test_what_changed_meanwhile_is_not_written(tmp_path):
         ordered.save(tmp_path / "new.odt")
 
 
+@pytest.mark.parametrize("ending", [".txt", ".md"])
+@pytest.mark.parametrize("codec", ["utf-8", "utf-16-le", "utf-16-be"])
+def test_a_byte_order_mark_stays_at_the_start(codec, ending, tmp_path):
+    head = "# " * (ending == ".md") + "Chapter {}\n\n"
+    parts = [head.format(k) + make_manuscripts.prose(k, 3) + "\n\n" for k in range(1, 4)]
+    source = tmp_path / f"a{ending}"
+    source.write_bytes(("\ufeff" + "".join(parts)).encode(codec))
+    moved = fabula.order(source, first="Chapter 3", last="Chapter 1").save(tmp_path / f"b{ending}").read_bytes()
+    assert moved.decode(codec) == ("\ufeff" + parts[2] + parts[1] + parts[0])
+    sides = fabula.order(source, first="Chapter 3", sides=2).save(tmp_path / f"c{ending}").read_bytes()
+    assert [k for k, sign in enumerate(sides.decode(codec)) if sign == "\ufeff"] == [0]
+
+
 def test_sides_and_limits_hold_in_the_document_itself(written, tmp_path):
     source, _, _ = written("plain.docx")
     halved = fabula.order(source, by="words", template="steady-rise", sides=2)

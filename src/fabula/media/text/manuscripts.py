@@ -98,6 +98,7 @@ class Body:
     pieces: tuple[bytes, ...]  # one after the other all of it; blocks of the document know theirs
     ends: tuple[bytes, ...] = ()  # of lines, what ends each: behind a part it stays where it is
     codec: str = "utf-8"  # of what is added
+    mark: bytes = b""  # the byte order mark that stands before all of it
     idle: frozenset[int] = frozenset()  # pieces that say nothing: behind a part they stay where they are
     member: str = ""  # the packed file that it is; "" for the file itself
     whole: frozenset[int] = frozenset()  # pieces that hold what ends them
@@ -120,7 +121,7 @@ def rejoin(path: str, order: Sequence[int], sums: Sequence[int], sides: Sequence
         raise FileError(f"{shown(path)}: its parts {_SHARED}; write .md or .docx")
     starts = {start: number for number, start in enumerate(accumulate(sides[:-1], initial=0), 1)} if sides else {}
     marks = {at: _SIDES[ending].format(number).encode(body.codec) for at, number in starts.items() if ending in _SIDES}
-    content = b"".join(_move(body, spans, order, marks))
+    content = body.mark + b"".join(_move(body, spans, order, marks))
     if not body.member:
         return content
     changed, out = {body.member: content, **body.mend(content)}, io.BytesIO()
@@ -184,7 +185,7 @@ def cut_lines(path: str) -> Body:
         if text is not None and text.encode(codec) == data[len(mark) :]:
             lines = [(line.encode(codec), end.encode(codec)) for line, end in _LINE.findall(text)]
             pieces, ends = zip(*lines, strict=True)
-            return Body((mark + pieces[0], *pieces[1:]), ends, codec)
+            return Body(pieces, ends, codec, mark)
     return Body((data,))
 
 
