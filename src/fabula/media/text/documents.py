@@ -14,7 +14,7 @@ from fabula.core import files
 from fabula.core.files import find_mark, guess_encoding, try_decode
 from fabula.errors import FileError, shown
 from fabula.media.medium import read_words
-from fabula.media.text.heads import CHAPTER, without_heads
+from fabula.media.text.heads import CHAPTER, matter_rank, says_end, without_heads
 
 # From the bytes of a file to the text of a document: by what it says of itself, or by what it looks like.
 
@@ -87,6 +87,7 @@ class TextBlock:
     text: str
     raw: str = ""
     at: int = field(default=0, compare=False)
+    wall: bool = field(default=False, compare=False)  # of a separator: whether it ends the last part
 
     @property
     def markup(self) -> str:
@@ -137,6 +138,8 @@ class Document:
         return "\n\n".join(marks.get(b.level, "#" * b.level + " ") + b.markup for b in self.blocks)
 
 
+_LINE = 70  # characters of a line that may be a heading
+SHORT = 120  # words before the first heading up to which they are a title page, a motto, a name: no part
 _SHOWN = 48  # characters of a part that stand for its title where it has none
 
 
@@ -154,7 +157,7 @@ def part_bounds(document: Document) -> list[tuple[int, int]]:
     """The first block of each part, and the one behind its last; separators between parts are in none of them.
 
     Parts begin at the highest headings of which there are several, else at separators. What stands before the first
-    heading is one too, but for what the whole is called.
+    heading is one too, but for what the whole is called. What stands behind the last, such as "The End", is in none.
     """
     blocks = document.blocks
     levels = Counter(block.level for block in blocks)
@@ -163,8 +166,13 @@ def part_bounds(document: Document) -> list[tuple[int, int]]:
         starts = [k for k, block in enumerate(blocks) if not k or block.at != blocks[k - 1].at]
     else:
         starts = [k for k, block in enumerate(blocks) if block.level == level]
+    stop = len(blocks)
+    if level > 0 and not document.paged:
+        stop = next((k for k in range(starts[-1], stop) if blocks[k].wall), stop)
+        before, final = blocks[stop - 2 : stop]
+        stop -= final.level == PARAGRAPH and says_end(final.text) and before.at < final.at
     found = []
-    for number, (start, end) in enumerate(zip([0, *starts], [*starts, len(blocks)], strict=True)):
+    for number, (start, end) in enumerate(zip([0, *starts], [*starts, stop], strict=True)):
         called = number == 0 and level > 0  # what stands above the first part: what the whole is called names no part
         while start < end and (blocks[start].level == SEPARATOR or (called and blocks[start].level > 0)):
             start += 1
@@ -222,7 +230,28 @@ def plain_document(text: str) -> Document:
             blocks.append(TextBlock(SEPARATOR if rule else int(head), "" if rule else said, at=line))
     if len(blocks) == 1:  # a file of one paragraph has no title
         blocks = [replace(blocks[0], level=PARAGRAPH)]
-    return replace(about, blocks=tuple(blocks))
+    return replace(about, blocks=tuple(head_matter(blocks)))
+
+
+def head_matter(blocks: Sequence[TextBlock]) -> list[TextBlock]:
+    """Blocks of a text without styles, of several chapters: titles of front and back matter around them are headings.
+
+    A first line above a title page is what the whole is called: its parts are of the next level.
+    """
+    chapters = [k for k, block in enumerate(blocks) if block.level > 0 and is_heading(block.text, first=False)]
+    if len(chapters) < 2:
+        return list(blocks)
+    heads, first, last = set(chapters), chapters[0], chapters[-1]
+    lines = ((k, block.text) for k, block in enumerate(blocks) if block.level >= PARAGRAPH and len(block.text) <= _LINE)
+    alone = ((k, line) for k, line in lines if line[:-1].isalpha() or is_heading(line, first=True))
+    named = [(k, matter_rank(line)) for k, line in alone if line[0].isupper()]
+    often = Counter(rank for _, rank in named)  # what several chapters have is their own
+    outside = ((k, rank) for k, rank in named if rank and often[rank] == 1 and not first < k < last)
+    heads.update(k for k, rank in outside if (rank[0] > 0) == (k > last))
+    above = blocks[: min(heads)]
+    titled = above and above[0].level == 1 and sum(len(block.text.split()) for block in above) <= SHORT
+    levels = [(1 + bool(titled)) if k in heads else block.level for k, block in enumerate(blocks)]
+    return [replace(block, level=level) for block, level in zip(blocks, levels, strict=True)]
 
 
 def _front(text: str) -> tuple[Document, str, int]:
@@ -244,7 +273,7 @@ def is_heading(part: str, *, first: bool) -> bool:
         return False
     if CHAPTER.fullmatch(head.strip()) and not line[0].islower():
         return True
-    return first and not rest and len(line) <= 70 and not line.endswith(_SENTENCE_END)
+    return first and not rest and len(line) <= _LINE and not line.endswith(_SENTENCE_END)
 
 
 def _markdown_blocks(body: str, at: int) -> Iterator[TextBlock]:

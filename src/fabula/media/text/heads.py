@@ -6,10 +6,12 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import date
+from functools import cache
 from importlib.resources import files
 from itertools import takewhile
 
 from fabula.core.collection import fold
+from fabula.media.medium import read_words
 
 _NUMBERS = json.loads(files("fabula.media.text").joinpath("numbers.json").read_text(encoding="utf-8"))
 _KINDS, _BETWEEN = _NUMBERS["kinds"], _NUMBERS["between"]
@@ -50,6 +52,16 @@ def names_part(line: str) -> bool:
     if not line or len(line) > _SHORT or "\n" in line or line[0].islower():
         return False
     return CHAPTER.fullmatch(line) is not None
+
+
+def says_end(line: str) -> bool:
+    """Whether a line says that all of it ends, in a word or two, and is nothing that somebody says.
+
+    >>> [says_end(line) for line in ("THE END", "* Fin *", "The End.", "Fine.", "End of Volume One")]
+    [True, True, True, False, False]
+    """
+    words = line.strip("*_-~— ").split()
+    return bool(len(words) == 2 or (words and words[0].isalpha())) and len(words) < 3 and bool(_THE_END.fullmatch(line))
 
 
 def without_heads(paragraphs: Sequence[str]) -> list[str]:
@@ -182,3 +194,33 @@ def viewpoints(titles: Sequence[str]) -> list[str]:
     often = {name for name, count in Counter(filter(None, names)).items() if count > 1}
     told = [name if name in often else "" for name in names]
     return told if len(often) > 1 and 2 * sum(map(bool, told)) >= len(titles) else [""] * len(titles)
+
+
+# Front and back matter: what is known by its title to stand before or behind the text, in the languages that are read.
+
+_OF_VERSE = {
+    "half title", "title page", "copyright", "contents", "list of figures", "bibliography", "about the author", "index",
+    "colophon",
+}  # fmt: skip
+
+
+@cache
+def _ranks() -> dict[str, tuple[int, int, bool]]:
+    """Of each title its side, -1 or 1, its rank there, and whether it counts where all is verse."""
+    told = read_words("fabula.media.text")["matter"]
+    found = dict[str, tuple[int, int, bool]]()
+    for side, key in ((-1, "front"), (1, "back")):
+        for rank, row in enumerate(told[key]):
+            names = row.split("; ")
+            found |= dict.fromkeys(names, (side, rank, not _OF_VERSE.isdisjoint(names)))
+    return found
+
+
+def matter_rank(title: str) -> tuple[int, int, bool] | None:
+    """The same of a title that is one of the names, alone or before a mark; else None.
+
+    >>> matter_rank("Epilogue: At Sea") == matter_rank("EPILOG."), matter_rank("Prologue to war")
+    (True, None)
+    """
+    start = re.split(r"\s*(?:[.:;,–—(\[]|--|\s-\s)\s*", fold(title), maxsplit=1)[0]
+    return _ranks().get(" ".join(re.sub(r"[^\w\s]", " ", start).split()))

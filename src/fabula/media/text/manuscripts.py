@@ -29,7 +29,16 @@ from fabula.errors import FileError, InputError, shown
 from fabula.media.children import Limits, call, load
 from fabula.media.medium import common_detail, read_words
 from fabula.media.text.books import ANEW, Joined, write_markdown
-from fabula.media.text.documents import SEPARATOR, Document, TextBlock, part_bounds, read_bytes, signs_lost, title_part
+from fabula.media.text.documents import (
+    SEPARATOR,
+    SHORT,
+    Document,
+    TextBlock,
+    part_bounds,
+    read_bytes,
+    signs_lost,
+    title_part,
+)
 from fabula.media.text.packed import find_book, find_inside, local_name, open_packed, spine_of
 from fabula.media.text.passages import MANUSCRIPT, TEXT, WHOLE_ENDINGS, document_of, parse, read_document
 
@@ -39,7 +48,6 @@ _BLANK = b" \t\r\n\x0c\0"
 _LINE = re.compile("([^\n\r\u2028\x85]*)(\r\n|[\n\r\u2028\x85]|$)")
 _SHARED = "share lines, paragraphs or pages, and cannot be moved in it"
 _PAR = b"\\par\n"  # where the last paragraph of an .rtf file, which nothing ends, comes to stand before others
-_SHORT = 120  # words before the first heading up to which they are a title page, a motto, a name: no part
 _NAME = 12  # the same where there are no headings, of four parts and more
 _MOST = 1 << 29  # bytes of all that is packed in a file that is written
 _LIMITS = Limits(seconds=60.0, memory=1 << 31)
@@ -70,7 +78,7 @@ def find_parts(document: Document) -> TextParts:
     bounds = tuple(part_bounds(document))
     found = TextParts(document, bounds, ())
     headed = [any(block.level > 0 for block in document.blocks[a:b]) for a, b in bounds]
-    few = (-1 if headed[0] else _SHORT) if any(headed[1:]) else _NAME if len(bounds) > 3 else -1
+    few = (-1 if headed[0] else SHORT) if any(headed[1:]) else _NAME if len(bounds) > 3 else -1
     items = []
     for number in range(len(bounds)):
         part = found.part(number)
@@ -86,8 +94,11 @@ def find_parts(document: Document) -> TextParts:
 def tell_held(parts: TextParts) -> list[str]:
     """A line on the parts that are not ordered."""
     others = sorted(set(range(len(parts.bounds))).difference(parts.items))
-    held = [repr(shown(title_part(parts.part(k)))) for k in others]
-    why = "a title page, a list of parts as it was, or a heading with nothing to read"
+    last = max((end for _, end in parts.bounds), default=0)
+    behind = Document(tuple(block for block in parts.document.blocks[last:] if block.level != SEPARATOR))
+    around = [*(parts.part(k) for k in others), behind]
+    held = [repr(shown(title_part(one))) for one in around if one.blocks]
+    why = "a title page, a list of parts as it was, a heading with nothing to read, or what follows the last part"
     return [f"not ordered, and kept where it stands: {name_some(held, 6)} ({why})"] if held else []
 
 

@@ -6,19 +6,17 @@ import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from fabula.core.collection import Collection, Item, fold
+from fabula.core.collection import Collection, Item
 from fabula.core.display import name_some
 from fabula.errors import FileError, shown
 from fabula.media.children import call, load, shield
 from fabula.media.facts import Fact
-from fabula.media.medium import read_words
 from fabula.media.text.documents import Document, decode, html_document, markdown_document, plain_document, read_bytes
-from fabula.media.text.heads import date_of, number_of, viewpoints
+from fabula.media.text.heads import date_of, matter_rank, number_of, viewpoints
 from fabula.media.text.packed import PACKED_ENDINGS, read_packed
 
 _MARKDOWN = frozenset((".md", ".markdown"))
@@ -230,26 +228,6 @@ def close(text: str, most: int = MOST) -> str:
     return "… " + end[cut:].lstrip()
 
 
-# Front and back matter: what is known by its title to stand before or behind the text, in the languages that are read.
-
-_OF_VERSE = {
-    "half title", "title page", "copyright", "contents", "list of figures", "bibliography", "about the author", "index",
-    "colophon",
-}  # fmt: skip
-
-
-@cache
-def _ranks() -> dict[str, tuple[int, int, bool]]:
-    """Of each title its side, -1 or 1, its rank there, and whether it counts where all is verse."""
-    told = read_words("fabula.media.text")["matter"]
-    found = dict[str, tuple[int, int, bool]]()
-    for side, key in ((-1, "front"), (1, "back")):
-        for rank, row in enumerate(told[key]):
-            names = row.split("; ")
-            found |= dict.fromkeys(names, (side, rank, not _OF_VERSE.isdisjoint(names)))
-    return found
-
-
 def matter_of(collection: Collection) -> tuple[list[int], list[int]]:
     """Items that by their titles belong to the front and to the back of a book, each in the order of books.
 
@@ -263,11 +241,9 @@ def matter_of(collection: Collection) -> tuple[list[int], list[int]]:
     """
     found: dict[tuple[int, int, bool], list[int]] = {}
     for number, item in enumerate(collection.items):
-        title = fold(strip_number(item.label.rpartition(".")[0] if item.label == Path(item.path).name else item.label))
-        start = re.split(r"\s*(?:[.:;,–—(\[]|--|\s-\s)\s*", title, maxsplit=1)[0]
-        name = " ".join(re.sub(r"[^\w\s]", " ", start).split())
-        if name in _ranks():
-            found.setdefault(_ranks()[name], []).append(number)
+        title = strip_number(item.label.rpartition(".")[0] if item.label == Path(item.path).name else item.label)
+        if (rank := matter_rank(title)) is not None:
+            found.setdefault(rank, []).append(number)
     alone = sorted((kind, numbers[0]) for kind, numbers in found.items() if len(numbers) == 1)
     short = []  # whether items, of those that say something, are written in short lines
     for item in collection.items[:: max(1, len(collection) // 12)] if alone else ():
