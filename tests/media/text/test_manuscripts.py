@@ -293,6 +293,21 @@ def test_what_stands_between_and_behind_the_includes_of_a_latex_book_stays(tmp_p
     assert new == [moved.get(line, line) for line in LATEX.splitlines()]
 
 
+@pytest.mark.parametrize("wall", ["\\backmatter", "\\appendix", "\\bibliography{sea}"])
+def test_what_stands_behind_the_last_part_of_a_latex_book_stays(wall, tmp_path):
+    parts = [f"\\part{{P{k}}}\n\\chapter{{N{k}}}\n{make_manuscripts.prose(k, 3)}\n\n" for k in range(3)]
+    start = "\\documentclass{book}\n\\begin{document}\n\\mainmatter\n"
+    end = wall + "\n\\chapter{Epilogue}\nSo it ended, she said.\n\\end{document}\n"
+    source = tmp_path / "a.tex"
+    source.write_text(start + "".join(parts) + end)
+    ordered = fabula.order(source, first="P1", last="P0")
+    assert ordered.save(tmp_path / "b.tex").read_text() == start + parts[1] + parts[2] + parts[0] + end
+    assert any("kept where it stands: 'Epilogue'" in note for note in ordered.notes)
+    assert ordered.save(tmp_path / "c.md").read_text().rstrip().endswith("So it ended, she said.")
+    source.write_text(start + "".join(part.partition("\n")[2] for part in parts) + end)  # of chapters alone it is one
+    assert fabula.order(source).titles[-1] == "Epilogue"
+
+
 def test_a_latex_book_whose_parts_are_not_there_says_so(tmp_path):
     (tmp_path / "book.tex").write_text("\\begin{document}\n\\include{one}\n\\input{two}\n\\end{document}\n")
     for there in ("", "one.tex"):
