@@ -110,6 +110,37 @@ def test_a_byte_order_mark_stays_at_the_start(codec, ending, tmp_path):
     assert [k for k, sign in enumerate(sides.decode(codec)) if sign == "\ufeff"] == [0]
 
 
+@pytest.mark.parametrize(
+    ("ending", "head"),
+    [
+        (".md", '<a id="{0}"></a>\n# {0}'),
+        (".md", '<!-- chapter {0} -->\n<a name="{0}"></a>\n\n# {0}'),
+        (".md", "<!-- chapter {0} -->\n{0}\n======"),
+        (".tex", "% ====\n% chapter {0}\n% ====\n\\chapter{{{0}}}"),
+        (".rst", ".. _{0}:\n\n{0}\n========"),
+    ],
+)
+def test_anchors_and_comments_above_a_heading_go_with_it(ending, head, tmp_path):
+    gap = "\n" * (1 + (ending != ".tex"))
+    heads = [head.format(name) for name in ("Rain", "Boat", "Tide")]
+    parts = [f"{one}{gap}{make_manuscripts.prose(k, 3)}{gap}" for k, one in enumerate(heads)]
+    start, end = ("\\begin{document}\n", "\\end{document}\n") if ending == ".tex" else ("", "")
+    source = tmp_path / f"a{ending}"
+    source.write_text(start + "".join(parts) + end)
+    ordered = fabula.order(source, first="Tide", last="Rain")
+    new = ordered.save(tmp_path / f"b{ending}")
+    assert new.read_text() == start + parts[2] + parts[1] + parts[0] + end
+    assert not [note for note in ordered.notes if "kept where it stands" in note]
+
+
+def test_comments_to_programs_and_those_that_close_a_chapter_stay(tmp_path):
+    source = tmp_path / "a.md"
+    one, two = (f"# {head}\n\n{make_manuscripts.prose(k, 2)}\n" for k, head in enumerate(("Rain", "Boat")))
+    source.write_text(f"<!-- markdownlint-disable -->\n{one}<!-- all of it -->\n\n{two}")
+    new = fabula.order(source, first="Boat").save(tmp_path / "b.md").read_text()
+    assert new == f"<!-- markdownlint-disable -->\n{two}\n{one}<!-- all of it -->\n"
+
+
 def test_sides_and_limits_hold_in_the_document_itself(written, tmp_path):
     source, _, _ = written("plain.docx")
     halved = fabula.order(source, by="words", template="steady-rise", sides=2)

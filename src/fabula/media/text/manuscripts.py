@@ -97,7 +97,7 @@ def tell_held(parts: TextParts) -> list[str]:
     last = max((end for _, end in parts.bounds), default=0)
     behind = Document(tuple(block for block in parts.document.blocks[last:] if block.level != SEPARATOR))
     around = [*(parts.part(k) for k in others), behind]
-    held = [repr(shown(title_part(one))) for one in around if one.blocks]
+    held = [repr(shown(name)) for name in map(title_part, around) if name]
     why = "a title page, a list of parts as it was, a heading with nothing to read, or what follows the last part"
     return [f"not ordered, and kept where it stands: {name_some(held, 6)} ({why})"] if held else []
 
@@ -127,7 +127,7 @@ def rejoin(path: str, order: Sequence[int], sums: Sequence[int], sides: Sequence
     ending = Path(path).suffix.lower()
     cut = load("fabula.media.text.formats:cut_other") if ending in WHOLE_ENDINGS else _BODIES.get(ending, cut_lines)
     body = cut(path)
-    spans = [_find_span(parts, number, body) for number in parts.items]
+    spans = [_find_span(parts, number, body, _ABOVE.get(ending)) for number in parts.items]
     if any(a[1] > b[0] for a, b in pairwise(spans)) or not all(a < b for a, b in spans):
         raise FileError(f"{shown(path)}: its parts {_SHARED}; write .md or .docx")
     starts = {start: number for number, start in enumerate(accumulate(sides[:-1], initial=0), 1)} if sides else {}
@@ -144,10 +144,41 @@ def rejoin(path: str, order: Sequence[int], sums: Sequence[int], sides: Sequence
     return out.getvalue()
 
 
-def _find_span(parts: TextParts, number: int, body: Body) -> tuple[int, int]:
+# Lines right above a heading that are its own: comments, but for those that speak to programs, and anchors.
+_MARKDOWN_ABOVE = re.compile(
+    r"\s*(?:(?:<!--(?!\s*(?:markdownlint|prettier|vim|toc|-\*-))(?:(?!-->).)*-->|<a\s[^<>]*>(?:</a>)?)\s*)+",
+    re.IGNORECASE,
+)
+_ABOVE = {
+    **dict.fromkeys((".md", ".markdown"), _MARKDOWN_ABOVE),
+    ".tex": re.compile(r"\s*%(?!\s*!).*"),
+    ".rst": re.compile(r"\.\. _.+:\s*"),
+}
+_ANCHOR = re.compile(r"\s*<a\s|\.\. _")  # a blank line may follow it
+
+
+def _climb(block: TextBlock, body: Body, above: re.Pattern[str] | None) -> int:
+    """The first line that belongs to a heading; of all else where it begins."""
+    at = block.at
+    while at and block.level > 0 and above is not None:
+        line = body.pieces[at - 1].decode(body.codec, "replace")
+        if not line.strip() and at > 1:
+            line = body.pieces[at - 2].decode(body.codec, "replace")
+            if not (_ANCHOR.match(line) and above.fullmatch(line)):
+                break
+            at -= 2
+        elif above.fullmatch(line):
+            at -= 1
+        else:
+            break
+    return at
+
+
+def _find_span(parts: TextParts, number: int, body: Body, above: re.Pattern[str] | None) -> tuple[int, int]:
     """The first piece of a part, and the one behind the last that says something."""
     blocks, (a, b) = parts.document.blocks, parts.bounds[number]
-    start, end = blocks[a].at, blocks[b].at if b < len(blocks) else len(body.pieces)
+    start = _climb(blocks[a], body, above)
+    end = _climb(blocks[b], body, above) if b < len(blocks) else len(body.pieces)
     if a and blocks[a - 1].level == SEPARATOR:  # a picture, perhaps, stands before its first words
         start = min(start, blocks[a - 1].at + 1)
     while start < blocks[a].at and (start in body.idle or not body.pieces[start].strip(_BLANK)):
