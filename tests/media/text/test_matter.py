@@ -78,7 +78,7 @@ def test_a_folder_keeps_them_and_says_so(tmp_path):
     ordered = session.order()
     assert (ordered.titles[0], *ordered.titles[-2:]) == ("Contents", "Epilogue", "Index")
     assert [note for note in ordered.notes if "titles belong" in note] == [
-        "kept where their titles belong: Contents, Epilogue, Index (matter off: they move like the others)"
+        "kept where their titles belong: Contents, Epilogue, Index (--no-matter lets them move)"
     ]
     assert not [note for note in session.order(matter=False).notes if "titles belong" in note]
     assert session.order(first="Home").titles[0] == "Home"

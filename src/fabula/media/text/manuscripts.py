@@ -380,7 +380,14 @@ def write_text(collection: Collection, target: Path, sides: Sequence[int]) -> Pa
             if anew is not write_markdown or _SHARED not in str(error):
                 raise
     if anew is None:
-        raise InputError(f"{target}: is written of a file of that kind with its parts moved; write .md, .docx or .epub")
+        names = [Path(item.path).name for item in collection.items]
+        alone = len(names) == 1 and Path(names[0]).suffix.lower() == ending
+        why = (
+            f"{shown(names[0])} has one part alone"
+            if alone
+            else f"is written of one {ending} file with its parts moved"
+        )
+        raise InputError(f"{target}: {why}; write .md, .docx or .epub")
     return anew(join(collection, sides), target)
 
 
