@@ -141,6 +141,17 @@ def test_what_is_called_so_within_is_no_part(text, heads):
     assert [block.text for block in plain_document(text).blocks if block.level > 0] == heads
 
 
-def test_a_chapter_whose_last_word_is_fine_keeps_it():
-    found = find_parts(plain_document(_book(["Chapter 1", "Chapter 2"]) + "\n\n\u201cFine.\u201d"))
-    assert found.part(1).blocks[-1].text == "\u201cFine.\u201d"
+@pytest.mark.parametrize(
+    ("line", "ends"),
+    [
+        ("THE END", True),
+        ("* Fin *", True),
+        ("The End.", True),
+        ("“Fine.”", False),
+        ("Fine.", False),
+        ("END OF BOOK ONE", False),
+    ],
+)
+def test_what_says_that_it_ends_is_of_no_chapter(line, ends):
+    found = find_parts(plain_document(_book(["Chapter 1", "Chapter 2"]) + f"\n\n{line}"))
+    assert (found.part(1).blocks[-1].text == line) is not ends

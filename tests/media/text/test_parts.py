@@ -80,7 +80,7 @@ def test_a_file_that_cannot_be_cut_is_one_item(tmp_path):
 def test_what_cannot_be_written_as_text_says_why(tmp_path, chapters):
     source = tmp_path / "one.txt"
     source.write_text("Chapter 1\n\n" + "It rained on and on. " * 50)
-    with pytest.raises(InputError, match=r"b\.txt: one\.txt has one part alone; write \.md"):
+    with pytest.raises(InputError, match=r"b\.txt: its source has one part alone; write \.md"):
         fabula.order(source).save(tmp_path / "b.txt")
     for given in (source, chapters):
         with pytest.raises(InputError, match=r"b\.rst: is written of one \.rst file with its parts moved"):

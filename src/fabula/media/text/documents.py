@@ -13,8 +13,9 @@ from types import MappingProxyType
 from fabula.core import files
 from fabula.core.files import find_mark, guess_encoding, try_decode
 from fabula.errors import FileError, shown
+from fabula.media.children import load
 from fabula.media.medium import read_words
-from fabula.media.text.heads import CHAPTER, matter_rank, says_end, without_heads
+from fabula.media.text.heads import CHAPTER, TITLE_PAGE, without_heads
 
 # From the bytes of a file to the text of a document: by what it says of itself, or by what it looks like.
 
@@ -138,8 +139,7 @@ class Document:
         return "\n\n".join(marks.get(b.level, "#" * b.level + " ") + b.markup for b in self.blocks)
 
 
-_LINE = 70  # characters of a line that may be a heading
-SHORT = 120  # words before the first heading up to which they are a title page, a motto, a name: no part
+_ENDS = re.compile(r"(?i)[*_~— -]*(?:the end[.!]?|ende?|fine?|fim|finis|einde)[*_~— -]*")  # nobody says: "Fine."
 _SHOWN = 48  # characters of a part that stand for its title where it has none
 
 
@@ -169,8 +169,7 @@ def part_bounds(document: Document) -> list[tuple[int, int]]:
     stop = len(blocks)
     if level > 0 and not document.paged:
         stop = next((k for k in range(starts[-1], stop) if blocks[k].wall), stop)
-        before, final = blocks[stop - 2 : stop]
-        stop -= final.level == PARAGRAPH and says_end(final.text) and before.at < final.at
+        stop -= _ENDS.fullmatch(blocks[stop - 1].text) is not None and blocks[stop - 2].at < blocks[stop - 1].at
     found = []
     for number, (start, end) in enumerate(zip([0, *starts], [*starts, stop], strict=True)):
         called = number == 0 and level > 0  # what stands above the first part: what the whole is called names no part
@@ -234,24 +233,19 @@ def plain_document(text: str) -> Document:
 
 
 def head_matter(blocks: Sequence[TextBlock]) -> list[TextBlock]:
-    """Blocks of a text without styles, of several chapters: titles of front and back matter around them are headings.
-
-    A first line above a title page is what the whole is called: its parts are of the next level.
-    """
+    """Blocks of a text without styles: titles of front and back matter around several chapters are headings, too."""
     chapters = [k for k, block in enumerate(blocks) if block.level > 0 and is_heading(block.text, first=False)]
     if len(chapters) < 2:
         return list(blocks)
     heads, first, last = set(chapters), chapters[0], chapters[-1]
-    lines = ((k, block.text) for k, block in enumerate(blocks) if block.level >= PARAGRAPH and len(block.text) <= _LINE)
-    alone = ((k, line) for k, line in lines if line[:-1].isalpha() or is_heading(line, first=True))
-    named = [(k, matter_rank(line)) for k, line in alone if line[0].isupper()]
+    lines = [(k, block.text) for k, block in enumerate(blocks) if block.level >= PARAGRAPH and block.text[:1].isupper()]
+    alone = [(k, line) for k, line in lines if line[:-1].isalpha() or is_heading(line, first=True)]
+    named = [(k, load("fabula.media.text.passages:matter_rank")(line)) for k, line in alone]
     often = Counter(rank for _, rank in named)  # what several chapters have is their own
-    outside = ((k, rank) for k, rank in named if rank and often[rank] == 1 and not first < k < last)
-    heads.update(k for k, rank in outside if (rank[0] > 0) == (k > last))
-    above = blocks[: min(heads)]
-    titled = above and above[0].level == 1 and sum(len(block.text.split()) for block in above) <= SHORT
-    levels = [(1 + bool(titled)) if k in heads else block.level for k, block in enumerate(blocks)]
-    return [replace(block, level=level) for block, level in zip(blocks, levels, strict=True)]
+    heads.update(k for k, rank in named if rank and often[rank] == 1 and (k > last if rank[0] > 0 else k < first))
+    above = blocks[: min(heads)]  # its first line is what the whole is called
+    titled = bool(above) and above[0].level == 1 and sum(len(block.text.split()) for block in above) <= TITLE_PAGE
+    return [replace(block, level=1 + titled) if k in heads else block for k, block in enumerate(blocks)]
 
 
 def _front(text: str) -> tuple[Document, str, int]:
@@ -273,7 +267,7 @@ def is_heading(part: str, *, first: bool) -> bool:
         return False
     if CHAPTER.fullmatch(head.strip()) and not line[0].islower():
         return True
-    return first and not rest and len(line) <= _LINE and not line.endswith(_SENTENCE_END)
+    return first and not rest and len(line) <= 70 and not line.endswith(_SENTENCE_END)
 
 
 def _markdown_blocks(body: str, at: int) -> Iterator[TextBlock]:

@@ -6,20 +6,19 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import date
-from functools import cache
 from importlib.resources import files
 from itertools import takewhile
 
 from fabula.core.collection import fold
-from fabula.media.medium import read_words
 
 _NUMBERS = json.loads(files("fabula.media.text").joinpath("numbers.json").read_text(encoding="utf-8"))
 _KINDS, _BETWEEN = _NUMBERS["kinds"], _NUMBERS["between"]
 _ROMAN = r"(?-i:[IVXLCDM]{1,9})"
-_VALUES = dict.fromkeys(_BETWEEN.split("|"), 0)
+_VALUES: dict[str, int] = {}
 for _value, _words in _NUMBERS["numerals"].items():
     _VALUES.update(dict.fromkeys(_words.split(), int(_value)))
-_NUMERAL = "|".join(_words.replace(" ", "|") for _words in _NUMBERS["numerals"].values())
+_NUMERAL = "|".join(_VALUES)
+_VALUES.update(dict.fromkeys(_BETWEEN.split("|"), 0))
 # Twenty-One; words that are common in other languages too, such as once, are numbers where no words follow.
 _IN_WORDS = rf"(?:(?:[\s-]+(?:{_BETWEEN}))?[\s-]+(?!(?:{_NUMBERS['doubtful']})[\s,]+\w)(?:{_NUMERAL})){{1,4}}"
 CHAPTER = re.compile(
@@ -39,6 +38,7 @@ _THE_END = re.compile(
 _COUNTED = re.compile(r"\d+|\b[IVXLCDM]{2,9}\b|^[IVXLCDM]\b")
 _GAPS = re.compile(r"\n\s*\n\s*")
 _RUNNING = 3  # times that a line of capitals or with a number stands alone before it is a running head
+TITLE_PAGE = 120  # words before the first heading up to which they are a title page, a motto, a name: no part
 _SHORT = 80  # characters of a line that may be a head
 
 
@@ -52,16 +52,6 @@ def names_part(line: str) -> bool:
     if not line or len(line) > _SHORT or "\n" in line or line[0].islower():
         return False
     return CHAPTER.fullmatch(line) is not None
-
-
-def says_end(line: str) -> bool:
-    """Whether a line says that all of it ends, in a word or two, and is nothing that somebody says.
-
-    >>> [says_end(line) for line in ("THE END", "* Fin *", "The End.", "Fine.", "End of Volume One")]
-    [True, True, True, False, False]
-    """
-    words = line.strip("*_-~— ").split()
-    return bool(len(words) == 2 or (words and words[0].isalpha())) and len(words) < 3 and bool(_THE_END.fullmatch(line))
 
 
 def without_heads(paragraphs: Sequence[str]) -> list[str]:
@@ -194,33 +184,3 @@ def viewpoints(titles: Sequence[str]) -> list[str]:
     often = {name for name, count in Counter(filter(None, names)).items() if count > 1}
     told = [name if name in often else "" for name in names]
     return told if len(often) > 1 and 2 * sum(map(bool, told)) >= len(titles) else [""] * len(titles)
-
-
-# Front and back matter: what is known by its title to stand before or behind the text, in the languages that are read.
-
-_OF_VERSE = {
-    "half title", "title page", "copyright", "contents", "list of figures", "bibliography", "about the author", "index",
-    "colophon",
-}  # fmt: skip
-
-
-@cache
-def _ranks() -> dict[str, tuple[int, int, bool]]:
-    """Of each title its side, -1 or 1, its rank there, and whether it counts where all is verse."""
-    told = read_words("fabula.media.text")["matter"]
-    found = dict[str, tuple[int, int, bool]]()
-    for side, key in ((-1, "front"), (1, "back")):
-        for rank, row in enumerate(told[key]):
-            names = row.split("; ")
-            found |= dict.fromkeys(names, (side, rank, not _OF_VERSE.isdisjoint(names)))
-    return found
-
-
-def matter_rank(title: str) -> tuple[int, int, bool] | None:
-    """The same of a title that is one of the names, alone or before a mark; else None.
-
-    >>> matter_rank("Epilogue: At Sea") == matter_rank("EPILOG."), matter_rank("Prologue to war")
-    (True, None)
-    """
-    start = re.split(r"\s*(?:[.:;,–—(\[]|--|\s-\s)\s*", fold(title), maxsplit=1)[0]
-    return _ranks().get(" ".join(re.sub(r"[^\w\s]", " ", start).split()))

@@ -29,16 +29,8 @@ from fabula.errors import FileError, InputError, shown
 from fabula.media.children import Limits, call, load
 from fabula.media.medium import common_detail, read_words
 from fabula.media.text.books import ANEW, Joined, write_markdown
-from fabula.media.text.documents import (
-    SEPARATOR,
-    SHORT,
-    Document,
-    TextBlock,
-    part_bounds,
-    read_bytes,
-    signs_lost,
-    title_part,
-)
+from fabula.media.text.documents import SEPARATOR, Document, TextBlock, part_bounds, read_bytes, signs_lost, title_part
+from fabula.media.text.heads import TITLE_PAGE
 from fabula.media.text.packed import find_book, find_inside, local_name, open_packed, spine_of
 from fabula.media.text.passages import MANUSCRIPT, TEXT, WHOLE_ENDINGS, document_of, parse, read_document
 
@@ -78,7 +70,7 @@ def find_parts(document: Document) -> TextParts:
     bounds = tuple(part_bounds(document))
     found = TextParts(document, bounds, ())
     headed = [any(block.level > 0 for block in document.blocks[a:b]) for a, b in bounds]
-    few = (-1 if headed[0] else SHORT) if any(headed[1:]) else _NAME if len(bounds) > 3 else -1
+    few = (-1 if headed[0] else TITLE_PAGE) if any(headed[1:]) else _NAME if len(bounds) > 3 else -1
     items = []
     for number in range(len(bounds)):
         part = found.part(number)
@@ -145,32 +137,23 @@ def rejoin(path: str, order: Sequence[int], sums: Sequence[int], sides: Sequence
 
 
 # Lines right above a heading that are its own: comments, but for those that speak to programs, and anchors.
-_MARKDOWN_ABOVE = re.compile(
-    r"\s*(?:(?:<!--(?!\s*(?:markdownlint|prettier|vim|toc|-\*-))(?:(?!-->).)*-->|<a\s[^<>]*>(?:</a>)?)\s*)+",
-    re.IGNORECASE,
-)
+_NOTE = r"<!--(?!\s*(?:markdownlint|prettier|vim|toc|-\*-))(?:(?!-->).)*-->"
 _ABOVE = {
-    **dict.fromkeys((".md", ".markdown"), _MARKDOWN_ABOVE),
+    **dict.fromkeys((".md", ".markdown"), re.compile(rf"\s*(?:(?:{_NOTE}|<a\s[^<>]*>(?:</a>)?)\s*)+", re.IGNORECASE)),
     ".tex": re.compile(r"\s*%(?!\s*!).*"),
     ".rst": re.compile(r"\.\. _.+:\s*"),
 }
-_ANCHOR = re.compile(r"\s*<a\s|\.\. _")  # a blank line may follow it
 
 
 def _climb(block: TextBlock, body: Body, above: re.Pattern[str] | None) -> int:
     """The first line that belongs to a heading; of all else where it begins."""
     at = block.at
     while at and block.level > 0 and above is not None:
-        line = body.pieces[at - 1].decode(body.codec, "replace")
-        if not line.strip() and at > 1:
-            line = body.pieces[at - 2].decode(body.codec, "replace")
-            if not (_ANCHOR.match(line) and above.fullmatch(line)):
-                break
-            at -= 2
-        elif above.fullmatch(line):
-            at -= 1
-        else:
+        lines = [piece.decode(body.codec, "replace") for piece in body.pieces[max(at - 2, 0) : at]]
+        apart = not lines[-1].strip() and any(sign in lines[0] for sign in ("<a ", ".. _"))  # of an anchor, perhaps
+        if not above.fullmatch(lines[0 if apart else -1]):
             break
+        at -= 1 + apart
     return at
 
 
@@ -380,13 +363,8 @@ def write_text(collection: Collection, target: Path, sides: Sequence[int]) -> Pa
             if anew is not write_markdown or _SHARED not in str(error):
                 raise
     if anew is None:
-        names = [Path(item.path).name for item in collection.items]
-        alone = len(names) == 1 and Path(names[0]).suffix.lower() == ending
-        why = (
-            f"{shown(names[0])} has one part alone"
-            if alone
-            else f"is written of one {ending} file with its parts moved"
-        )
+        alone = [Path(item.path).suffix.lower() for item in collection.items] == [ending]
+        why = "its source has one part alone" if alone else f"is written of one {ending} file with its parts moved"
         raise InputError(f"{target}: {why}; write .md, .docx or .epub")
     return anew(join(collection, sides), target)
 

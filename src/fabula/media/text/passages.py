@@ -6,17 +6,19 @@ import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from fabula.core.collection import Collection, Item
+from fabula.core.collection import Collection, Item, fold
 from fabula.core.display import name_some
 from fabula.errors import FileError, shown
 from fabula.media.children import call, load, shield
 from fabula.media.facts import Fact
+from fabula.media.medium import read_words
 from fabula.media.text.documents import Document, decode, html_document, markdown_document, plain_document, read_bytes
-from fabula.media.text.heads import date_of, matter_rank, number_of, viewpoints
+from fabula.media.text.heads import date_of, number_of, viewpoints
 from fabula.media.text.packed import PACKED_ENDINGS, read_packed
 
 _MARKDOWN = frozenset((".md", ".markdown"))
@@ -226,6 +228,32 @@ def close(text: str, most: int = MOST) -> str:
     starts = [stop for stop in stops if most // 3 <= most - stop]
     cut = starts[0] if starts else next((space.end() for space in _WORD.finditer(end)), 0)
     return "… " + end[cut:].lstrip()
+
+
+# Front and back matter: what is known by its title to stand before or behind the text, in the languages that are read.
+
+_OF_VERSE = {
+    "half title", "title page", "copyright", "contents", "list of figures", "bibliography", "about the author", "index",
+    "colophon",
+}  # fmt: skip
+
+
+@cache
+def _ranks() -> dict[str, tuple[int, int, bool]]:
+    """Of each title its side, -1 or 1, its rank there, and whether it counts where all is verse."""
+    told = read_words("fabula.media.text")["matter"]
+    found = dict[str, tuple[int, int, bool]]()
+    for side, key in ((-1, "front"), (1, "back")):
+        for rank, row in enumerate(told[key]):
+            names = row.split("; ")
+            found |= dict.fromkeys(names, (side, rank, not _OF_VERSE.isdisjoint(names)))
+    return found
+
+
+def matter_rank(title: str) -> tuple[int, int, bool] | None:
+    """The same of a title that is one of the names, alone or before a mark ("Epilogue: At Sea"); else None."""
+    start = re.split(r"\s*(?:[.:;,–—(\[]|--|\s-\s)\s*", fold(title), maxsplit=1)[0]
+    return _ranks().get(" ".join(re.sub(r"[^\w\s]", " ", start).split()))
 
 
 def matter_of(collection: Collection) -> tuple[list[int], list[int]]:
