@@ -153,5 +153,6 @@ def test_what_is_called_so_within_is_no_part(text, heads):
     ],
 )
 def test_what_says_that_it_ends_is_of_no_chapter(line, ends):
-    found = find_parts(plain_document(_book(["Chapter 1", "Chapter 2"]) + f"\n\n{line}"))
-    assert (found.part(1).blocks[-1].text == line) is not ends
+    for behind in ("", "\n\n* * *"):
+        found = find_parts(plain_document(_book(["Chapter 1", "Chapter 2"]) + f"\n\n{line}{behind}"))
+        assert (found.part(1).blocks[-1].text == line) is not ends

@@ -166,7 +166,7 @@ def part_bounds(document: Document) -> list[tuple[int, int]]:
         starts = [k for k, block in enumerate(blocks) if not k or block.at != blocks[k - 1].at]
     else:
         starts = [k for k, block in enumerate(blocks) if block.level == level]
-    stop = len(blocks)
+    stop = 1 + max((k for k, block in enumerate(blocks) if block.level != SEPARATOR), default=-1)
     if level > 0 and not document.paged:
         stop = next((k for k in range(starts[-1], stop) if blocks[k].wall), stop)
         stop -= _ENDS.fullmatch(blocks[stop - 1].text) is not None and blocks[stop - 2].at < blocks[stop - 1].at
