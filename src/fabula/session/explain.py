@@ -287,7 +287,7 @@ def _name_kept(ordered: Ordered) -> list[str]:
     wished = with_matter(request, session.collection, session.medium)
     if wished is not request:
         labels = [session.collection.items[int(i)].label for i in wished.at.values()]
-        found.append(f"kept where their titles belong: {', '.join(labels)} (matter off: they move like the others)")
+        found.append(f"kept where their titles belong: {', '.join(labels)} (--no-matter lets them move)")
     if request.keep is not None:
         n, kept = len(ordered.ordering), int(longest_rising(ordered.ordering[np.newaxis])[0])
         found.append(f"{kept} of {n} {session.medium.words.items} keep their order; {n - kept} moved")

@@ -1,6 +1,7 @@
 import pytest
 
 from fabula.media.text.documents import markdown_document, part_bounds, plain_document
+from fabula.media.text.heads import names_part
 from fabula.media.text.manuscripts import find_parts
 from fabula.media.text.passages import read_document, read_item
 
@@ -109,6 +110,30 @@ def test_headings_under_lines():
 )
 def test_headings_of_plain_text_are_cut_off(heading):
     assert plain_document(f"{heading}\n\nIt rained.\n\nIt stopped.").text == "It rained.\n\nIt stopped."
+
+
+@pytest.mark.parametrize(
+    ("kind", "spelled"),
+    [
+        ("Chapter", "One, Twelve, Thirteen, Twenty, Twenty-One, the Thirteenth, Nineteen: The Boat, Forty two, Last"),
+        ("Capitolo", "primo, terzo, sei, undicesimo, ventitré, ultimo"),
+        ("Capítulo", "terceiro, décimo terceiro, once, veintiuno, sétimo, vinte e um, único"),
+        ("Chapitre", "premier, deuxième, dix-septième, vingt et unième, treize. La Mer"),
+        ("Kapitel", "Dreizehn, Einundzwanzig"),
+        ("Hoofdstuk", "een, twaalf"),
+    ],
+)
+def test_chapters_counted_in_words_are_parts(kind, spelled):
+    heads = [f"{kind} {word}" for word in spelled.split(", ")]
+    text = "\n\n".join(f"{head}\n\nIt rained on day {k}." for k, head in enumerate(heads))
+    assert [block.text for block in plain_document(text).blocks if block.level] == heads
+
+
+@pytest.mark.parametrize(
+    "line", ["Act once, and be done", "Letter due tomorrow", "Book seize it", "Chapter the", "Part and parcel"]
+)
+def test_what_is_a_number_in_another_language_is_none(line):
+    assert not names_part(line)
 
 
 @pytest.mark.parametrize(

@@ -97,6 +97,50 @@ def test_what_changed_meanwhile_is_not_written(tmp_path):
         ordered.save(tmp_path / "new.odt")
 
 
+@pytest.mark.parametrize("ending", [".txt", ".md"])
+@pytest.mark.parametrize("codec", ["utf-8", "utf-16-le", "utf-16-be"])
+def test_a_byte_order_mark_stays_at_the_start(codec, ending, tmp_path):
+    head = "# " * (ending == ".md") + "Chapter {}\n\n"
+    parts = [head.format(k) + make_manuscripts.prose(k, 3) + "\n\n" for k in range(1, 4)]
+    source = tmp_path / f"a{ending}"
+    source.write_bytes(("\ufeff" + "".join(parts)).encode(codec))
+    moved = fabula.order(source, first="Chapter 3", last="Chapter 1").save(tmp_path / f"b{ending}").read_bytes()
+    assert moved.decode(codec) == ("\ufeff" + parts[2] + parts[1] + parts[0])
+    sides = fabula.order(source, first="Chapter 3", sides=2).save(tmp_path / f"c{ending}").read_bytes()
+    assert [k for k, sign in enumerate(sides.decode(codec)) if sign == "\ufeff"] == [0]
+
+
+@pytest.mark.parametrize(
+    ("ending", "head"),
+    [
+        (".md", '<a id="{0}"></a>\n# {0}'),
+        (".md", '<!-- chapter {0} -->\n<a name="{0}"></a>\n\n# {0}'),
+        (".md", "<!-- chapter {0} -->\n{0}\n======"),
+        (".tex", "% ====\n% chapter {0}\n% ====\n\\chapter{{{0}}}"),
+        (".rst", ".. _{0}:\n\n{0}\n========"),
+    ],
+)
+def test_anchors_and_comments_above_a_heading_go_with_it(ending, head, tmp_path):
+    gap = "\n" * (1 + (ending != ".tex"))
+    heads = [head.format(name) for name in ("Rain", "Boat", "Tide")]
+    parts = [f"{one}{gap}{make_manuscripts.prose(k, 3)}{gap}" for k, one in enumerate(heads)]
+    start, end = ("\\begin{document}\n", "\\end{document}\n") if ending == ".tex" else ("", "")
+    source = tmp_path / f"a{ending}"
+    source.write_text(start + "".join(parts) + end)
+    ordered = fabula.order(source, first="Tide", last="Rain")
+    new = ordered.save(tmp_path / f"b{ending}")
+    assert new.read_text() == start + parts[2] + parts[1] + parts[0] + end
+    assert not [note for note in ordered.notes if "kept where it stands" in note]
+
+
+def test_comments_to_programs_and_those_that_close_a_chapter_stay(tmp_path):
+    source = tmp_path / "a.md"
+    one, two = (f"# {head}\n\n{make_manuscripts.prose(k, 2)}\n" for k, head in enumerate(("Rain", "Boat")))
+    source.write_text(f"<!-- markdownlint-disable -->\n{one}<!-- all of it -->\n\n{two}")
+    new = fabula.order(source, first="Boat").save(tmp_path / "b.md").read_text()
+    assert new == f"<!-- markdownlint-disable -->\n{two}\n{one}<!-- all of it -->\n"
+
+
 def test_sides_and_limits_hold_in_the_document_itself(written, tmp_path):
     source, _, _ = written("plain.docx")
     halved = fabula.order(source, by="words", template="steady-rise", sides=2)
@@ -278,6 +322,21 @@ def test_what_stands_between_and_behind_the_includes_of_a_latex_book_stays(tmp_p
     moved = {r"\include{c1}": r"\subfile{c4}", r"\include{c2}": r"\include{c3}"}
     moved |= {now: was for was, now in moved.items()}
     assert new == [moved.get(line, line) for line in LATEX.splitlines()]
+
+
+@pytest.mark.parametrize("wall", ["\\backmatter", "\\appendix", "\\bibliography{sea}"])
+def test_what_stands_behind_the_last_part_of_a_latex_book_stays(wall, tmp_path):
+    parts = [f"\\part{{P{k}}}\n\\chapter{{N{k}}}\n{make_manuscripts.prose(k, 3)}\n\n" for k in range(3)]
+    start = "\\documentclass{book}\n\\begin{document}\n\\mainmatter\n"
+    end = wall + "\n\\chapter{Epilogue}\nSo it ended, she said.\n\\end{document}\n"
+    source = tmp_path / "a.tex"
+    source.write_text(start + "".join(parts) + end)
+    ordered = fabula.order(source, first="P1", last="P0")
+    assert ordered.save(tmp_path / "b.tex").read_text() == start + parts[1] + parts[2] + parts[0] + end
+    assert any("kept where it stands: 'Epilogue'" in note for note in ordered.notes)
+    assert ordered.save(tmp_path / "c.md").read_text().rstrip().endswith("So it ended, she said.")
+    source.write_text(start + "".join(part.partition("\n")[2] for part in parts) + end)  # of chapters alone it is one
+    assert fabula.order(source).titles[-1] == "Epilogue"
 
 
 def test_a_latex_book_whose_parts_are_not_there_says_so(tmp_path):

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+import fabula
 from fabula.core.collection import Collection, Item
 from fabula.media.registry import find_medium
+from fabula.media.text.documents import plain_document
+from fabula.media.text.manuscripts import find_parts
 from fabula.media.text.passages import matter_of
 from fabula.session.open import open as open_folder
 from fabula.session.request import Request, with_matter
@@ -75,7 +78,81 @@ def test_a_folder_keeps_them_and_says_so(tmp_path):
     ordered = session.order()
     assert (ordered.titles[0], *ordered.titles[-2:]) == ("Contents", "Epilogue", "Index")
     assert [note for note in ordered.notes if "titles belong" in note] == [
-        "kept where their titles belong: Contents, Epilogue, Index (matter off: they move like the others)"
+        "kept where their titles belong: Contents, Epilogue, Index (--no-matter lets them move)"
     ]
     assert not [note for note in session.order(matter=False).notes if "titles belong" in note]
     assert session.order(first="Home").titles[0] == "Home"
+
+
+WAITED = "For my mother, who waited."
+NOTES = ["Chapter 1", "Notes", "Chapter 2", "Notes"]
+
+
+def _book(heads, **story):
+    return "\n\n".join(f"{head}\n\n{story.get('text', 'It rained.')} {k}." for k, head in enumerate(heads))
+
+
+@pytest.mark.parametrize("ending", [".txt", ".docx"])
+def test_what_stands_around_the_chapters_of_a_file_without_styles_is_known_by_its_title(ending, tmp_path):
+    import docx
+
+    heads = ["Prologue", *(f"Chapter {k}" for k in range(1, 5)), "Epilogue: At Sea"]
+    lines = ["The Tide", WAITED, *_book(heads, text=PROSE).split("\n\n"), "THE END"]
+    source = tmp_path / f"a{ending}"
+    if ending == ".docx":
+        made = docx.Document()
+        for line in lines:
+            made.add_paragraph(line)
+        made.save(str(source))
+    else:
+        source.write_text("\n\n".join(lines) + "\n", encoding="utf-8")
+    ordered = fabula.order(source, by="words", template="steady-rise")
+    assert sorted(ordered.titles) == sorted(heads)
+    assert (ordered.titles[0], ordered.titles[-1]) == (heads[0], heads[-1])
+    assert any("'THE END'" in note for note in ordered.notes)
+    new = fabula.order(source, first="Prologue", at={1: "Chapter 4"}, last="Epilogue: At Sea").save(
+        tmp_path / f"b{ending}"
+    )
+    found = (
+        [one.text for one in docx.Document(str(new)).paragraphs] if ending == ".docx" else new.read_text().split("\n\n")
+    )
+    said = [line.strip() for line in found]
+    assert said[:3] == ["The Tide", WAITED, "Prologue"]
+    assert said[4] == "Chapter 4"
+    assert said[-3] == "Epilogue: At Sea"
+    assert said[-1] == "THE END"
+    assert sorted(said) == sorted(lines)
+    anew = fabula.order(source, first="Chapter 4").save(tmp_path / "c.md").read_text()
+    assert anew.rstrip().endswith("THE END")
+    assert anew.index(WAITED) < anew.index("Chapter 4")
+
+
+@pytest.mark.parametrize(
+    ("text", "heads"),
+    [
+        (_book(["Prologue", "Rain", "Epilogue"]), ["Prologue"]),  # no chapters are named
+        (_book(NOTES), NOTES[::2]),  # each chapter has notes
+        (_book(["Chapter 1", "Prologue", "Epilogue", "Chapter 2"]), ["Chapter 1", "Chapter 2"]),  # within a chapter
+        (_book(["Chapter 1", "Chapter 2", "notes", "Index, he said."]), ["Chapter 1", "Chapter 2"]),
+        (_book(["PREFACE.", "Chapter 1", "Chapter 2", "Notes"]), ["PREFACE.", "Chapter 1", "Chapter 2", "Notes"]),
+    ],
+)
+def test_what_is_called_so_within_is_no_part(text, heads):
+    assert [block.text for block in plain_document(text).blocks if block.level > 0] == heads
+
+
+@pytest.mark.parametrize(
+    ("line", "ends"),
+    [
+        ("THE END", True),
+        ("* Fin *", True),
+        ("The End.", True),
+        ("“Fine.”", False),
+        ("Fine.", False),
+        ("END OF BOOK ONE", False),
+    ],
+)
+def test_what_says_that_it_ends_is_of_no_chapter(line, ends):
+    for behind in ("", "\n\n* * *"):
+        found = find_parts(plain_document(_book(["Chapter 1", "Chapter 2"]) + f"\n\n{line}{behind}"))
+        assert (found.part(1).blocks[-1].text == line) is not ends

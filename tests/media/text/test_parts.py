@@ -77,6 +77,16 @@ def test_a_file_that_cannot_be_cut_is_one_item(tmp_path):
     assert len(open_source([tmp_path / "one.txt"]).collection) == 1
 
 
+def test_what_cannot_be_written_as_text_says_why(tmp_path, chapters):
+    source = tmp_path / "one.txt"
+    source.write_text("Chapter 1\n\n" + "It rained on and on. " * 50)
+    with pytest.raises(InputError, match=r"b\.txt: its source has one part alone; write \.md"):
+        fabula.order(source).save(tmp_path / "b.txt")
+    for given in (source, chapters):
+        with pytest.raises(InputError, match=r"b\.rst: is written of one \.rst file with its parts moved"):
+            fabula.order(given).save(tmp_path / "b.rst")
+
+
 def test_music_is_not_written_as_markdown(tmp_path):
     (tmp_path / "x.csv").write_text("title,energy\na,1\nb,2\n")
     with pytest.raises(InputError, match="the ending must be one of"):

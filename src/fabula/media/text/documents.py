@@ -13,8 +13,9 @@ from types import MappingProxyType
 from fabula.core import files
 from fabula.core.files import find_mark, guess_encoding, try_decode
 from fabula.errors import FileError, shown
+from fabula.media.children import load
 from fabula.media.medium import read_words
-from fabula.media.text.heads import CHAPTER, without_heads
+from fabula.media.text.heads import CHAPTER, TITLE_PAGE, without_heads
 
 # From the bytes of a file to the text of a document: by what it says of itself, or by what it looks like.
 
@@ -87,6 +88,7 @@ class TextBlock:
     text: str
     raw: str = ""
     at: int = field(default=0, compare=False)
+    wall: bool = field(default=False, compare=False)  # of a separator: whether it ends the last part
 
     @property
     def markup(self) -> str:
@@ -137,6 +139,7 @@ class Document:
         return "\n\n".join(marks.get(b.level, "#" * b.level + " ") + b.markup for b in self.blocks)
 
 
+_ENDS = re.compile(r"(?i)[*_~— -]*(?:the end[.!]?|ende?|fine?|fim|finis|einde)[*_~— -]*")  # nobody says: "Fine."
 _SHOWN = 48  # characters of a part that stand for its title where it has none
 
 
@@ -154,7 +157,7 @@ def part_bounds(document: Document) -> list[tuple[int, int]]:
     """The first block of each part, and the one behind its last; separators between parts are in none of them.
 
     Parts begin at the highest headings of which there are several, else at separators. What stands before the first
-    heading is one too, but for what the whole is called.
+    heading is one too, but for what the whole is called. What stands behind the last, such as "The End", is in none.
     """
     blocks = document.blocks
     levels = Counter(block.level for block in blocks)
@@ -163,8 +166,12 @@ def part_bounds(document: Document) -> list[tuple[int, int]]:
         starts = [k for k, block in enumerate(blocks) if not k or block.at != blocks[k - 1].at]
     else:
         starts = [k for k, block in enumerate(blocks) if block.level == level]
+    stop = 1 + max((k for k, block in enumerate(blocks) if block.level != SEPARATOR), default=-1)
+    if level > 0 and not document.paged:
+        stop = next((k for k in range(starts[-1], stop) if blocks[k].wall), stop)
+        stop -= _ENDS.fullmatch(blocks[stop - 1].text) is not None and blocks[stop - 2].at < blocks[stop - 1].at
     found = []
-    for number, (start, end) in enumerate(zip([0, *starts], [*starts, len(blocks)], strict=True)):
+    for number, (start, end) in enumerate(zip([0, *starts], [*starts, stop], strict=True)):
         called = number == 0 and level > 0  # what stands above the first part: what the whole is called names no part
         while start < end and (blocks[start].level == SEPARATOR or (called and blocks[start].level > 0)):
             start += 1
@@ -222,7 +229,23 @@ def plain_document(text: str) -> Document:
             blocks.append(TextBlock(SEPARATOR if rule else int(head), "" if rule else said, at=line))
     if len(blocks) == 1:  # a file of one paragraph has no title
         blocks = [replace(blocks[0], level=PARAGRAPH)]
-    return replace(about, blocks=tuple(blocks))
+    return replace(about, blocks=tuple(head_matter(blocks)))
+
+
+def head_matter(blocks: Sequence[TextBlock]) -> list[TextBlock]:
+    """Blocks of a text without styles: titles of front and back matter around several chapters are headings, too."""
+    chapters = [k for k, block in enumerate(blocks) if block.level > 0 and is_heading(block.text, first=False)]
+    if len(chapters) < 2:
+        return list(blocks)
+    heads, first, last = set(chapters), chapters[0], chapters[-1]
+    lines = [(k, block.text) for k, block in enumerate(blocks) if block.level >= PARAGRAPH and block.text[:1].isupper()]
+    alone = [(k, line) for k, line in lines if line[:-1].isalpha() or is_heading(line, first=True)]
+    named = [(k, load("fabula.media.text.passages:matter_rank")(line)) for k, line in alone]
+    often = Counter(rank for _, rank in named)  # what several chapters have is their own
+    heads.update(k for k, rank in named if rank and often[rank] == 1 and (k > last if rank[0] > 0 else k < first))
+    above = blocks[: min(heads)]  # its first line is what the whole is called
+    titled = bool(above) and above[0].level == 1 and sum(len(block.text.split()) for block in above) <= TITLE_PAGE
+    return [replace(block, level=1 + titled) if k in heads else block for k, block in enumerate(blocks)]
 
 
 def _front(text: str) -> tuple[Document, str, int]:

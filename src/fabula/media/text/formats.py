@@ -426,7 +426,7 @@ def _tex_blocks(lines: list[str], at: int) -> Iterator[TextBlock]:
         if head:
             yield TextBlock(_TEX_HEADS.index(head[1]) + 1, _plain_tex([head[2]]), at=number)
         elif wall and number < at + len(lines):
-            yield TextBlock(SEPARATOR, "", line, number)
+            yield TextBlock(SEPARATOR, "", line, number, wall=True)
         elif not wall:
             said.append(line)
 

@@ -12,20 +12,23 @@ from itertools import takewhile
 from fabula.core.collection import fold
 
 _NUMBERS = json.loads(files("fabula.media.text").joinpath("numbers.json").read_text(encoding="utf-8"))
-_KINDS, _ORDINALS = _NUMBERS["kinds"], _NUMBERS["ordinals"]
+_KINDS, _BETWEEN = _NUMBERS["kinds"], _NUMBERS["between"]
 _ROMAN = r"(?-i:[IVXLCDM]{1,9})"
+_VALUES: dict[str, int] = {}
+for _value, _words in _NUMBERS["numerals"].items():
+    _VALUES.update(dict.fromkeys(_words.split(), int(_value)))
+_NUMERAL = "|".join(_VALUES)
+_VALUES.update(dict.fromkeys(_BETWEEN.split("|"), 0))
+# Twenty-One; words that are common in other languages too, such as once, are numbers where no words follow.
+_IN_WORDS = rf"(?:(?:[\s-]+(?:{_BETWEEN}))?[\s-]+(?!(?:{_NUMBERS['doubtful']})[\s,]+\w)(?:{_NUMERAL})){{1,4}}"
 CHAPTER = re.compile(
-    rf"(?:{_KINDS})\s+(?:the\s+)?(?:\d{{1,4}}|[ivxlcdm]{{1,9}}|{_ORDINALS})(?:[\s.:,)–—-].{{0,80}})?"
+    rf"(?:{_KINDS})(?:\s+(?:the\s+)?(?:\d{{1,4}}|[ivxlcdm]{{1,9}})|{_IN_WORDS})(?:[\s.:,)–—-].{{0,80}})?"
     r"|[^\W\d_]{2,22}te[rs]\s+(?:kapitel|buch|teil)(?:[\s.:–—-].{0,80})?"
     r"|第.{1,8}[章回話节節].{0,40}"
     rf"|(?:\d{{1,3}}[.:)]|{_ROMAN}[.:)]?)(?:(?<=[.:)])\s+\S.{{0,60}})?",
     re.IGNORECASE,
 )
-_VALUES: dict[str, int] = {}
-for _value, _words in _NUMBERS["numerals"].items():
-    _VALUES.update(dict.fromkeys(_words.split(), int(_value)))
-_NUMERAL = "|".join(_VALUES)
-_SPELLED = re.compile(rf"(?:{_KINDS})(?:[\s-]+(?:{_NUMERAL})){{1,5}}[.:]?", re.IGNORECASE)  # Chapter Twenty-One
+_SPELLED = re.compile(rf"(?:{_KINDS}){_IN_WORDS}[.:]?", re.IGNORECASE)  # Chapter Twenty-One
 _NUMBER = r"(?:\d{1,4}|[ivxlcdm]{1,9})"
 _NUMBERED = re.compile(rf"[\W_]*(?:page|p\.|seite|página)?\s*{_NUMBER}[\W_]*", re.IGNORECASE)
 _THE_END = re.compile(
@@ -35,6 +38,7 @@ _THE_END = re.compile(
 _COUNTED = re.compile(r"\d+|\b[IVXLCDM]{2,9}\b|^[IVXLCDM]\b")
 _GAPS = re.compile(r"\n\s*\n\s*")
 _RUNNING = 3  # times that a line of capitals or with a number stands alone before it is a running head
+TITLE_PAGE = 120  # words before the first heading up to which they are a title page, a motto, a name: no part
 _SHORT = 80  # characters of a line that may be a head
 
 
@@ -47,7 +51,7 @@ def names_part(line: str) -> bool:
     line = line.strip()
     if not line or len(line) > _SHORT or "\n" in line or line[0].islower():
         return False
-    return bool(CHAPTER.fullmatch(line) or _SPELLED.fullmatch(line))
+    return CHAPTER.fullmatch(line) is not None
 
 
 def without_heads(paragraphs: Sequence[str]) -> list[str]:

@@ -30,6 +30,7 @@ from fabula.media.children import Limits, call, load
 from fabula.media.medium import common_detail, read_words
 from fabula.media.text.books import ANEW, Joined, write_markdown
 from fabula.media.text.documents import SEPARATOR, Document, TextBlock, part_bounds, read_bytes, signs_lost, title_part
+from fabula.media.text.heads import TITLE_PAGE
 from fabula.media.text.packed import find_book, find_inside, local_name, open_packed, spine_of
 from fabula.media.text.passages import MANUSCRIPT, TEXT, WHOLE_ENDINGS, document_of, parse, read_document
 
@@ -39,7 +40,6 @@ _BLANK = b" \t\r\n\x0c\0"
 _LINE = re.compile("([^\n\r\u2028\x85]*)(\r\n|[\n\r\u2028\x85]|$)")
 _SHARED = "share lines, paragraphs or pages, and cannot be moved in it"
 _PAR = b"\\par\n"  # where the last paragraph of an .rtf file, which nothing ends, comes to stand before others
-_SHORT = 120  # words before the first heading up to which they are a title page, a motto, a name: no part
 _NAME = 12  # the same where there are no headings, of four parts and more
 _MOST = 1 << 29  # bytes of all that is packed in a file that is written
 _LIMITS = Limits(seconds=60.0, memory=1 << 31)
@@ -70,7 +70,7 @@ def find_parts(document: Document) -> TextParts:
     bounds = tuple(part_bounds(document))
     found = TextParts(document, bounds, ())
     headed = [any(block.level > 0 for block in document.blocks[a:b]) for a, b in bounds]
-    few = (-1 if headed[0] else _SHORT) if any(headed[1:]) else _NAME if len(bounds) > 3 else -1
+    few = (-1 if headed[0] else TITLE_PAGE) if any(headed[1:]) else _NAME if len(bounds) > 3 else -1
     items = []
     for number in range(len(bounds)):
         part = found.part(number)
@@ -86,8 +86,11 @@ def find_parts(document: Document) -> TextParts:
 def tell_held(parts: TextParts) -> list[str]:
     """A line on the parts that are not ordered."""
     others = sorted(set(range(len(parts.bounds))).difference(parts.items))
-    held = [repr(shown(title_part(parts.part(k)))) for k in others]
-    why = "a title page, a list of parts as it was, or a heading with nothing to read"
+    last = max((end for _, end in parts.bounds), default=0)
+    behind = Document(tuple(block for block in parts.document.blocks[last:] if block.level != SEPARATOR))
+    around = [*(parts.part(k) for k in others), behind]
+    held = [repr(shown(name)) for name in map(title_part, around) if name]
+    why = "a title page, a list of parts as it was, a heading with nothing to read, or what follows the last part"
     return [f"not ordered, and kept where it stands: {name_some(held, 6)} ({why})"] if held else []
 
 
@@ -98,6 +101,7 @@ class Body:
     pieces: tuple[bytes, ...]  # one after the other all of it; blocks of the document know theirs
     ends: tuple[bytes, ...] = ()  # of lines, what ends each: behind a part it stays where it is
     codec: str = "utf-8"  # of what is added
+    mark: bytes = b""  # the byte order mark that stands before all of it
     idle: frozenset[int] = frozenset()  # pieces that say nothing: behind a part they stay where they are
     member: str = ""  # the packed file that it is; "" for the file itself
     whole: frozenset[int] = frozenset()  # pieces that hold what ends them
@@ -115,12 +119,12 @@ def rejoin(path: str, order: Sequence[int], sums: Sequence[int], sides: Sequence
     ending = Path(path).suffix.lower()
     cut = load("fabula.media.text.formats:cut_other") if ending in WHOLE_ENDINGS else _BODIES.get(ending, cut_lines)
     body = cut(path)
-    spans = [_find_span(parts, number, body) for number in parts.items]
+    spans = [_find_span(parts, number, body, _ABOVE.get(ending)) for number in parts.items]
     if any(a[1] > b[0] for a, b in pairwise(spans)) or not all(a < b for a, b in spans):
         raise FileError(f"{shown(path)}: its parts {_SHARED}; write .md or .docx")
     starts = {start: number for number, start in enumerate(accumulate(sides[:-1], initial=0), 1)} if sides else {}
     marks = {at: _SIDES[ending].format(number).encode(body.codec) for at, number in starts.items() if ending in _SIDES}
-    content = b"".join(_move(body, spans, order, marks))
+    content = body.mark + b"".join(_move(body, spans, order, marks))
     if not body.member:
         return content
     changed, out = {body.member: content, **body.mend(content)}, io.BytesIO()
@@ -132,10 +136,32 @@ def rejoin(path: str, order: Sequence[int], sums: Sequence[int], sides: Sequence
     return out.getvalue()
 
 
-def _find_span(parts: TextParts, number: int, body: Body) -> tuple[int, int]:
+# Lines right above a heading that are its own: comments, but for those that speak to programs, and anchors.
+_NOTE = r"<!--(?!\s*(?:markdownlint|prettier|vim|toc|-\*-))(?:(?!-->).)*-->"
+_ABOVE = {
+    **dict.fromkeys((".md", ".markdown"), re.compile(rf"\s*(?:(?:{_NOTE}|<a\s[^<>]*>(?:</a>)?)\s*)+", re.IGNORECASE)),
+    ".tex": re.compile(r"\s*%(?!\s*!).*"),
+    ".rst": re.compile(r"\.\. _.+:\s*"),
+}
+
+
+def _climb(block: TextBlock, body: Body, above: re.Pattern[str] | None) -> int:
+    """The first line that belongs to a heading; of all else where it begins."""
+    at = block.at
+    while at and block.level > 0 and above is not None:
+        lines = [piece.decode(body.codec, "replace") for piece in body.pieces[max(at - 2, 0) : at]]
+        apart = not lines[-1].strip() and any(sign in lines[0] for sign in ("<a ", ".. _"))  # of an anchor, perhaps
+        if not above.fullmatch(lines[0 if apart else -1]):
+            break
+        at -= 1 + apart
+    return at
+
+
+def _find_span(parts: TextParts, number: int, body: Body, above: re.Pattern[str] | None) -> tuple[int, int]:
     """The first piece of a part, and the one behind the last that says something."""
     blocks, (a, b) = parts.document.blocks, parts.bounds[number]
-    start, end = blocks[a].at, blocks[b].at if b < len(blocks) else len(body.pieces)
+    start = _climb(blocks[a], body, above)
+    end = _climb(blocks[b], body, above) if b < len(blocks) else len(body.pieces)
     if a and blocks[a - 1].level == SEPARATOR:  # a picture, perhaps, stands before its first words
         start = min(start, blocks[a - 1].at + 1)
     while start < blocks[a].at and (start in body.idle or not body.pieces[start].strip(_BLANK)):
@@ -184,7 +210,7 @@ def cut_lines(path: str) -> Body:
         if text is not None and text.encode(codec) == data[len(mark) :]:
             lines = [(line.encode(codec), end.encode(codec)) for line, end in _LINE.findall(text)]
             pieces, ends = zip(*lines, strict=True)
-            return Body((mark + pieces[0], *pieces[1:]), ends, codec)
+            return Body(pieces, ends, codec, mark)
     return Body((data,))
 
 
@@ -337,7 +363,9 @@ def write_text(collection: Collection, target: Path, sides: Sequence[int]) -> Pa
             if anew is not write_markdown or _SHARED not in str(error):
                 raise
     if anew is None:
-        raise InputError(f"{target}: is written of a file of that kind with its parts moved; write .md, .docx or .epub")
+        alone = [Path(item.path).suffix.lower() for item in collection.items] == [ending]
+        why = "its source has one part alone" if alone else f"is written of one {ending} file with its parts moved"
+        raise InputError(f"{target}: {why}; write .md, .docx or .epub")
     return anew(join(collection, sides), target)
 
 

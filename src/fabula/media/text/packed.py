@@ -105,6 +105,7 @@ def set_heads(found: Iterable[TextBlock]) -> tuple[TextBlock, ...]:
     if styles.isdisjoint(block.level for block in blocks):
         named = (block.level == PARAGRAPH and documents.is_heading(block.text, first=False) for block in blocks)
         blocks = [replace(block, level=1) if head else block for head, block in zip(named, blocks, strict=True)]
+        blocks = documents.head_matter(blocks)
     levels = [block.level for block in blocks]
     headed = not styles.isdisjoint(levels)
     new = {TITLE: PARAGRAPH if headed and levels.count(TITLE) == 1 else 1, NEW_PAGE: SEPARATOR}

@@ -250,6 +250,12 @@ def _ranks() -> dict[str, tuple[int, int, bool]]:
     return found
 
 
+def matter_rank(title: str) -> tuple[int, int, bool] | None:
+    """The same of a title that is one of the names, alone or before a mark ("Epilogue: At Sea"); else None."""
+    start = re.split(r"\s*(?:[.:;,–—(\[]|--|\s-\s)\s*", fold(title), maxsplit=1)[0]
+    return _ranks().get(" ".join(re.sub(r"[^\w\s]", " ", start).split()))
+
+
 def matter_of(collection: Collection) -> tuple[list[int], list[int]]:
     """Items that by their titles belong to the front and to the back of a book, each in the order of books.
 
@@ -263,11 +269,9 @@ def matter_of(collection: Collection) -> tuple[list[int], list[int]]:
     """
     found: dict[tuple[int, int, bool], list[int]] = {}
     for number, item in enumerate(collection.items):
-        title = fold(strip_number(item.label.rpartition(".")[0] if item.label == Path(item.path).name else item.label))
-        start = re.split(r"\s*(?:[.:;,–—(\[]|--|\s-\s)\s*", title, maxsplit=1)[0]
-        name = " ".join(re.sub(r"[^\w\s]", " ", start).split())
-        if name in _ranks():
-            found.setdefault(_ranks()[name], []).append(number)
+        title = strip_number(item.label.rpartition(".")[0] if item.label == Path(item.path).name else item.label)
+        if (rank := matter_rank(title)) is not None:
+            found.setdefault(rank, []).append(number)
     alone = sorted((kind, numbers[0]) for kind, numbers in found.items() if len(numbers) == 1)
     short = []  # whether items, of those that say something, are written in short lines
     for item in collection.items[:: max(1, len(collection) // 12)] if alone else ():

@@ -113,7 +113,7 @@ def _row(path: str, stop: Stop) -> NDArray[np.float64]:
     return measured
 
 
-SPEC = Spec("text", version=3, feature_names=MEASURES, measure=_row, shape=(len(MEASURES),), parsed=passages.is_packed)
+SPEC = Spec("text", version=4, feature_names=MEASURES, measure=_row, shape=(len(MEASURES),), parsed=passages.is_packed)
 
 
 # The inside of a text: pieces of it in their order, measured.
