@@ -141,6 +141,10 @@ def _write_csv(ordered: Ordered, target: Path, _: Sequence[str]) -> Path:
         extra["side"] = [row.side for row in ordered.rows]
     if ordered.gap_seconds:
         extra["begins"] = ordered.begins
+    old = source.collection.detail_names if source.table is None else source.table.order_headings
+    for name in ("target", "deviation", "off", "side", "begins"):  # of the order before: void where this one has none
+        if name in old:
+            extra.setdefault(name, [None] * len(fit.ordering))
     for fact in ordered.facts() if source.table is None else ():
         extra |= {name: list(cells) for name, cells in fact.cells.items()}
     if source.table is None:

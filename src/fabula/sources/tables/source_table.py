@@ -128,6 +128,11 @@ class SourceTable:
     # the names of the files of a folder, each with the row of the table at which it begins
     parts: tuple[tuple[str, int], ...] = ()
 
+    @property
+    def order_headings(self) -> dict[str, str]:
+        """What an order was written under beside the columns, by name; empty where none was."""
+        return headings_of_order(list(self.columns))
+
     def row(self, index: int) -> str:
         """Where a person finds a row: "line 3", "row 2", or "row 2 of part-1.parquet"."""
         if self.parts:
@@ -151,6 +156,21 @@ def table_of(path: FilePath, columns: Iterable[Column], count: int, **about: Any
     if count and not found:
         raise FileError(f"{path}: the table has no columns")
     return SourceTable(str(path), found, count, **about)
+
+
+_OF_ORDER = ("position", "essence", "target", "deviation", "off", "side", "begins")
+
+
+def headings_of_order(headings: Sequence[str]) -> dict[str, str]:
+    """What an order was written under beside the columns of a table, by name: more of it stands behind its essence.
+
+    >>> headings_of_order(["side", "position", "essence", "fabula side"]), headings_of_order(["position", "side"])
+    ({'position': 'position', 'essence': 'essence', 'side': 'fabula side'}, {})
+    """
+    names = {name: f"fabula {name}" if f"fabula {name}" in headings else name for name in _OF_ORDER}
+    behind = headings[headings.index(names["essence"]) + 1 :] if names["essence"] in headings else []
+    told = {name: heading for name, heading in names.items() if heading in behind}
+    return {name: names[name] for name in ("position", "essence") if names[name] in headings} | told if told else {}
 
 
 def column_of(name: str, cells: Sequence[Any], *, written: bool = False, decimal_comma: bool = False) -> Column:
