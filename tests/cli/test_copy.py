@@ -121,6 +121,20 @@ def test_the_same_from_python(folder, tmp_path):
     assert ordered.sides == ()
 
 
+def test_two_orders_do_not_mix_in_one_folder(fabula, folder, tmp_path):
+    new = tmp_path / "new"
+    new.mkdir()
+    (new / "1979.ogg").write_bytes(b"no number of a copy")
+    (new / "01 notes.txt").write_text("neither")
+    listed = tmp_path / "whole.m3u8"
+    assert fabula("copy", folder, "--to", new).code == 0
+    before = names(new)
+    assert fabula("order", folder, "--sides", 2, "-o", listed).code == 0
+    done = fabula("copy", listed, "--to", new)
+    assert (done.code, done.err) == (2, f"fabula: {new}: already holds '01 Embers.ogg'; name an empty folder\n")
+    assert names(new) == before
+
+
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "xlsx", "parquet"])
 def test_a_table_put_into_another_order_keeps_no_sides_and_begins_of_the_order_before(fabula, folder, tmp_path, ending):
     listed, again, whole = (tmp_path / f"{name}.{ending}" for name in ("one", "again", "whole"))

@@ -221,6 +221,7 @@ def relocate(collection: Collection, old: Path, new: Path) -> Collection:
 
 # Numbered copies: an order that survives any player, stick or car radio.
 
+_NUMBERED = re.compile(r"(?:[A-Z]{1,3}\d{1,3}|\d{2,3}) \S")  # as number_names has them
 _UNSAFE = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f]')
 
 
@@ -258,6 +259,9 @@ def copy_numbered(
     others = [(one, f"{name.stem}{one.name[len(file.stem) :]}") for file, one, name in pairs if file != one]
     more = [(one, name) for one, name in others if one.is_file()]
     taken = [name for name in (*names, *(name for _, name in more)) if os.path.lexists(target / name)]
+    endings = {source.suffix for source in sources}
+    here = sorted(path.name for path in target.glob("*") if path.suffix in endings)
+    taken += filter(_NUMBERED.match, here)  # of another order: a player would play both at once
     if taken:
         raise InputError(f"{shown(target)}: already holds {shown(taken[0])!r}; name an empty folder")
     copies = {Path(os.path.normpath(source)): target / name for source, name in zip(sources, names, strict=True)}
