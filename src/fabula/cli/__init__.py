@@ -40,7 +40,9 @@ COMMANDS = {
 }
 _RESEARCH = ("templates", "fetch", "info", "train", "audit", "evaluate", "reproduce", "bench-order", "compare")
 # Arguments whose option has another name.
-OPTIONS = {"smoothness": "smooth", "step_limits": "keys", "occasion": "for"}
+OPTIONS = {"smoothness": "smooth", "step_limits": "keys", "occasion": "for", "gap_s": "gap", "as_json": "json",
+           "as_name": "as", "every": "all", "folded": "tempo_range", "number": "version", "outputs": "output",
+           "ramp": "tempo"}  # fmt: skip
 
 
 class _Commands(click.Group):

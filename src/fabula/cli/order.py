@@ -379,6 +379,8 @@ def _as_request(asked: Options) -> Request:
         raise InputError(f"one column; got {', '.join(columns)}", field="apart")
     if asked.apart and not columns:
         raise InputError("name a column besides soft, such as --apart artist --apart soft", field="apart")
+    if asked.smooth_by and not asked.smoothness:
+        raise InputError("goes with --smooth, such as --smooth 0.5", field="smooth_by")
     wishes |= {"apart": columns[0] if columns else None, "apart_soft": "soft" in asked.apart}
     wishes |= {name: _as_ends(name, wishes[name]) for name in ("first", "last")}
     wishes |= {"at": _as_positions(asked.at), "spreads": asked.spreads or ""}

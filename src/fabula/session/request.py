@@ -214,8 +214,9 @@ class Request:
             raise InputError(f"{self.apart!r} cannot be kept together and apart", field="together_by")
         if self.side_sizes and self.ordering is None:
             raise InputError("goes with an ordering", field="side_sizes")
-        if self.fill is not None and (self.limit is not None or self.only or self.ordering is not None):
-            raise InputError("goes without a limit, an ordering and items of your own", field="fill")
+        given = {"a limit": self.limit, "an ordering": self.ordering, "items of your own": self.only or None}
+        for what in (what for what, value in given.items() if self.fill is not None and value is not None):
+            raise InputError(f"goes without {what}", field="fill")
         if self.keep is None:
             return
         if not 0 <= self.keep <= 1:
