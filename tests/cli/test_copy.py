@@ -156,6 +156,9 @@ def test_sides_of_a_table_of_ones_own_stand_beside_those_of_an_order(fabula, alb
     new, back = tmp_path / "new.csv", tmp_path / "back.csv"
     assert fabula("order", album, "--sides", 3, "-o", new).code == 0
     assert len(open_source([new]).sides) == 3
+    plain = tmp_path / "plain.csv"
+    assert fabula("order", album, "--first", "Home", "-o", plain).code == 0
+    assert open_source([plain]).sides == ()
     assert fabula("order", new, "--template", "steady-fall", "-o", back).code == 0
     assert open_source([back]).sides == ()
     own = read_columns(back).columns

@@ -105,10 +105,13 @@ def check_room(path: str | Path, medium: Medium, count: int) -> None:
         raise InputError(f"{shown(path)}: {many}; choose fewer (--pick), or another ending")
 
 
+_TIMED = re.compile(r"^(?:gap between|overlap of) tracks: ", re.MULTILINE)  # timings, which another order has anew
+
+
 def _comes_back(source: Source, target: Path) -> bool:
     """Whether a file is of the kind that the source came from, and so is written back with all that it held."""
     if source.playlist is not None and source.playlist.format == "tracklist":
-        return target.suffix.lower() == ".txt"
+        return target.suffix.lower() == ".txt" and not _TIMED.search(source.playlist.text)
     if source.playlist is not None:
         return (
             target.suffix.lower() in PLAYLIST_ENDINGS

@@ -147,8 +147,7 @@ class Source:
     def sides(self) -> tuple[int, ...]:
         """How many items each side has, by a column ``side`` or comments of a playlist; empty where there is one."""
         items = self.collection.items
-        own = {} if self.table is None else self.table.order_headings
-        column = own.get("side", "" if own else "side")  # an order we wrote has its own sides, or none
+        column = "side" if self.table is None else self.table.side_heading
         labels = [item.details.get(column) for item in items]
         if self.playlist is not None and not any(labels):
             texts = ["".join(self.playlist.entries[row].raw or ()) for row in self.rows]

@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,6 @@ from fabula.core.arrays import Floats, Ints
 from fabula.core.collections import Cells, as_objects
 from fabula.core.files import FilePath, Script
 from fabula.errors import FileError, brief
-from fabula.sources.playlists.text_lines import read_clock
 
 _TRUTH = {"true": 1.0, "false": 0.0}
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+(,\d+)?([eE][-+]?\d+)?")
@@ -133,6 +132,12 @@ class SourceTable:
         """What an order was written under beside the columns, by name; empty where none was."""
         return headings_of_order(list(self.columns))
 
+    @property
+    def side_heading(self) -> str:
+        """What the sides of its order stand under; "" where an order was written into it that has none."""
+        moved = re.search(r"^(fabula )?position\n(fabula )?essence$", "\n".join(self.columns), re.MULTILINE)
+        return self.order_headings.get("side", "" if moved or self.order_headings else "side")
+
     def row(self, index: int) -> str:
         """Where a person finds a row: "line 3", "row 2", or "row 2 of part-1.parquet"."""
         if self.parts:
@@ -196,11 +201,11 @@ def numbers_of(table: SourceTable, column: Column) -> Floats | None:
 
 
 def numbers_but_few(
-    table: SourceTable, column: Column, notes: list[str], *, clocks: bool
+    table: SourceTable, column: Column, notes: list[str], *, clocks: Callable[[str], float | None] | None
 ) -> tuple[Pieces | None, bool]:
     """The cells as numbers, where most are (else None), and whether some are as on a clock (3:20).
 
-    Those that are not count as missing, and are named in ``notes``. Cells as on a clock are seconds, where they may be.
+    Those that are not count as missing, and are named in ``notes``. ``clocks`` reads cells as on a clock, in seconds.
     """
     numbers = np.full(table.count, np.nan)
     wrong: list[int] = []
@@ -208,7 +213,7 @@ def numbers_but_few(
     known = np.flatnonzero(~(column.missing | column.absences())).tolist()
     for index in known:
         cell = column.values[index]
-        seconds = read_clock(cell) if clocks and isinstance(cell, str) else None
+        seconds = clocks(cell) if clocks and isinstance(cell, str) else None
         value = _parse_cell(column, index) if seconds is None else seconds
         if value is None:
             wrong.append(index)
