@@ -382,10 +382,8 @@ class Teller:
         chances = self.likelihood.posterior.positions[:, 0 if position == 0 else -1]
         best, role = int(chances.argmax()), _role(self.ordered, position)
         own, most = (self._sure(verb, chances[one]) for one in (item, best))
-        said = f"{role}, the likeliest {noun}{own}"
-        if chances[best] > chances[item] and own and own == most:
-            said = f"{role}, as likely as any {noun}{own}"
-        elif chances[best] > chances[item]:
+        said = f"{role}, {'as likely as any' if chances[best] > chances[item] else 'the likeliest'} {noun}{own}"
+        if chances[best] > chances[item] and not (own and own == most):
             label = self.likelihood.collection.items[best].label
             said = f"{role}{own}; {label} is a likelier {noun}{most}, but fits better elsewhere"
         return "; ".join([said, *self._tells(self.found.by_group[item], item, verb)])

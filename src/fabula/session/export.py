@@ -26,6 +26,7 @@ from fabula.media.registry import media
 from fabula.sources.playlists.entries import move_location
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS, format_of, playlist_of, write_playlist
 from fabula.sources.registry import Source, with_held
+from fabula.sources.tables.source_table import headings_of_order
 from fabula.sources.tables.write_table import write_rows, write_table
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ def write_ordered(ordered: Ordered, path: str | Path, *, gain: bool = False) -> 
     return replace_file(target, write)
 
 
+_TIMED = re.compile(r"^(?:gap between|overlap of) tracks: ", re.MULTILINE)  # timings, which another order has anew
 _PLAIN = frozenset({"tracklist", "pls"})  # lists that say no more than any other can
 
 
@@ -103,9 +105,6 @@ def check_room(path: str | Path, medium: Medium, count: int) -> None:
     if count > most:
         many = f"{count:,} {medium.words.items} are more than the {most:,} that one {max(endings, key=len)} holds"
         raise InputError(f"{shown(path)}: {many}; choose fewer (--pick), or another ending")
-
-
-_TIMED = re.compile(r"^(?:gap between|overlap of) tracks: ", re.MULTILINE)  # timings, which another order has anew
 
 
 def _comes_back(source: Source, target: Path) -> bool:
@@ -144,10 +143,9 @@ def _write_csv(ordered: Ordered, target: Path, _: Sequence[str]) -> Path:
         extra["side"] = [row.side for row in ordered.rows]
     if ordered.gap_seconds:
         extra["begins"] = ordered.begins
-    old = source.collection.detail_names if source.table is None else source.table.order_headings
-    for name in ("target", "deviation", "off", "side", "begins"):  # of the order before: void where this one has none
-        if name in old:
-            extra.setdefault(name, [None] * len(fit.ordering))
+    old = headings_of_order(source.table.columns) if source.table else {"side"} & {*source.collection.detail_names}
+    # what was said of the order before is void where this one has none
+    extra |= {name: [None] * len(fit.ordering) for name in old if name not in {"position", *extra}}
     for fact in ordered.facts() if source.table is None else ():
         extra |= {name: list(cells) for name, cells in fact.cells.items()}
     if source.table is None:
@@ -262,8 +260,7 @@ def copy_numbered(
     others = [(one, f"{name.stem}{one.name[len(file.stem) :]}") for file, one, name in pairs if file != one]
     more = [(one, name) for one, name in others if one.is_file()]
     taken = [name for name in (*names, *(name for _, name in more)) if os.path.lexists(target / name)]
-    endings = {source.suffix for source in sources}
-    here = sorted(path.name for path in target.glob("*") if path.suffix in endings)
+    here = sorted(path.name for path in target.glob("*") if path.suffix in {source.suffix for source in sources})
     taken += filter(_NUMBERED.match, here)  # of another order: a player would play both at once
     if taken:
         raise InputError(f"{shown(target)}: already holds {shown(taken[0])!r}; name an empty folder")

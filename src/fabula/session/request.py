@@ -214,8 +214,8 @@ class Request:
             raise InputError(f"{self.apart!r} cannot be kept together and apart", field="together_by")
         if self.side_sizes and self.ordering is None:
             raise InputError("goes with an ordering", field="side_sizes")
-        given = {"a limit": self.limit, "an ordering": self.ordering, "items of your own": self.only or None}
-        for what in (what for what, value in given.items() if self.fill is not None and value is not None):
+        if self.fill is not None and (self.limit is not None or self.only or self.ordering is not None):
+            what = "an ordering and items of your own" if self.limit is None else "a limit"
             raise InputError(f"goes without {what}", field="fill")
         if self.keep is None:
             return

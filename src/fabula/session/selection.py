@@ -30,7 +30,6 @@ _SIGNS: dict[str, Callable[[float, float, float], bool]] = {  # a number, and fr
 _ONE = re.compile(r"\s*([^<>=!~]+?)\s*(>=|<=|!=|==|=|>|<|~)\s*(.*?)\s*")
 _OUTSIDE = r"""(?=(?:[^"]*"[^"]*")*[^"]*$)"""  # of what stands in quotes
 _DAY = 86400.0
-_LENGTH = "length"
 _MOST = 2000  # items among which few are chosen; of more, those of most worth
 _ROUNDS = 3  # of exchanging what was chosen
 
@@ -125,7 +124,7 @@ def _keep_one(collection: Collection, text: str, medium: Medium) -> set[int]:
     name, sign, value = found[1], found[2].replace("==", "="), found[3].strip('"')
     cells = read_cells(collection, name, medium, "only")
     wanted = detail_number(value)
-    if wanted is None and name.casefold() == _LENGTH:
+    if wanted is None and name.casefold() == "length":
         with suppress(InputError):  # as on a clock
             wanted = medium.unit.read(value)
     if wanted is not None and sign != "~" and any(isinstance(cell, float) for cell in cells):
@@ -143,10 +142,9 @@ def _keep_one(collection: Collection, text: str, medium: Medium) -> set[int]:
 
 def read_cells(collection: Collection, name: str, medium: Medium, field: str) -> list[float | str | None]:
     """What each item has in a column: a number, a text, or None; an InputError lists what there is."""
-    lengths: list[float | str | None] = [item.length for item in collection.items]
-    timed = any(length is not None for length in lengths)
-    if timed and name.casefold() == _LENGTH and _LENGTH not in collection.feature_names:
-        return lengths  # in seconds as they are told, where a column of them may have milliseconds
+    timed = any(item.length is not None for item in collection.items)
+    if timed and name.casefold() == "length" and "length" not in collection.feature_names:  # whose column may be in ms
+        return [item.length for item in collection.items]
     meant = medium.meant(name, collection.feature_names)
     if meant is not None and collection.features.ndim == 2:
         return [None if isnan(value) else float(value) for value in collection.column(meant)]
@@ -155,8 +153,8 @@ def read_cells(collection: Collection, name: str, medium: Medium, field: str) ->
     detail = next((one for one in collection.detail_names if one.casefold() == name.casefold()), None)
     cells: list[Any] = texts.get(name.casefold(), []) if detail is None else collection.texts(detail)
     if not cells:
-        own = [*collection.feature_names, *collection.detail_names, *texts, *([_LENGTH] if timed else [])]
-        there = ", ".join(dict.fromkeys(own))
+        more = ["length"] if timed else []
+        there = ", ".join(dict.fromkeys([*collection.feature_names, *collection.detail_names, *texts, *more]))
         raise InputError(f"there is no column {name!r}; there are: {there}", field=field)
     numbers = [detail_number(cell) for cell in cells]
     known = [number if number is not None else str(cell) for number, cell in zip(numbers, cells, strict=True)]

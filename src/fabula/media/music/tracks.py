@@ -288,12 +288,9 @@ def music_facts(collection: Collection) -> tuple[Fact, ...]:
         wheel = [camelot(key.values[i], mode[i]) if there[i] else "" for i in range(len(there))]
         both = [f"{name} {hour}" for name, hour in zip(names, wheel, strict=True)]
         shown = _texts(key, both, _key_doubts(collection))
-        said = np.isfinite(column(collection, "key") + column(collection, "mode"))
-        marks = np.where(said, "", "~")  # what was heard must not be read back as said: ~7A is no key
-        words = {"key_name": names, "camelot": wheel}
-        cells = {
-            name: [m + one if one else "" for m, one in zip(marks, texts, strict=True)] for name, texts in words.items()
-        }
+        heard = there & ~np.isfinite(column(collection, "key") + column(collection, "mode"))
+        marks = np.where(heard, "~", "")  # what was heard must not be read back as said: ~7A is no key
+        cells = {name: np.char.add(marks, texts).tolist() for name, texts in (("key_name", names), ("camelot", wheel))}
         found.append(Fact("key", shown, cells))
     mixes = [f"in {a:.0f}, out {b:.0f}" if a + b >= 0 else "" for a, b in zip(*mix_bars(collection), strict=True)]
     found += [Fact("mix", tuple(mixes))] if any(mixes) else []

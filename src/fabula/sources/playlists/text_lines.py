@@ -84,16 +84,6 @@ def read_clock(text: str) -> float | None:
     return total if seconds < 60 and (hours is None or int(minutes) < 60) else None
 
 
-def read_frames(text: str) -> float | None:
-    """The seconds of minutes, seconds and frames of a CD, 75 of them a second; None for anything else.
-
-    >>> read_frames("01:01:15"), read_frames("01:01:75")
-    (61.2, None)
-    """
-    match = re.fullmatch(r"(\d{2,3}):([0-5]\d):([0-6]\d|7[0-4])", text.strip())
-    return 60 * int(match[1]) + int(match[2]) + int(match[3]) / 75 if match else None
-
-
 def writable_text(text: str) -> str:
     """Text without the characters that XML cannot hold."""
     return _UNWRITABLE.sub("", text)

@@ -15,7 +15,6 @@ from fabula.core.files import FilePath, open_file
 from fabula.errors import FabulaError, FileError, brief
 from fabula.media.medium import Medium
 from fabula.media.registry import ITEMS, choose_medium, find_medium, measure_if_held
-from fabula.sources.playlists.text_lines import read_clock, read_frames
 from fabula.sources.registry import Choice, Opening, Reader, Source, check_stretches, choose_collection, read_tags
 from fabula.sources.tables import source_table
 from fabula.sources.tables.roles import (
@@ -286,8 +285,7 @@ def _measure_column(
     numbers, clocks = _numbers_or_text(table, column), False
     timed = name == "duration" or (name is None and is_duration(column.name))
     if numbers is None and (timed or (name is None and is_feature(column.name))):
-        reader = read_frames if "INDEX 1" in table.columns else read_clock  # as plants of records count: in frames
-        numbers, clocks = source_table.numbers_but_few(table, column, notes, clocks=reader if timed else None)
+        numbers, clocks = source_table.numbers_but_few(table, column, notes, clocks=timed)
     if numbers is None:
         return name or column.name, None
     if timed and clocks:

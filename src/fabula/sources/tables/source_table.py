@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -14,6 +14,7 @@ from fabula.core.arrays import Floats, Ints
 from fabula.core.collections import Cells, as_objects
 from fabula.core.files import FilePath, Script
 from fabula.errors import FileError, brief
+from fabula.sources.playlists.text_lines import read_clock
 
 _TRUTH = {"true": 1.0, "false": 0.0}
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+(,\d+)?([eE][-+]?\d+)?")
@@ -128,15 +129,11 @@ class SourceTable:
     parts: tuple[tuple[str, int], ...] = ()
 
     @property
-    def order_headings(self) -> dict[str, str]:
-        """What an order was written under beside the columns, by name; empty where none was."""
-        return headings_of_order(list(self.columns))
-
-    @property
     def side_heading(self) -> str:
         """What the sides of its order stand under; "" where an order was written into it that has none."""
         moved = re.search(r"^(fabula )?position\n(fabula )?essence$", "\n".join(self.columns), re.MULTILINE)
-        return self.order_headings.get("side", "" if moved or self.order_headings else "side")
+        own = headings_of_order(self.columns)
+        return own.get("side", "" if moved or own else "side")
 
     def row(self, index: int) -> str:
         """Where a person finds a row: "line 3", "row 2", or "row 2 of part-1.parquet"."""
@@ -163,19 +160,17 @@ def table_of(path: FilePath, columns: Iterable[Column], count: int, **about: Any
     return SourceTable(str(path), found, count, **about)
 
 
-_OF_ORDER = ("position", "essence", "target", "deviation", "off", "side", "begins")
-
-
-def headings_of_order(headings: Sequence[str]) -> dict[str, str]:
+def headings_of_order(headings: Iterable[str]) -> dict[str, str]:
     """What an order was written under beside the columns of a table, by name: more of it stands behind its essence.
 
     >>> headings_of_order(["side", "position", "essence", "fabula side"]), headings_of_order(["position", "side"])
     ({'position': 'position', 'essence': 'essence', 'side': 'fabula side'}, {})
     """
-    names = {name: f"fabula {name}" if f"fabula {name}" in headings else name for name in _OF_ORDER}
-    behind = headings[headings.index(names["essence"]) + 1 :] if names["essence"] in headings else []
-    told = {name: heading for name, heading in names.items() if heading in behind}
-    return {name: names[name] for name in ("position", "essence") if names[name] in headings} | told if told else {}
+    known, names = list(headings), ("position", "essence", "target", "deviation", "off", "side", "begins")
+    ours = {name: f"fabula {name}" if f"fabula {name}" in known else name for name in names}
+    begin = known.index(ours["essence"]) if ours["essence"] in known else len(known)
+    told = {name: ours[name] for name in names if ours[name] in known[begin + (name != "essence") :]}
+    return {name: ours[name] for name in names[:1] if ours[name] in known} | told if len(told) > 1 else {}
 
 
 def column_of(name: str, cells: Sequence[Any], *, written: bool = False, decimal_comma: bool = False) -> Column:
@@ -201,19 +196,20 @@ def numbers_of(table: SourceTable, column: Column) -> Floats | None:
 
 
 def numbers_but_few(
-    table: SourceTable, column: Column, notes: list[str], *, clocks: Callable[[str], float | None] | None
+    table: SourceTable, column: Column, notes: list[str], *, clocks: bool
 ) -> tuple[Pieces | None, bool]:
     """The cells as numbers, where most are (else None), and whether some are as on a clock (3:20).
 
-    Those that are not count as missing, and are named in ``notes``. ``clocks`` reads cells as on a clock, in seconds.
+    Those that are not count as missing, and are named in ``notes``. Cells as on a clock are seconds, where they may be.
     """
     numbers = np.full(table.count, np.nan)
     wrong: list[int] = []
     timed = False
+    read = _read_frames if "INDEX 1" in table.columns else read_clock  # as plants of records count
     known = np.flatnonzero(~(column.missing | column.absences())).tolist()
     for index in known:
         cell = column.values[index]
-        seconds = clocks(cell) if clocks and isinstance(cell, str) else None
+        seconds = read(cell) if clocks and isinstance(cell, str) else None
         value = _parse_cell(column, index) if seconds is None else seconds
         if value is None:
             wrong.append(index)
@@ -229,6 +225,12 @@ def numbers_but_few(
     if len(wrong) > _MOST_TOLD:
         notes.append(f"column {column.name!r}: {len(wrong) - _MOST_TOLD} more such cells count as missing")
     return [numbers], timed
+
+
+def _read_frames(text: str) -> float | None:
+    """The seconds of minutes, seconds and frames of a CD, 75 of them a second; None for anything else."""
+    match = re.fullmatch(r"(\d{2,3}):([0-5]\d):([0-6]\d|7[0-4])", text.strip())
+    return 60 * int(match[1]) + int(match[2]) + int(match[3]) / 75 if match else None
 
 
 def first_wrong(column: Column) -> int:

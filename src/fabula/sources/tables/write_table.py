@@ -166,7 +166,7 @@ def _extra_headings(known: Sequence[str], extra: Sequence[str]) -> dict[str, str
     ours = {name: f"fabula {name}" if f"fabula {name}" in known else name for name in extra}
     if all(name in known for name in ours.values()):  # written by us before
         return ours
-    own = dict(headings_of_order(known))
+    own = headings_of_order(known)
     return {name: own.get(name, f"fabula {name}" if name in known else name) for name in extra}
 
 
