@@ -9,12 +9,12 @@ import sys
 from itertools import pairwise
 from pathlib import Path
 
-import click
 import pytest
 
 from fabula.cli import OPTIONS
 from fabula.cli.order import command as order
 from fabula.session.open import demo_folder
+from fabula.session.request import Request
 
 BY = ("--by", "energy")
 
@@ -213,7 +213,7 @@ def test_what_is_wrong_is_called_as_it_was_typed(fabula, album, wished, told):
     assert (done.code, done.err.startswith(f"fabula: {told}"), done.err.count("\n")) == (2, True, 1)
 
 
-def test_every_argument_of_order_is_called_by_its_option():
+def test_every_wish_is_called_by_its_option():
     for option in order.params:
-        if isinstance(option, click.Option):
+        if option.name in Request.__dataclass_fields__:
             assert f"--{OPTIONS.get(option.name, option.name).replace('_', '-')}" in option.opts

@@ -40,9 +40,7 @@ COMMANDS = {
 }
 _RESEARCH = ("templates", "fetch", "info", "train", "audit", "evaluate", "reproduce", "bench-order", "compare")
 # Arguments whose option has another name.
-OPTIONS = {"smoothness": "smooth", "step_limits": "keys", "occasion": "for", "gap_s": "gap", "as_json": "json",
-           "as_name": "as", "every": "all", "folded": "tempo_range", "number": "version", "outputs": "output",
-           "ramp": "tempo"}  # fmt: skip
+OPTIONS = {"smoothness": "smooth", "step_limits": "keys", "occasion": "for", "gap_s": "gap"}
 
 
 class _Commands(click.Group):

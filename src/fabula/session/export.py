@@ -75,7 +75,7 @@ def write_ordered(ordered: Ordered, path: str | Path, *, gain: bool = False) -> 
     return replace_file(target, write)
 
 
-_TIMED = re.compile(r"^(?:gap between|overlap of) tracks: ", re.MULTILINE)  # timings, which another order has anew
+_TIMED = re.compile(r"^(?:gap between|overlap of) \w+: ", re.MULTILINE)  # timings, which another order has anew
 _PLAIN = frozenset({"tracklist", "pls"})  # lists that say no more than any other can
 
 
