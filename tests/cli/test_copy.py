@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from fabula.session.open import demo_folder, open_ordered
+from fabula.sources.registry import open_source
+from fabula.sources.tables.storage import read_columns
 
 
 @pytest.fixture
@@ -117,3 +119,48 @@ def test_the_same_from_python(folder, tmp_path):
     ordered = open_ordered(folder)
     assert [path.name for path in ordered.copy(tmp_path / "new")] == names(tmp_path / "new")
     assert ordered.sides == ()
+
+
+def test_two_orders_do_not_mix_in_one_folder(fabula, folder, tmp_path):
+    new = tmp_path / "new"
+    new.mkdir()
+    (new / "1979.ogg").write_bytes(b"no number of a copy")
+    (new / "01 notes.txt").write_text("neither")
+    listed = tmp_path / "whole.m3u8"
+    assert fabula("copy", folder, "--to", new).code == 0
+    before = names(new)
+    assert fabula("order", folder, "--sides", 2, "-o", listed).code == 0
+    done = fabula("copy", listed, "--to", new)
+    assert (done.code, done.err) == (2, f"fabula: {new}: already holds '01 Embers.ogg'; name an empty folder\n")
+    assert names(new) == before
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "xlsx", "parquet"])
+def test_a_table_put_into_another_order_keeps_no_sides_and_begins_of_the_order_before(fabula, folder, tmp_path, ending):
+    listed, again, whole = (tmp_path / f"{name}.{ending}" for name in ("one", "again", "whole"))
+    assert fabula("order", folder, "--sides", 2, "--gap", 2, "-o", listed).code == 0
+    assert fabula("order", listed, "--sides", 3, "-o", again).code == 0
+    table = read_columns(again)
+    assert sorted(set(table.columns["side"].texts())) == ["A", "B", "C"]
+    assert table.columns["begins"].empty
+    assert fabula("order", again, "--first", "Clockwork", "-o", whole).code == 0
+    assert read_columns(whole).columns["side"].empty
+    assert fabula("copy", whole, "--to", tmp_path / "new").code == 0
+    assert names(tmp_path / "new")[0] == "01 Clockwork.ogg"
+
+
+def test_sides_of_a_table_of_ones_own_stand_beside_those_of_an_order(fabula, album, tmp_path):
+    rows = album.read_text(encoding="utf-8").splitlines()
+    sided = [f"{row},{side}" for row, side in zip(rows, ["side", *"AAABBBB"], strict=True)]
+    album.write_text("\n".join(sided), encoding="utf-8")
+    new, back = tmp_path / "new.csv", tmp_path / "back.csv"
+    assert fabula("order", album, "--sides", 3, "-o", new).code == 0
+    assert len(open_source([new]).sides) == 3
+    plain = tmp_path / "plain.csv"
+    assert fabula("order", album, "--first", "Home", "-o", plain).code == 0
+    assert open_source([plain]).sides == ()
+    assert fabula("order", new, "--template", "steady-fall", "-o", back).code == 0
+    assert open_source([back]).sides == ()
+    own = read_columns(back).columns
+    assert sorted(own["side"].texts()) == [*"AAABBBB"]
+    assert own["fabula side"].empty

@@ -110,7 +110,7 @@ def test_the_steps_that_count_can_be_named(fabula, mixed):
         (("--smooth", "1", "--smooth-by", "mood"), "--smooth-by: no step between these items is called 'mood'"),
         (("--smooth", "1", "--smooth-by", "key:much"), "--smooth-by: takes NAME or NAME:WEIGHT; got 'key:much'"),
         (("--smooth", "1", "--smooth-by", "key:0"), "--smooth-by: a weight must be above 0"),
-        (("--smooth-by", "key"), "--smooth-by: goes with smoothness"),
+        (("--smooth-by", "key"), "--smooth-by: goes with --smooth, such as --smooth 0.5"),
         (("--show", "mood"), "--show: nothing called 'mood' is known of these items; there are: tempo, key"),
         (("--tempo", "rise"), "--tempo: goes with --sort-into-mix"),
         (("--tempo-range", "fast"), "--tempo-range: takes LOW-HIGH, such as 88-176; got 'fast'"),

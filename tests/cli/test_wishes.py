@@ -11,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from fabula.cli import OPTIONS
+from fabula.cli.order import command as order
 from fabula.session.open import demo_folder
+from fabula.session.request import Request
 
 BY = ("--by", "energy")
 
@@ -193,3 +196,24 @@ def test_nobody_but_python_writes_on_stderr():
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "what matters\n")
+
+
+@pytest.mark.parametrize(
+    ("wished", "told"),
+    [
+        (["--all", "--json", "-o", "new.csv"], "--json: goes with one collection, not with --all"),
+        (["--all", "--tempo-range", "88-176", "-o", "new.csv"], "--tempo-range: goes with one collection"),
+        (["--gap", "nan"], "--gap: must be a finite number; got nan"),
+        (["--smooth-by", "tempo"], "--smooth-by: goes with --smooth, such as --smooth 0.5"),
+        (["--fill", "45:00", "--limit", "40:00"], "--fill: goes without a limit"),
+    ],
+)
+def test_what_is_wrong_is_called_as_it_was_typed(fabula, album, wished, told):
+    done = fabula("order", album, *wished)
+    assert (done.code, done.err.startswith(f"fabula: {told}"), done.err.count("\n")) == (2, True, 1)
+
+
+def test_every_wish_is_called_by_its_option():
+    for option in order.params:
+        if option.name in Request.__dataclass_fields__:
+            assert f"--{OPTIONS.get(option.name, option.name).replace('_', '-')}" in option.opts

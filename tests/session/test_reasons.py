@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
+import pytest
 
 from fabula.core.collection import Collection, Item
 from fabula.media.registry import find_medium
+from fabula.session import explain
 from fabula.session.explain import likelier, story, traits_by_feature
 from fabula.session.session import open_session
 
@@ -54,6 +57,28 @@ def test_the_model_says_what_it_goes_by(suite):
 def test_no_reason_is_only_that_nothing_decides(suite, demo):
     for ordered in (suite.order(), demo.order()):
         assert not any("no one thing" in reason or "give or take" in reason for reason in ordered.reasons)
+
+
+@pytest.mark.parametrize(
+    ("chances", "told"),
+    [
+        ([0.0902, 0.0904, 0.8], "opens (9 %); c is a likelier opener (80 %), but fits better elsewhere"),
+        ([0.0902, 0.0904, 0.01], "opens, as likely as any opener (9 %)"),
+        ([0.0904, 0.0902, 0.01], "opens, the likeliest opener (9 %)"),
+    ],
+)
+def test_ends_are_held_against_each_other_as_they_are_shown(monkeypatch, chances, told):
+    monkeypatch.setattr(explain, "calibration", lambda model: {"opener": [0.0, 1.0, 0.0], "close": [0.0, 1.0, 0.0]})
+    monkeypatch.setattr(explain, "calibrate", lambda numbers, chance, n: chance)
+    seen = SimpleNamespace(
+        model=None,
+        posterior=SimpleNamespace(positions=np.array([chances, chances]).T),
+        collection=Collection("c", [Item(name) for name in "abc"]),
+    )
+    session = SimpleNamespace(medium=find_medium("music"))
+    ordered = SimpleNamespace(ordering=np.arange(3), sides=(), side_of=lambda place: (0, place), session=session)
+    found = SimpleNamespace(by_group=np.zeros((3, 0)), groups=())
+    assert explain.Teller(ordered, seen, found, [{}] * 3).sentence(0) == told
 
 
 def test_a_wish_is_told_as_a_wish(suite):

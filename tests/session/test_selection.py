@@ -77,6 +77,19 @@ def test_what_is_left_out_goes_from_the_playlist_and_the_table(tmp_path: Path):
     assert 0 < text.count(".ogg") == len(part.ordering) < 9
 
 
+@pytest.mark.parametrize("ending", ["", ".csv", ".m3u8"])
+def test_lengths_are_compared_in_seconds_whatever_they_were_read_from(tmp_path: Path, ending: str):
+    demo = fabula.session.open.demo_folder()
+    path = fabula.open(demo).order(ordering=range(9)).save(tmp_path / f"all{ending}") if ending else demo
+    whole = fabula.open(path).collection
+    long = {item.label for item in whole.items if item.length > 10}
+    assert 0 < len(long) < 9
+    for text in ("length > 10", "length > 0:10", "Length > 10s"):
+        assert set(fabula.order(path, only=text).titles) == long
+    with pytest.raises(InputError, match=r"no column 'weight'; there are: .*\blength\b"):
+        fabula.order(path, only="weight > 2")
+
+
 def test_what_is_named_is_picked(capsys: pytest.CaptureFixture[str]):
     import json
 

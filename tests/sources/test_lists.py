@@ -45,6 +45,8 @@ STYLES = {
     "Track 1: Rain\nTrack 2: Sun\nTrack 3: Sea\n": ("Rain", "", None),
     "1. Rain—Can\n2. Sun—Neu!\n3. Sea—Can\n": ("Rain", "Can", None),
     "0.000000\t225.5\tRain\n225.5\t400.0\tSun\n": ("Rain", "", 225.5),
+    "0:00  3:45  Can - Rain\n3:50  4:05  Neu! - Sun\n8:00  1:00  Can - Sea\n": ("Rain", "Can", 225),
+    "0:00 - 3:40 Rain\n3:45 - 7:00 Sun\n7:10 - 9:00 Sea\n": ("3:40 Rain", "", 225),
 }
 
 
@@ -283,3 +285,23 @@ def test_every_source_is_listed_with_an_example(capsys):
     assert run(["sources", "--json"]) == 0
     kinds = json.loads(capsys.readouterr().out)
     assert all(kind["example"].startswith(("fabula order ", "beet fabula ")) for kind in kinds)
+
+
+@pytest.mark.parametrize(("ending", "digits"), [(".txt", 0.05), (".ddp.txt", 0.5 / 75)])
+@pytest.mark.parametrize("gap", [-0.5, 0.0, 2.0])
+def test_sheets_are_read_back_as_they_were_written(tmp_path, ending, digits, gap):
+    ordered = fabula.open(fabula.session.open.demo_folder()).order(sides=2, gap_s=gap)
+    again = fabula.open(ordered.save(tmp_path / f"x{ending}")).collection
+    assert [item.label for item in again.items] == ordered.titles
+    assert [item.length for item in again.items] == pytest.approx(
+        [item.length for item in ordered.collection.items], abs=digits + 1e-6
+    )
+    if ending == ".txt":
+        assert open_source([tmp_path / "x.txt"]).sides == ordered.sides
+        anew = fabula.open(tmp_path / "x.txt").order(ordering=range(8, -1, -1), gap_s=gap)
+        assert re.search(r"(?m)^   1     0:00.0 .*\n   2  ", anew.save(tmp_path / "y.txt").read_text())
+
+
+def test_a_list_whose_sides_say_how_long_they_are_keeps_its_headings_apart():
+    found = find_tracks("Tape\nSide A, 7:50\nA1 Rain 3:45\nA2 Sun 4:05\nSide B, 2:10.5\nB1 Sea 2:10\n")
+    assert [(track.side, track.names) for track in found.tracks] == [("A", ("Rain",)), ("A", ("Sun",)), ("B", ("Sea",))]

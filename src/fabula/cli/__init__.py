@@ -40,7 +40,7 @@ COMMANDS = {
 }
 _RESEARCH = ("templates", "fetch", "info", "train", "audit", "evaluate", "reproduce", "bench-order", "compare")
 # Arguments whose option has another name.
-OPTIONS = {"smoothness": "smooth", "step_limits": "keys", "occasion": "for"}
+OPTIONS = {"smoothness": "smooth", "step_limits": "keys", "occasion": "for", "gap_s": "gap"}
 
 
 class _Commands(click.Group):

@@ -351,10 +351,11 @@ def _order_all(paths: tuple[str, ...], asked: Options) -> None:
     """Order every collection of a table."""
     from fabula.session.catalogue import CatalogueRequest, order_catalogue
 
-    source = click.get_current_context().get_parameter_source
-    others = [n for n in vars(asked) if n not in _WITH_ALL and source(n) is click.core.ParameterSource.COMMANDLINE]
-    if others:
-        raise InputError("goes with one collection, not with --all", field=others[0])
+    context, typed = click.get_current_context(), click.core.ParameterSource.COMMANDLINE
+    others = [one for one in context.command.params if one.name in vars(asked) and one.name not in _WITH_ALL]
+    for option in others:
+        if option.name is not None and context.get_parameter_source(option.name) is typed:
+            raise InputError("goes with one collection, not with --all", field=option.opts[0].lstrip("-"))
     if len(paths) != 1 or len(asked.outputs) != 1:
         raise InputError("--all takes one table and -o, where the orderings go (.csv or .parquet)")
     with counting_bar("ordering") as report:
@@ -379,6 +380,8 @@ def _as_request(asked: Options) -> Request:
         raise InputError(f"one column; got {', '.join(columns)}", field="apart")
     if asked.apart and not columns:
         raise InputError("name a column besides soft, such as --apart artist --apart soft", field="apart")
+    if asked.smooth_by and not asked.smoothness:
+        raise InputError("goes with --smooth, such as --smooth 0.5", field="smooth_by")
     wishes |= {"apart": columns[0] if columns else None, "apart_soft": "soft" in asked.apart}
     wishes |= {name: _as_ends(name, wishes[name]) for name in ("first", "last")}
     wishes |= {"at": _as_positions(asked.at), "spreads": asked.spreads or ""}

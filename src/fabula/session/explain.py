@@ -379,11 +379,11 @@ class Teller:
         verb, noun = ("open", "opener") if position == 0 else ("close", "close")
         chances = self.likelihood.posterior.positions[:, 0 if position == 0 else -1]
         best, role = int(chances.argmax()), _role(self.ordered, position)
-        said = f"{role}, the likeliest {noun}{self._sure(verb, chances[item])}"
-        if chances[best] > chances[item]:
+        own, most = (self._sure(verb, chances[one]) for one in (item, best))
+        said = f"{role}, {'as likely as any' if chances[best] > chances[item] else 'the likeliest'} {noun}{own}"
+        if chances[best] > chances[item] and not (own and own == most):
             label = self.likelihood.collection.items[best].label
-            said = f"{role}{self._sure(verb, chances[item])}; {label} is a likelier {noun}"
-            said += f"{self._sure(verb, chances[best])}, but fits better elsewhere"
+            said = f"{role}{own}; {label} is a likelier {noun}{most}, but fits better elsewhere"
         return "; ".join([said, *self._tells(self.found.by_group[item], item, verb)])
 
     def _sure(self, verb: str, chance: float) -> str:

@@ -26,6 +26,7 @@ from fabula.media.registry import media
 from fabula.sources.playlists.entries import move_location
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS, format_of, playlist_of, write_playlist
 from fabula.sources.registry import Source, with_held
+from fabula.sources.tables.source_table import headings_of_order
 from fabula.sources.tables.write_table import write_rows, write_table
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ def write_ordered(ordered: Ordered, path: str | Path, *, gain: bool = False) -> 
     return replace_file(target, write)
 
 
+_TIMED = re.compile(r"^(?:gap between|overlap of) \w+: ", re.MULTILINE)  # timings, which another order has anew
 _PLAIN = frozenset({"tracklist", "pls"})  # lists that say no more than any other can
 
 
@@ -108,7 +110,7 @@ def check_room(path: str | Path, medium: Medium, count: int) -> None:
 def _comes_back(source: Source, target: Path) -> bool:
     """Whether a file is of the kind that the source came from, and so is written back with all that it held."""
     if source.playlist is not None and source.playlist.format == "tracklist":
-        return target.suffix.lower() == ".txt"
+        return target.suffix.lower() == ".txt" and not _TIMED.search(source.playlist.text)
     if source.playlist is not None:
         return (
             target.suffix.lower() in PLAYLIST_ENDINGS
@@ -141,6 +143,9 @@ def _write_csv(ordered: Ordered, target: Path, _: Sequence[str]) -> Path:
         extra["side"] = [row.side for row in ordered.rows]
     if ordered.gap_seconds:
         extra["begins"] = ordered.begins
+    old = headings_of_order(source.table.columns) if source.table else {"side"} & {*source.collection.detail_names}
+    # what was said of the order before is void where this one has none
+    extra |= {name: [None] * len(fit.ordering) for name in old if name not in {"position", *extra}}
     for fact in ordered.facts() if source.table is None else ():
         extra |= {name: list(cells) for name, cells in fact.cells.items()}
     if source.table is None:
@@ -217,6 +222,7 @@ def relocate(collection: Collection, old: Path, new: Path) -> Collection:
 
 # Numbered copies: an order that survives any player, stick or car radio.
 
+_NUMBERED = re.compile(r"(?:[A-Z]{1,3}\d{1,3}|\d{2,3}) \S")  # as number_names has them
 _UNSAFE = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f]')
 
 
@@ -254,6 +260,8 @@ def copy_numbered(
     others = [(one, f"{name.stem}{one.name[len(file.stem) :]}") for file, one, name in pairs if file != one]
     more = [(one, name) for one, name in others if one.is_file()]
     taken = [name for name in (*names, *(name for _, name in more)) if os.path.lexists(target / name)]
+    here = sorted(path.name for path in target.glob("*") if path.suffix in {source.suffix for source in sources})
+    taken += filter(_NUMBERED.match, here)  # of another order: a player would play both at once
     if taken:
         raise InputError(f"{shown(target)}: already holds {shown(taken[0])!r}; name an empty folder")
     copies = {Path(os.path.normpath(source)): target / name for source, name in zip(sources, names, strict=True)}

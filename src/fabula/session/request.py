@@ -215,7 +215,8 @@ class Request:
         if self.side_sizes and self.ordering is None:
             raise InputError("goes with an ordering", field="side_sizes")
         if self.fill is not None and (self.limit is not None or self.only or self.ordering is not None):
-            raise InputError("goes without a limit, an ordering and items of your own", field="fill")
+            what = "an ordering and items of your own" if self.limit is None else "a limit"
+            raise InputError(f"goes without {what}", field="fill")
         if self.keep is None:
             return
         if not 0 <= self.keep <= 1:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import isnan
 from typing import Any
@@ -123,6 +124,9 @@ def _keep_one(collection: Collection, text: str, medium: Medium) -> set[int]:
     name, sign, value = found[1], found[2].replace("==", "="), found[3].strip('"')
     cells = read_cells(collection, name, medium, "only")
     wanted = detail_number(value)
+    if wanted is None and name.casefold() == "length":
+        with suppress(InputError):  # as on a clock
+            wanted = medium.unit.read(value)
     if wanted is not None and sign != "~" and any(isinstance(cell, float) for cell in cells):
         whole_day = as_moment(value) is not None and len(value) <= 10
         reach = (wanted, wanted + (_DAY - 1e-3 if whole_day else 0.0))
@@ -138,6 +142,9 @@ def _keep_one(collection: Collection, text: str, medium: Medium) -> set[int]:
 
 def read_cells(collection: Collection, name: str, medium: Medium, field: str) -> list[float | str | None]:
     """What each item has in a column: a number, a text, or None; an InputError lists what there is."""
+    timed = any(item.length is not None for item in collection.items)
+    if timed and name.casefold() == "length" and "length" not in collection.feature_names:  # whose column may be in ms
+        return [item.length for item in collection.items]
     meant = medium.meant(name, collection.feature_names)
     if meant is not None and collection.features.ndim == 2:
         return [None if isnan(value) else float(value) for value in collection.column(meant)]
@@ -146,7 +153,8 @@ def read_cells(collection: Collection, name: str, medium: Medium, field: str) ->
     detail = collection.detail_named(name)
     cells: list[Any] = texts.get(name.casefold(), []) if detail is None else collection.texts(detail)
     if not cells:
-        there = ", ".join(dict.fromkeys([*collection.feature_names, *collection.detail_names, *texts]))
+        more = ["length"] if timed else []
+        there = ", ".join(dict.fromkeys([*collection.feature_names, *collection.detail_names, *texts, *more]))
         raise InputError(f"there is no column {name!r}; there are: {there}", field=field)
     numbers = [detail_number(cell) for cell in cells]
     known = [number if number is not None else str(cell) for number, cell in zip(numbers, cells, strict=True)]

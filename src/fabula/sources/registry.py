@@ -152,7 +152,8 @@ class Source:
     def sides(self) -> tuple[int, ...]:
         """How many items each side has, by a column ``side`` or comments of a playlist; empty where there is one."""
         items = self.collection.items
-        labels = [item.details.get("side") for item in items]
+        column = "side" if self.table is None else self.table.side_heading
+        labels = [item.details.get(column) for item in items]
         if self.playlist is not None and not any(labels):
             texts = ["".join(self.playlist.entries[row].raw or ()) for row in self.rows]
             starts = [k for k, text in enumerate(texts) if _SIDE.search(text)]

@@ -9,7 +9,8 @@ import soundfile
 from fabula.core.collection import Collection, Item
 from fabula.errors import InputError
 from fabula.media.facts import choose_facts
-from fabula.media.music import level_gains
+from fabula.media.medium import column
+from fabula.media.music import complete_tracks, level_gains
 from fabula.media.music.tags import key_and_mode, read_item, write_gain
 from fabula.media.music.tracks import (
     camelot,
@@ -19,6 +20,8 @@ from fabula.media.music.tracks import (
     music_facts,
     track_gains,
 )
+from fabula.sources.tables.read_table import read_table
+from fabula.sources.tables.write_table import write_table
 
 
 def tracks(columns, details=None):
@@ -47,6 +50,19 @@ def test_what_is_not_sure_is_marked():
     assert told["energy"] == ("~60", "~10")  # from loudness and tempo
     del told["energy"]
     assert told == {"tempo": ("124", "~90"), "key": ("Am 8A", "~Eb 5B"), "loudness": ("-9.0", "-20.2")}
+
+
+def test_keys_that_were_heard_are_no_keys_that_a_table_states(tmp_path):
+    said = HEARD | {"key": [np.nan, 0], "mode": [np.nan, 1]}
+    for values, cells in ((HEARD, ["~8A", "~5B"]), (said, ["~8A", "8B"])):
+        given = tracks(values)
+        (key,) = choose_facts(music_facts(given), ["key"])
+        assert key.cells["camelot"] == cells
+        table = write_table(tmp_path / "a.csv", given, key.cells)
+        again = complete_tracks(read_table(table)[0])
+        assert music_facts(again)[1].texts == key.texts
+        for name in ("key", "mode"):
+            np.testing.assert_equal(column(again, name), column(given, name))
 
 
 def test_tags_are_told_beside_what_was_heard_where_they_disagree():

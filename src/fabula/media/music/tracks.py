@@ -288,7 +288,10 @@ def music_facts(collection: Collection) -> tuple[Fact, ...]:
         wheel = [camelot(key.values[i], mode[i]) if there[i] else "" for i in range(len(there))]
         both = [f"{name} {hour}" for name, hour in zip(names, wheel, strict=True)]
         shown = _texts(key, both, _key_doubts(collection))
-        found.append(Fact("key", shown, {"key_name": names, "camelot": wheel}))
+        heard = there & ~np.isfinite(column(collection, "key") + column(collection, "mode"))
+        marks = np.where(heard, "~", "")  # what was heard must not be read back as said: ~7A is no key
+        cells = {name: np.char.add(marks, texts).tolist() for name, texts in (("key_name", names), ("camelot", wheel))}
+        found.append(Fact("key", shown, cells))
     mixes = [f"in {a:.0f}, out {b:.0f}" if a + b >= 0 else "" for a, b in zip(*mix_bars(collection), strict=True)]
     found += [Fact("mix", tuple(mixes))] if any(mixes) else []
     level = levels(collection)

@@ -21,6 +21,7 @@ _CLOCK = r"\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d{1,6})?"
 _MARK = re.compile(r"\s*(?:[-*•·–—>+♪♫]\s+)?")
 _NUMBER = re.compile(r"(?:track\s?|#)?(\d{1,4}|[A-Z]{1,2}\d{1,2})(?:\s?[.):\]-]\s*|\s+)(?=\S)", re.IGNORECASE)
 _TIME = re.compile(rf"[\[(]?({_CLOCK})[\])]?\s*[-–—|:.]?\s*(?=\S)")
+_BEHIND = re.compile(rf"({_CLOCK})\s+(?=\S)")  # a length behind a begin
 _LENGTH = re.compile(rf"(?:\s[-–—|,;/])?\s*[\[(]?({_CLOCK})(?:\s?min\.?)?[\])]?")
 _LABEL = re.compile(r"\s\[[^\[\]]{1,80}\]$")
 _DASH = re.compile(r"\s+[-~|/]\s+|\s*[–—―]\s*|\s-(?=\S)|(?<=\S)-\s")
@@ -34,7 +35,8 @@ _ARTISTS = re.compile(
 )
 _COUNT = r"(?:[A-Za-z]|\d{1,2}|one|two|three|four)"
 _SIDE = re.compile(
-    rf"[-=#*\[\s]*(?:side|seite|face|cara|lato|disc|disk|cd|lp)\s?({_COUNT})[\]\s:=*#.-]*", re.IGNORECASE
+    rf"[-=#*\[\s]*(?:side|seite|face|cara|lato|disc|disk|cd|lp)\s?({_COUNT})[\]\s:=*#.-]*(?:,\s*{_CLOCK})?",
+    re.IGNORECASE,
 )
 _AUDACITY = re.compile(r"(\d+(?:[.,]\d+)?)\t(\d+(?:[.,]\d+)?)\t(.*)")
 
@@ -86,8 +88,13 @@ def find_tracks(text: str) -> Tracklist | None:
     times = {k: match for k, row in short if (match := _TIME.match(row, starts[k]))}
     begun = len(times) == len(short)
     bodies = {k: row[times[k].end() if begun else starts[k] :] for k, row in short}
-    lengths = {k: match for k, body in bodies.items() if (match := _find_length(body))}
-    bodies = {k: body[: lengths[k].start()].rstrip() if k in lengths else body for k, body in bodies.items()}
+    plain = {k for k, match in times.items() if match[0].rstrip()[-1].isdigit()}  # a dash would make it an end
+    lengths = {k: match for k in plain if begun and (match := _BEHIND.match(bodies[k]))}
+    if lengths and len(lengths) == len(bodies):  # as a timing sheet has them: begin, length, name
+        bodies = {k: body[lengths[k].end() :] for k, body in bodies.items()}
+    else:
+        lengths = {k: match for k, body in bodies.items() if (match := _find_length(body))}
+        bodies = {k: body[: lengths[k].start()].rstrip() if k in lengths else body for k, body in bodies.items()}
     separator = _find_separator(list(bodies.values()))
     tracks = []
     for k, body in bodies.items():

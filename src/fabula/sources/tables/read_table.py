@@ -37,7 +37,7 @@ from fabula.sources.tables.storage import SCHEMES, TABLE_ENDINGS, is_table_folde
 
 _MOST_EXPORT, _HEAD = 64 << 20, 4096  # bytes of a text that is looked through, and of its headings
 _SHARES = {"danceability", "energy", "speechiness", "acousticness", "instrumentalness", "liveness", "valence"}  # of 1
-_OURS = {"essence", "target", "deviation"}  # what fabula writes beside the columns of a table
+_OURS = {"essence", "target", "deviation", "off", "begins"}  # what fabula writes beside the columns of a table
 _MILLISECONDS = 30_000  # a median duration above it is no number of seconds: more than eight hours
 _MINUTES = 15  # a median duration below it that is no whole number is one of minutes, in lists of tracks
 

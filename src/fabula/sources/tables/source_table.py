@@ -128,6 +128,13 @@ class SourceTable:
     # the names of the files of a folder, each with the row of the table at which it begins
     parts: tuple[tuple[str, int], ...] = ()
 
+    @property
+    def side_heading(self) -> str:
+        """What the sides of its order stand under; "" where an order was written into it that has none."""
+        moved = re.search(r"^(fabula )?position\n(fabula )?essence$", "\n".join(self.columns), re.MULTILINE)
+        own = headings_of_order(self.columns)
+        return own.get("side", "" if moved or own else "side")
+
     def row(self, index: int) -> str:
         """Where a person finds a row: "line 3", "row 2", or "row 2 of part-1.parquet"."""
         if self.parts:
@@ -151,6 +158,19 @@ def table_of(path: FilePath, columns: Iterable[Column], count: int, **about: Any
     if count and not found:
         raise FileError(f"{path}: the table has no columns")
     return SourceTable(str(path), found, count, **about)
+
+
+def headings_of_order(headings: Iterable[str]) -> dict[str, str]:
+    """What an order was written under beside the columns of a table, by name: more of it stands behind its essence.
+
+    >>> headings_of_order(["side", "position", "essence", "fabula side"]), headings_of_order(["position", "side"])
+    ({'position': 'position', 'essence': 'essence', 'side': 'fabula side'}, {})
+    """
+    known, names = list(headings), ("position", "essence", "target", "deviation", "off", "side", "begins")
+    ours = {name: f"fabula {name}" if f"fabula {name}" in known else name for name in names}
+    begin = known.index(ours["essence"]) if ours["essence"] in known else len(known)
+    told = {name: ours[name] for name in names if ours[name] in known[begin + (name != "essence") :]}
+    return {name: ours[name] for name in names[:1] if ours[name] in known} | told if len(told) > 1 else {}
 
 
 def column_of(name: str, cells: Sequence[Any], *, written: bool = False, decimal_comma: bool = False) -> Column:
@@ -185,10 +205,11 @@ def numbers_but_few(
     numbers = np.full(table.count, np.nan)
     wrong: list[int] = []
     timed = False
+    read = _read_frames if "INDEX 1" in table.columns else read_clock  # as plants of records count
     known = np.flatnonzero(~(column.missing | column.absences())).tolist()
     for index in known:
         cell = column.values[index]
-        seconds = read_clock(cell) if clocks and isinstance(cell, str) else None
+        seconds = read(cell) if clocks and isinstance(cell, str) else None
         value = _parse_cell(column, index) if seconds is None else seconds
         if value is None:
             wrong.append(index)
@@ -204,6 +225,12 @@ def numbers_but_few(
     if len(wrong) > _MOST_TOLD:
         notes.append(f"column {column.name!r}: {len(wrong) - _MOST_TOLD} more such cells count as missing")
     return [numbers], timed
+
+
+def _read_frames(text: str) -> float | None:
+    """The seconds of minutes, seconds and frames of a CD, 75 of them a second; None for anything else."""
+    match = re.fullmatch(r"(\d{2,3}):([0-5]\d):([0-6]\d|7[0-4])", text.strip())
+    return 60 * int(match[1]) + int(match[2]) + int(match[3]) / 75 if match else None
 
 
 def first_wrong(column: Column) -> int:

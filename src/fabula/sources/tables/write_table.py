@@ -16,7 +16,7 @@ from fabula.core.files import FilePath, json_text, refuse_odd_names, write_whole
 from fabula.errors import InputError, import_extra
 from fabula.sources.playlists.text_lines import line_end, member, members, skip_space
 from fabula.sources.tables.sheets import SHEET_ENDING, reorder_sheet, sheet_of
-from fabula.sources.tables.source_table import SourceTable, is_nested, numbers_of
+from fabula.sources.tables.source_table import SourceTable, headings_of_order, is_nested, numbers_of
 from fabula.sources.tables.text_tables import EXPORT_ENDING, cell_text, csv_text, quote, records_of, split_cells
 
 _ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".parquet", SHEET_ENDING)
@@ -166,7 +166,8 @@ def _extra_headings(known: Sequence[str], extra: Sequence[str]) -> dict[str, str
     ours = {name: f"fabula {name}" if f"fabula {name}" in known else name for name in extra}
     if all(name in known for name in ours.values()):  # written by us before
         return ours
-    return {name: f"fabula {name}" if name in known else name for name in extra}
+    own = headings_of_order(known)
+    return {name: own.get(name, f"fabula {name}" if name in known else name) for name in extra}
 
 
 def _csv_rows(table: SourceTable, order: Sequence[int], extra: Mapping[str, Sequence[Any]]) -> str:
