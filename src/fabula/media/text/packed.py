@@ -178,7 +178,7 @@ def _paragraphs(
         if text:
             marked = "" if one.level else documents.mark_looks(one.parts).strip()
             level = one.level if re.search(r"\w", text) else SEPARATOR
-            yield TextBlock(level, text, "" if marked == text else marked, one.at)
+            yield TextBlock(level, text, "" if marked == documents.escape(text) else marked, one.at)
         if "\f" in said and not first:
             yield TextBlock(NEW_PAGE, "", at=one.at + 1)
 
