@@ -58,7 +58,20 @@ OTHER = [
     *((".rst", piece) for piece in ("---\n", "=", "a\n-\n", "*a ", ".. ")),
     *(
         (".tex", piece)
-        for piece in ("\\a{", "%", "{", "\\section{", "\\begin[", "\n\\section{a}\n", "\\input{b}\n", "-")
+        for piece in (
+            "\\a{",
+            "%",
+            "{",
+            "\\section{",
+            "\\begin[",
+            "\n\\section{a}\n",
+            "\\input{b}\n",
+            "-",
+            "\\'",
+            "\\c{ ",
+            "\\ss ",
+            "\\title{{",
+        )
     ),
     *((".srt", piece) for piece in ("1\n", "00:00:00,000 --> ", "<i>")),
 ]

@@ -9,10 +9,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
+from unicodedata import normalize
 from xml.etree.ElementTree import Element
 
 from fabula.core.files import parse_xml
 from fabula.errors import FileError, shown
+from fabula.media.medium import read_words
 from fabula.media.text import documents
 from fabula.media.text.documents import PARAGRAPH, SEPARATOR, Document, TextBlock, bare, decode, read_bytes
 from fabula.media.text.manuscripts import Body, cut_elements
@@ -377,15 +379,43 @@ _TEX_SILENT = re.compile(
 )
 _MOST_PARTS = 1000  # files that one includes
 _TEX_SIGNS = (("``", "“"), ("''", "”"), ("---", "—"), ("--", "–"), ("~", " "))
+_TEX_BREAK = re.compile(r"\\\\\*?(?:\[[^\[\]\n]{0,20}\])?")
+_TEX_ACCENT = re.compile(
+    r"\\(?:(['`^\"~=.])[ \t]*|([uvHcdbrk])(?:[ \t]+|(?=[{\\])))"
+    r"(?:\{[ \t]*\\?([^\W\d_]?)[ \t]*\}|\\([ij])(?![a-zA-Z])|([^\W\d_]))"
+)
+_TEX_ACCENTS = {
+    "'": "\u0301", "`": "\u0300", "^": "\u0302", '"': "\u0308", "~": "\u0303", "=": "\u0304", ".": "\u0307",
+    "u": "\u0306", "v": "\u030c", "H": "\u030b", "c": "\u0327", "d": "\u0323", "b": "\u0331", "r": "\u030a",
+    "k": "\u0328",
+}  # fmt: skip
+_TEX_LETTERS: dict[str, str] = read_words("fabula.media.text")["tex"]
+_TEX_LETTER = re.compile(
+    rf"\\(?:({'|'.join(filter(str.isalpha, _TEX_LETTERS))})(?![a-zA-Z@])([ \t]*)(?:\{{\}})?|([-,;:!/@> ]))"
+)
+
+
+def _accent(found: re.Match[str]) -> str:
+    """A letter with its accent; an accent of no letter is none."""
+    letter = found[3] or found[4] or found[5] or ""
+    return normalize("NFC", letter + _TEX_ACCENTS[found[1] or found[2]]) if letter else ""
+
+
+def _letter(found: re.Match[str]) -> str:
+    """What a command stands for; the space that ends it goes with letters and opening quotes alone."""
+    said = _TEX_LETTERS[found[1] or found[3]]
+    return said + (found[2] or "") * (not said.isalpha() and said not in "“‘„‚")
 
 
 def _plain_tex(lines: list[str]) -> str:
     """Lines of LaTeX without comments and commands."""
     text = "\n".join(re.sub(r"(?<!\\)%.*", "", line) for line in lines)
-    text = re.sub(r"\\[a-zA-Z@]+\*?(?:\[[^\]]{0,300}\])?", "", _TEX_SILENT.sub("", _TEX_NOTE.sub("", text)))
+    text = _TEX_SILENT.sub("", _TEX_NOTE.sub("", _TEX_BREAK.sub("\n", text)))
+    text = _TEX_LETTER.sub(_letter, _TEX_ACCENT.sub(_accent, text))
+    text = re.sub(r"\\[a-zA-Z@]+\*?(?:\[[^\]]{0,300}\])?", "", text)
     for mark, sign in _TEX_SIGNS:
         text = text.replace(mark, sign)
-    return re.sub(r"\\([%&$#_{}])", r"\1", text.replace("\\\\", "\n")).translate({123: None, 125: None}).strip()
+    return re.sub(r"\\([%&$#_{}])", r"\1", text).translate({123: None, 125: None}).strip()
 
 
 def tex_document(text: str, path: str = "") -> Document:
@@ -397,7 +427,8 @@ def tex_document(text: str, path: str = "") -> Document:
     """
     lines = text.split("\n")
     start = next((k for k, line in enumerate(lines) if "\\begin{document}" in line), 0)
-    said = dict(re.findall(r"\\(title|author)\{([^{}]{1,300})\}", text))
+    named = re.findall(r"\\(title|author)\{((?:[^{}]|\{[^{}]{0,80}\}){1,300})\}", text)
+    said = {name: _plain_tex([told]) for name, told in named}
     own = [block for at, found in _paragraphs_of(lines[start:], start) for block in _tex_blocks(found, at)]
     own = own[: next((k for k, block in enumerate(own, start=1) if "\\end{document}" in block.raw), len(own))]
     chapters = [a.level for a, b in pairwise(own) if a.level > 0 and b.level == PARAGRAPH]  # that stand in it
