@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -111,6 +112,7 @@ _TOKEN = re.compile(
 _UNSEEN = re.compile("fonttbl|colortbl|stylesheet|info|pict|(?:header|footer)[flr]?|footnote|object|annotation")
 _SIGNS = {
     "tab": "\t", "line": "\n", "emdash": "—", "endash": "–", "lquote": "‘", "rquote": "’", "ldblquote": "“", "_": "-",
+    "emspace": " ", "enspace": " ",
     "rdblquote": "”", "bullet": "•", "cell": "\t", "~": "\u00a0", "\\": "\\", "{": "{", "}": "}",
 }  # fmt: skip
 _OF_LETTERS = re.compile("b|i|ul|ulnone|strike|fs?|c[fbs]|highlight|s?caps|sub|super|nosupersub|lang|up|dn|expndtw")
@@ -118,6 +120,14 @@ _OF_PARAGRAPHS = re.compile(
     "s|q[lrcj]|li|ri|fi|lin|rin|sb|sa|sl|slmult|keep|keepn|tx|intbl|ilvl|ls|outlinelevel|rtlpar|ltrpar|pagebb|"
     "widctlpar|pardirnatural|partightenfactor"
 )
+# How fonts are encoded by their sets of characters, and whole files by a word; fonts of others as the file is.
+_SETS = {
+    77: "mac_roman", 128: "cp932", 129: "cp949", 130: "johab", 134: "gbk", 136: "big5", 161: "cp1253", 162: "cp1254",
+    163: "cp1258", 177: "cp1255", 178: "cp1256", 186: "cp1257", 204: "cp1251", 222: "cp874", 238: "cp1250",
+    254: "cp437", 255: "cp850",
+}  # fmt: skip
+_FILE_SETS = {"mac": "mac_roman", "pc": "cp437", "pca": "cp850"}
+_FONT = re.compile(r"\\f(\d{1,5})\b[^{};]{0,200}?\\fcharset(\d{1,3})")
 _MOST_SET = 100  # of these that hold on: programs have 64 tabs at most
 _RESET = re.compile(rb"\s*(?:\\pard\s*\\plain|\})")
 _STYLE = re.compile(r"\{(?:\\\*)?\\s(\d{1,4})\b[^{}]{0,400}?([^\\{};]{1,80});\}")
@@ -142,6 +152,11 @@ class _Rtf:
     ended: bool = False
     level: int | None = None
     codec: str = "cp1252"
+    fonts: dict[str, str] = field(default_factory=dict)  # number -> its encoding
+    font: str = ""  # the number of the one that is set
+    default: str = ""  # of that which is set where none is
+    outer: list[str] = field(default_factory=list)  # those that were set where groups began
+    lead: bytes = b""  # the first of two bytes that are one letter
     levels: dict[str, int] = field(default_factory=dict)  # of styles
     units: list[str] = field(default_factory=list)  # of the paragraph
     state: dict[str, dict[str, str]] = field(default_factory=lambda: {"letters": {}, "paragraphs": {}})
@@ -150,11 +165,18 @@ class _Rtf:
         """All of it, in one pass."""
         styles = self.text.find("{\\stylesheet")
         known = _STYLE.findall(self.text[styles : styles + 200_000]) if styles >= 0 else []
+        fonts = self.text.find("{\\fonttbl")
+        sets = _FONT.findall(self.text[fonts : fonts + 200_000]) if fonts >= 0 else []
+        self.fonts = {number: _SETS[int(said)] for number, said in sets if int(said) in _SETS}
         self.levels = {f"s{number}": heading_level(name.strip()) for number, name in known}
         for token in _TOKEN.finditer(self.text):
             word, number, code, sign, brace, plain = token.groups()
             if brace:
                 self.depth += 1 if brace == "{" else -1
+                if brace == "{":
+                    self.outer.append(self.font)
+                else:
+                    self.font = self.outer.pop() if self.outer else ""
                 self.group = token.start() if brace == "{" and self.depth == 2 else self.group
                 self.hidden = 0 if self.hidden > self.depth else self.hidden
                 if self.depth == 0:
@@ -165,15 +187,19 @@ class _Rtf:
             elif word is not None:
                 self._word(word, number, token)
             elif code is not None:
-                self._say(bytes([int(code, 16)]).decode(self.codec, "replace"), token.start())
+                self._decode(bytes([int(code, 16)]), token.start())
             elif sign == "*":
                 self.hidden = self.depth
             elif sign in ("\n", "\r"):
                 self._end(token)
+            elif sign is not None and self.lead and sign in "\\{}":
+                self._decode(sign.encode(), token.start())
             elif sign is not None:
                 self._say(_SIGNS.get(sign, ""), token.start())
-            elif plain:
+            elif plain and plain.isascii() and not self.lead:
                 self._say(plain, token.start())
+            elif plain:
+                self._decode(plain.encode("latin-1"), token.start())
             if self.ended and self.depth == 1:
                 self._cut(token.end())
         self._end(None)
@@ -184,7 +210,11 @@ class _Rtf:
         elif word in ("par", "sect", "row"):
             self._end(token)
         elif word == "ansicpg" and number:
-            self.codec = f"cp{number}"
+            self.codec = "mac_roman" if number == "10000" else f"cp{number}"
+        elif word in _FILE_SETS:
+            self.codec = _FILE_SETS[word]
+        elif word == "deff":
+            self.default = self.font = number or ""
         elif word == "uc":
             self.wide = int(number or 1)
         elif word == "u" and number:
@@ -192,11 +222,15 @@ class _Rtf:
             self.skip = self.wide
         elif word in _SIGNS:
             self._say(_SIGNS[word], token.start())
+        elif word == "page" and self.units:
+            self._say("\n", token.start())
         elif word == "pard":
             self._begin(token.start())
             self.level, self.state["paragraphs"] = None, {}
         elif word == "plain":
-            self.state["letters"] = {}
+            self.state["letters"], self.font = {}, self.default
+        elif word == "f":
+            self.font = number or ""
         elif word == "outlinelevel":
             self.level = min(int(number or 0) + 1, 6)
         if word == "s" and self.level is None:
@@ -205,6 +239,16 @@ class _Rtf:
         kind = next((kind for kind, words in kinds.items() if words.fullmatch(word)), "")
         if kind and self.depth == 1 and len(self.state[kind]) < _MOST_SET:
             self.state[kind][token[0] if word == "tx" else word] = token[0].strip()
+
+    def _decode(self, data: bytes, at: int) -> None:
+        """Bytes in the encoding of their font; of some two are a letter."""
+        data, self.skip = data[self.skip :], max(0, self.skip - len(data))
+        if data:
+            self._begin(at)
+            decoder = getincrementaldecoder(self.fonts.get(self.font, self.codec))("replace")
+            said = decoder.decode(self.lead + data)
+            self.lead = decoder.getstate()[0]
+            self._say(said, at)
 
     def _say(self, text: str, at: int) -> None:
         text, self.skip = text[self.skip :], max(0, self.skip - len(text))
@@ -237,7 +281,7 @@ class _Rtf:
             self.ends[at] = token.start()
         elif token is not None:
             self.whole.add(at)
-        self.units, self.ended = [], True
+        self.units, self.ended, self.lead = [], True, b""
 
 
 def _parse_rtf(path: str) -> _Rtf:
