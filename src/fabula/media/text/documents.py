@@ -91,7 +91,8 @@ class TextBlock:
     @property
     def markup(self) -> str:
         """As Markdown has it, without the marks of a heading: what is plain says the same when it is read as that."""
-        return self.raw or escape(self.text)
+        rule = self.level == SEPARATOR and _RULE.fullmatch(self.text or "#")
+        return "* * *" if rule else self.raw or escape(self.text)
 
 
 @dataclass(frozen=True)
@@ -133,9 +134,7 @@ class Document:
         >>> Document((TextBlock(2, "Rain"), TextBlock(0, "It rained."))).markup
         '## Rain\\n\\nIt rained.'
         """
-        rules = (b.level == SEPARATOR and (not b.text or _RULE.fullmatch(b.text)) for b in self.blocks)
-        pairs = zip(rules, self.blocks, strict=True)
-        return "\n\n".join("* * *" if rule else "#" * b.level + " " * (b.level > 0) + b.markup for rule, b in pairs)
+        return "\n\n".join("#" * b.level + " " * (b.level > 0) + b.markup for b in self.blocks)
 
 
 _SHOWN = 48  # characters of a part that stand for its title where it has none
@@ -281,11 +280,8 @@ _MANY_MARKS = 1000  # in one paragraph: then they are no emphasis, and all of th
 _QUOTE = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
 
-# What no mark is to be looked for in: code, links that stand alone, and what a backslash stands before.
-_KEPT = re.compile(
-    r"(?<!\w)(?P<tick>`{1,3})(?=\S)(?P<code>[^`]{1,4000})(?<=\S)(?P=tick)(?!\w)|\\(?P<sign>[!-/:-@\[-`{-~•·⁂❦])|"
-    r"<(?P<link>(?:[A-Za-z][\w+.-]{1,30}://|mailto:)[^<>\s]{1,2000}|[^<>\s@]{1,100}@[^<>\s@]{1,200})>"
-)
+# Where no mark is looked for (code, links that stand alone, behind a backslash); what plain text has that would be one.
+_KEPT, _MARK, _MARKED_LINE = (re.compile(str(one), re.MULTILINE) for one in read_words("fabula.media.text")["marks"])
 _HIDE = {ord(sign): 0xDC00 + k for k, sign in enumerate("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~•·⁂❦")}
 _SHOW = {hidden: code for code, hidden in _HIDE.items()}  # no text has halves of a pair
 
@@ -301,9 +297,7 @@ def bare(markdown: str) -> str:
 
 def hide(markdown: str) -> str:
     """Markdown without quotes and links, and with other characters in place of those that are no marks."""
-    kept = _KEPT.sub(
-        lambda found: (found["code"] or found["sign"] or found["link"]).translate(_HIDE), _QUOTE.sub("", markdown)
-    )
+    kept = _KEPT.sub(lambda found: found[found.lastgroup or 0].translate(_HIDE), _QUOTE.sub("", markdown))
     return _LINK.sub(r"\1", _IMAGE.sub("", kept))
 
 
@@ -314,21 +308,8 @@ def show(text: str) -> str:
     return _TAG.sub("", _MARKS.sub(r"\2", _MARKS.sub(r"\2", text))).translate(_SHOW)
 
 
-_MARK = re.compile(
-    r"[\\`]|(?<!\s)\*|\*(?!\s)|(?<!\w)_+|(?<!_)_+(?!\w)|~{2,}|\](?=[(:])|<(?![\s!]|\Z)|(?<=<)!|&(?=#?\w{1,32};)|"
-    r"(?<!\S)#(?=#*(?:\s|\Z))"
-)
-_MARKED_LINE = re.compile(
-    r"^([^\S\n]*)(?=>|(?:==+|--+|\+{3}|(?:[*_~#=•·⁂❦-][ \t]*){2,}[*_~#=•·⁂❦-]|[*⁂❦])[^\S\n]*$)", re.MULTILINE
-)
-
-
 def escape(text: str) -> str:
-    r"""Plain text as Markdown: a backslash before what would be a mark.
-
-    >>> escape("# 1 *no* <sigh> snake_case")
-    '\\# 1 \\*no\\* \\<sigh> snake_case'
-    """
+    """Plain text as Markdown: a backslash before what would be a mark."""
     told = _MARK.sub(lambda found: "".join(f"\\{sign}" for sign in found[0]), text)
     if sum(map(text.count, "*_~")) > _MANY_MARKS:  # then those go that are no marks where they stand
         told = re.sub(r"(?<!\\)([*_~])", r"\\\1", told)

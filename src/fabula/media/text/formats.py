@@ -29,6 +29,8 @@ from fabula.media.text.packed import (
     set_heads,
 )
 
+_TOLD = read_words("fabula.media.text")
+
 
 def read_other(path: str) -> Document:
     """What a file of one of these kinds says; its blocks know the pieces that :func:`cut_other` gives."""
@@ -110,23 +112,14 @@ _TOKEN = re.compile(
     r"\\([a-z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\([^a-z])|([{}])|([^\\{}\r\n]+)|[\r\n]+", re.DOTALL
 )
 _UNSEEN = re.compile("fonttbl|colortbl|stylesheet|info|pict|(?:header|footer)[flr]?|footnote|object|annotation")
-_SIGNS = {
-    "tab": "\t", "line": "\n", "emdash": "—", "endash": "–", "lquote": "‘", "rquote": "’", "ldblquote": "“", "_": "-",
-    "emspace": " ", "enspace": " ",
-    "rdblquote": "”", "bullet": "•", "cell": "\t", "~": "\u00a0", "\\": "\\", "{": "{", "}": "}",
-}  # fmt: skip
+_SIGNS: dict[str, str] = _TOLD["rtf"]
 _OF_LETTERS = re.compile("b|i|ul|ulnone|strike|fs?|c[fbs]|highlight|s?caps|sub|super|nosupersub|lang|up|dn|expndtw")
 _OF_PARAGRAPHS = re.compile(
     "s|q[lrcj]|li|ri|fi|lin|rin|sb|sa|sl|slmult|keep|keepn|tx|intbl|ilvl|ls|outlinelevel|rtlpar|ltrpar|pagebb|"
     "widctlpar|pardirnatural|partightenfactor"
 )
-# How fonts are encoded by their sets of characters, and whole files by a word; fonts of others as the file is.
-_SETS = {
-    77: "mac_roman", 128: "cp932", 129: "cp949", 130: "johab", 134: "gbk", 136: "big5", 161: "cp1253", 162: "cp1254",
-    163: "cp1258", 177: "cp1255", 178: "cp1256", 186: "cp1257", 204: "cp1251", 222: "cp874", 238: "cp1250",
-    254: "cp437", 255: "cp850",
-}  # fmt: skip
-_FILE_SETS = {"mac": "mac_roman", "pc": "cp437", "pca": "cp850"}
+# Encodings by the sets of characters of fonts, and by what files say of all; fonts of other sets are as the file is.
+_SETS: dict[str, str] = _TOLD["charsets"]
 _FONT = re.compile(r"\\f(\d{1,5})\b[^{};]{0,200}?\\fcharset(\d{1,3})")
 _MOST_SET = 100  # of these that hold on: programs have 64 tabs at most
 _RESET = re.compile(rb"\s*(?:\\pard\s*\\plain|\})")
@@ -165,18 +158,15 @@ class _Rtf:
         """All of it, in one pass."""
         styles = self.text.find("{\\stylesheet")
         known = _STYLE.findall(self.text[styles : styles + 200_000]) if styles >= 0 else []
-        fonts = self.text.find("{\\fonttbl")
-        sets = _FONT.findall(self.text[fonts : fonts + 200_000]) if fonts >= 0 else []
-        self.fonts = {number: _SETS[int(said)] for number, said in sets if int(said) in _SETS}
+        sets = _FONT.findall(self.text[:200_000])
+        self.fonts = {number: _SETS[said] for number, said in sets if said in _SETS}
         self.levels = {f"s{number}": heading_level(name.strip()) for number, name in known}
         for token in _TOKEN.finditer(self.text):
             word, number, code, sign, brace, plain = token.groups()
             if brace:
                 self.depth += 1 if brace == "{" else -1
-                if brace == "{":
-                    self.outer.append(self.font)
-                else:
-                    self.font = self.outer.pop() if self.outer else ""
+                self.outer += [self.font] if brace == "{" else []
+                self.font = self.outer.pop() if brace == "}" and self.outer else self.font
                 self.group = token.start() if brace == "{" and self.depth == 2 else self.group
                 self.hidden = 0 if self.hidden > self.depth else self.hidden
                 if self.depth == 0:
@@ -187,19 +177,15 @@ class _Rtf:
             elif word is not None:
                 self._word(word, number, token)
             elif code is not None:
-                self._decode(bytes([int(code, 16)]), token.start())
+                self._say(bytes([int(code, 16)]), token.start())
             elif sign == "*":
                 self.hidden = self.depth
             elif sign in ("\n", "\r"):
                 self._end(token)
-            elif sign is not None and self.lead and sign in "\\{}":
-                self._decode(sign.encode(), token.start())
             elif sign is not None:
-                self._say(_SIGNS.get(sign, ""), token.start())
-            elif plain and plain.isascii() and not self.lead:
-                self._say(plain, token.start())
+                self._say(sign.encode() if self.lead and sign in "\\{}" else _SIGNS.get(sign, ""), token.start())
             elif plain:
-                self._decode(plain.encode("latin-1"), token.start())
+                self._say(plain if plain.isascii() and not self.lead else plain.encode("latin-1"), token.start())
             if self.ended and self.depth == 1:
                 self._cut(token.end())
         self._end(None)
@@ -210,9 +196,9 @@ class _Rtf:
         elif word in ("par", "sect", "row"):
             self._end(token)
         elif word == "ansicpg" and number:
-            self.codec = "mac_roman" if number == "10000" else f"cp{number}"
-        elif word in _FILE_SETS:
-            self.codec = _FILE_SETS[word]
+            self.codec = _SETS.get(number, f"cp{number}")
+        elif word in _SETS:
+            self.codec = _SETS[word]
         elif word == "deff":
             self.default = self.font = number or ""
         elif word == "uc":
@@ -222,8 +208,6 @@ class _Rtf:
             self.skip = self.wide
         elif word in _SIGNS:
             self._say(_SIGNS[word], token.start())
-        elif word == "page" and self.units:
-            self._say("\n", token.start())
         elif word == "pard":
             self._begin(token.start())
             self.level, self.state["paragraphs"] = None, {}
@@ -240,21 +224,15 @@ class _Rtf:
         if kind and self.depth == 1 and len(self.state[kind]) < _MOST_SET:
             self.state[kind][token[0] if word == "tx" else word] = token[0].strip()
 
-    def _decode(self, data: bytes, at: int) -> None:
-        """Bytes in the encoding of their font; of some two are a letter."""
-        data, self.skip = data[self.skip :], max(0, self.skip - len(data))
-        if data:
+    def _say(self, said: str | bytes, at: int) -> None:
+        said, self.skip = said[self.skip :], max(0, self.skip - len(said))
+        if said:
             self._begin(at)
-            decoder = getincrementaldecoder(self.fonts.get(self.font, self.codec))("replace")
-            said = decoder.decode(self.lead + data)
-            self.lead = decoder.getstate()[0]
-            self._say(said, at)
-
-    def _say(self, text: str, at: int) -> None:
-        text, self.skip = text[self.skip :], max(0, self.skip - len(text))
-        if text:
-            self._begin(at)
-            self.units.append(text)
+            if isinstance(said, bytes):  # in the encoding of the font; of some two are a letter
+                decoder = getincrementaldecoder(self.fonts.get(self.font, self.codec))("replace")
+                said = decoder.decode(self.lead + said)
+                self.lead = decoder.getstate()[0]
+            self.units.append(said)
 
     def _begin(self, at: int) -> None:
         """What stands before the first paragraph is a piece."""
@@ -423,39 +401,28 @@ _TEX_SILENT = re.compile(
 )
 _MOST_PARTS = 1000  # files that one includes
 _TEX_SIGNS = (("``", "“"), ("''", "”"), ("---", "—"), ("--", "–"), ("~", " "))
-_TEX_BREAK = re.compile(r"\\\\\*?(?:\[[^\[\]\n]{0,20}\])?")
-_TEX_ACCENT = re.compile(
-    r"\\(?:(['`^\"~=.])[ \t]*|([uvHcdbrk])(?:[ \t]+|(?=[{\\])))"
-    r"(?:\{[ \t]*\\?([^\W\d_]?)[ \t]*\}|\\([ij])(?![a-zA-Z])|([^\W\d_]))"
-)
-_TEX_ACCENTS = {
-    "'": "\u0301", "`": "\u0300", "^": "\u0302", '"': "\u0308", "~": "\u0303", "=": "\u0304", ".": "\u0307",
-    "u": "\u0306", "v": "\u030c", "H": "\u030b", "c": "\u0327", "d": "\u0323", "b": "\u0331", "r": "\u030a",
-    "k": "\u0328",
-}  # fmt: skip
-_TEX_LETTERS: dict[str, str] = read_words("fabula.media.text")["tex"]
+_ACCENTS, _COMMANDS = _TOLD["accents"], _TOLD["tex"]
 _TEX_LETTER = re.compile(
-    rf"\\(?:({'|'.join(filter(str.isalpha, _TEX_LETTERS))})(?![a-zA-Z@])([ \t]*)(?:\{{\}})?|([-,;:!/@> ]))"
+    r"\\(?:(?P<accent>['`^\"~=.]|[uvHcdbrk](?=[ \t{\\]))[ \t]*"
+    r"(?:\{[ \t]*\\?(?P<within>[^\W\d_]?)[ \t]*\}|(?:\\(?=[ij](?![a-zA-Z])))?(?P<letter>[^\W\d_]))|(?P<sign>[-,;:!/@> ])|"
+    rf"(?P<word>{'|'.join(filter(str.isalpha, _COMMANDS))})(?![a-zA-Z@])(?P<space>[ \t]*)(?:{{}})?)"
 )
-
-
-def _accent(found: re.Match[str]) -> str:
-    """A letter with its accent; an accent of no letter is none."""
-    letter = found[3] or found[4] or found[5] or ""
-    return normalize("NFC", letter + _TEX_ACCENTS[found[1] or found[2]]) if letter else ""
 
 
 def _letter(found: re.Match[str]) -> str:
-    """What a command stands for; the space that ends it goes with letters and opening quotes alone."""
-    said = _TEX_LETTERS[found[1] or found[3]]
-    return said + (found[2] or "") * (not said.isalpha() and said not in "“‘„‚")
+    """What a command says; the space that ends it goes with letters and opening quotes alone."""
+    if found["accent"]:
+        letter = found["within"] or found["letter"] or ""
+        return normalize("NFC", letter + _ACCENTS[found["accent"]]) if letter else ""
+    said = str(_COMMANDS[found["word"] or found["sign"]])
+    return said + (found["space"] or "") * (not said.isalpha() and said not in "“‘„‚")
 
 
 def _plain_tex(lines: list[str]) -> str:
     """Lines of LaTeX without comments and commands."""
     text = "\n".join(re.sub(r"(?<!\\)%.*", "", line) for line in lines)
-    text = _TEX_SILENT.sub("", _TEX_NOTE.sub("", _TEX_BREAK.sub("\n", text)))
-    text = _TEX_LETTER.sub(_letter, _TEX_ACCENT.sub(_accent, text))
+    text = _TEX_SILENT.sub("", _TEX_NOTE.sub("", re.sub(r"\\\\\*?(?:\[[^\[\]\n]{0,20}\])?", "\n", text)))
+    text = _TEX_LETTER.sub(_letter, text)
     text = re.sub(r"\\[a-zA-Z@]+\*?(?:\[[^\]]{0,300}\])?", "", text)
     for mark, sign in _TEX_SIGNS:
         text = text.replace(mark, sign)

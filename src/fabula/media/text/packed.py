@@ -100,12 +100,12 @@ def _style_levels(archive: Archive) -> dict[str, int]:
     """The levels of styles of Word by what they are called in every language, or their outline; ids differ."""
     levels: dict[str, int] = {}
     with suppress(FileError):  # then by their ids
-        styles = archive.xml("word/styles.xml")
-        for style in () if styles is None else (one for one in styles if local_name(one) == "style"):
+        for style in archive.main_xml("word/styles.xml"):
             outline = _value(find_inside(style, "pPr", "outlineLvl"), "val")
-            level = int(outline) + 1 if outline.isdecimal() and len(outline) == 1 else 10  # 10: that of a paragraph
             named = heading_level(_value(find_inside(style, "name"), "val"))
-            levels[_value(style, "styleId")] = named or (min(level, 6) if level < 10 else PARAGRAPH)
+            levels[_value(style, "styleId")] = named or (
+                min(int(outline) + 1, 6) if re.fullmatch("[0-8]", outline) else 0
+            )
     return levels
 
 
