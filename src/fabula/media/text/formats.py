@@ -404,7 +404,7 @@ _TEX_SIGNS = (("``", "“"), ("''", "”"), ("---", "—"), ("--", "–"), ("~",
 _ACCENTS, _COMMANDS = _TOLD["accents"], _TOLD["tex"]
 _TEX_LETTER = re.compile(
     r"\\(?:(?P<accent>['`^\"~=.]|[uvHcdbrk](?=[ \t{\\]))[ \t]*"
-    r"(?:\{[ \t]*\\?(?P<within>[^\W\d_]?)[ \t]*\}|(?:\\(?=[ij](?![a-zA-Z])))?(?P<letter>[^\W\d_]))|(?P<sign>[-,;:!/@> ])|"
+    r"(?:\{[ \t]*\\?(?P<inner>[^\W\d_]?)[ \t]*\}|(?:\\(?=[ij](?![a-zA-Z])))?(?P<alone>[^\W\d_]))|(?P<sign>[-,;:!/@> ])|"
     rf"(?P<word>{'|'.join(filter(str.isalpha, _COMMANDS))})(?![a-zA-Z@])(?P<space>[ \t]*)(?:{{}})?)"
 )
 
@@ -412,7 +412,7 @@ _TEX_LETTER = re.compile(
 def _letter(found: re.Match[str]) -> str:
     """What a command says; the space that ends it goes with letters and opening quotes alone."""
     if found["accent"]:
-        letter = found["within"] or found["letter"] or ""
+        letter = found["inner"] or found["alone"] or ""
         return normalize("NFC", letter + _ACCENTS[found["accent"]]) if letter else ""
     said = str(_COMMANDS[found["word"] or found["sign"]])
     return said + (found["space"] or "") * (not said.isalpha() and said not in "“‘„‚")

@@ -103,9 +103,8 @@ def _style_levels(archive: Archive) -> dict[str, int]:
         for style in archive.main_xml("word/styles.xml"):
             outline = _value(find_inside(style, "pPr", "outlineLvl"), "val")
             named = heading_level(_value(find_inside(style, "name"), "val"))
-            levels[_value(style, "styleId")] = named or (
-                min(int(outline) + 1, 6) if re.fullmatch("[0-8]", outline) else 0
-            )
+            level = min(int(outline) + 1, 6) if re.fullmatch("[0-8]", outline) else PARAGRAPH
+            levels[_value(style, "styleId")] = named or level
     return levels
 
 
@@ -212,8 +211,7 @@ def _word_piece(levels: Mapping[str, int], element: Element, tag: str, within: _
         set_on = {local_name(one) for one in find_inside(element, "rPr") if _value(one, "val") not in _OFF}
         look = ("i" in set_on) + 2 * ("b" in set_on)
     elif tag == "pStyle":
-        style = next(iter(element.attrib.values()), "")
-        within.level = levels.get(style) or heading_level(style)
+        within.level = levels.get(style := next(iter(element.attrib.values()), "")) or heading_level(style)
     elif tag == "t":
         within.parts.append((look, element.text or ""))
     elif tag in ("tab", "br", "cr"):
