@@ -77,6 +77,21 @@ def test_what_parts_scenes_and_what_has_no_letters():
     assert Document(tuple(blocks)).markup == "* * *\n\n* * *\n\n* * *\n\n?!"
 
 
+def test_pieces_of_words_bring_no_marks():
+    parts = [
+        (0, "un"),
+        (1, "believ"),
+        (0, "able, "),
+        (2, "I"),
+        (0, "t is "),
+        (1, "so"),
+        (0, "_"),
+        (1, " and"),
+        (2, " so"),
+    ]
+    assert mark_looks(parts) == "unbelievable, It is so\\_ *and* **so**"
+
+
 def test_a_page_with_looks():
     page = html_document("<p>Dear <i>John</i> &lt;john@sea.org&gt;, [see](p. 4) if a &lt;b and c&gt; d *no*.</p>")
     again = markdown_document(page.markup)

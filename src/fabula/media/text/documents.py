@@ -452,17 +452,19 @@ class _Reader:
 
 
 def mark_looks(parts: Sequence[tuple[int, str]]) -> str:
-    """Text in italic (1), bold (2) or both (3) as Markdown; spaces stay without the marks.
+    """Text in italic (1), bold (2) or both (3) as Markdown; spaces and pieces of words stay without the marks.
 
     >>> mark_looks([(0, "It"), (1, " rai"), (1, "ned "), (2, "here"), (0, ".")])
     'It *rained* **here**.'
     """
     found, star = [], chr(_HIDE[ord("*")])
-    for look, units in groupby(parts, key=lambda part: part[0]):
-        text = "".join(unit for _, unit in units)
+    groups = [(look, "".join(text for _, text in units)) for look, units in groupby(parts, key=lambda part: part[0])]
+    around = ["", *(text for _, text in groups), ""]
+    for (look, text), before, after in zip(groups, around[:-2], around[2:], strict=True):
         said = text.strip()
         lead, trail = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
-        plain = not look or not any(map(str.isalnum, said)) or "\n" in said
+        inside = re.search(r"\w$", before[-1:] + lead) or re.match(r"\w", trail + after[:1])  # of a word
+        plain = not look or not any(map(str.isalnum, said)) or "\n" in said or inside
         found.append(text if plain else f"{lead}{star * look}{said}{star * look}{trail}")
     return escape("".join(found)).translate(_SHOW)
 

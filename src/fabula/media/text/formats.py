@@ -158,8 +158,7 @@ class _Rtf:
         """All of it, in one pass."""
         styles = self.text.find("{\\stylesheet")
         known = _STYLE.findall(self.text[styles : styles + 200_000]) if styles >= 0 else []
-        sets = _FONT.findall(self.text[:200_000])
-        self.fonts = {number: _SETS[said] for number, said in sets if said in _SETS}
+        self.fonts = {number: _SETS[said] for number, said in _FONT.findall(self.text[:200_000]) if said in _SETS}
         self.levels = {f"s{number}": heading_level(name.strip()) for number, name in known}
         for token in _TOKEN.finditer(self.text):
             word, number, code, sign, brace, plain = token.groups()

@@ -102,9 +102,8 @@ def _style_levels(archive: Archive) -> dict[str, int]:
     with suppress(FileError):  # then by their ids
         for style in archive.main_xml("word/styles.xml"):
             outline = _value(find_inside(style, "pPr", "outlineLvl"), "val")
-            named = heading_level(_value(find_inside(style, "name"), "val"))
             level = min(int(outline) + 1, 6) if re.fullmatch("[0-8]", outline) else PARAGRAPH
-            levels[_value(style, "styleId")] = named or level
+            levels[_value(style, "styleId")] = heading_level(_value(find_inside(style, "name"), "val")) or level
     return levels
 
 
