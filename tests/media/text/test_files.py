@@ -162,3 +162,23 @@ def test_the_first_line_of_a_text_that_goes_on_is_no_title():
 def test_parts_by_separators_and_by_empty_lines():
     assert len(part_bounds(markdown_document("One.\n\n***\n\nTwo.\n\n* * *\n\nThree."))) == 3
     assert len(part_bounds(plain_document("One was.\n\nStill.\n\n\n\nTwo was.\n\n\n\n\nThree was."))) == 3
+
+
+@pytest.mark.parametrize(
+    ("style", "level"),
+    [
+        ('<w:style w:styleId="Ttulo1"><w:name w:val="heading 1"/></w:style>', 1),
+        (
+            '<w:style w:styleId="Ttulo1"><w:name w:val="heading 2"/><w:pPr><w:outlineLvl w:val="4"/></w:pPr></w:style>',
+            2,
+        ),
+        ('<w:style w:styleId="Ttulo1"><w:name w:val="Rubrik"/><w:pPr><w:outlineLvl w:val="2"/></w:pPr></w:style>', 3),
+        ('<w:style w:styleId="Ttulo1"><w:name w:val="Rubrik"/><w:pPr><w:outlineLvl w:val="9"/></w:pPr></w:style>', 0),
+        ('<w:style w:styleId="Ttulo1"><w:name w:val="Subtitle"/></w:style>', 0),
+        ('<w:style w:styleId="Ttulo1"><w:name w:val="heading 1"/></w:st', 0),
+    ],
+)
+def test_headings_of_word_by_the_names_of_their_styles(packed, style, level):
+    files = {"word/document.xml": DOCX.replace("Heading1", "Ttulo1").replace("all day.", "all day. " * 20)}
+    files["word/styles.xml"] = f'<w:styles xmlns:w="{WORD}">{style}</w:styles>'
+    assert read_document(str(packed("rain.docx", files))).blocks[0].level == level

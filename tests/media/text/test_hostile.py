@@ -12,7 +12,7 @@ import pytest
 
 from fabula.errors import FileError
 from fabula.media.medium import Cutting
-from fabula.media.text.documents import html_document, markdown_document, plain_document
+from fabula.media.text.documents import escape, html_document, markdown_document, plain_document
 from fabula.media.text.heads import without_common_heads, without_heads
 from fabula.media.text.manuscripts import find_parts, tell_held
 from fabula.media.text.packed import read_packed
@@ -32,6 +32,7 @@ PLAIN = [" ", "\n \n", "(", "CHAPTER ", "\n", ". "]
 def test_markdown_is_read_in_time(piece: str) -> None:
     assert seconds(markdown_document, piece * (BYTES // len(piece))) < SECONDS
     assert seconds(markdown_document, "# " + piece * (BYTES // len(piece)) + "x") < SECONDS
+    assert seconds(escape, "a" + piece * (BYTES // len(piece)) + "a") < SECONDS
 
 
 @pytest.mark.parametrize("end", ["", ">", "\"'-->"])
@@ -57,7 +58,20 @@ OTHER = [
     *((".rst", piece) for piece in ("---\n", "=", "a\n-\n", "*a ", ".. ")),
     *(
         (".tex", piece)
-        for piece in ("\\a{", "%", "{", "\\section{", "\\begin[", "\n\\section{a}\n", "\\input{b}\n", "-")
+        for piece in (
+            "\\a{",
+            "%",
+            "{",
+            "\\section{",
+            "\\begin[",
+            "\n\\section{a}\n",
+            "\\input{b}\n",
+            "-",
+            "\\'",
+            "\\c{ ",
+            "\\ss ",
+            "\\title{{",
+        )
     ),
     *((".srt", piece) for piece in ("1\n", "00:00:00,000 --> ", "<i>")),
 ]

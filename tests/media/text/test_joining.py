@@ -126,3 +126,15 @@ def test_what_xml_cannot_hold_is_left_out_of_a_book(tmp_path):
     assert "Ann Lee" in said["OEBPS/book.opf"]
     assert "Rain" in said["OEBPS/nav.xhtml"]
     assert "Itrained." in said["OEBPS/1.xhtml"]
+
+
+@pytest.mark.parametrize("ending", [".docx", ".epub", ".md"])
+def test_plain_text_comes_whole_into_other_kinds(tmp_path, ending):
+    odd = "<sigh> He wrote to <anna@sea.org>: [see](p. 4), if a <b and c> d. She said *no* &amp; yes."
+    said = [f"Chapter {k}\n\n{odd}\n\n# {k} bottles stood there.\n\n{'It rained. ' * 20 * k}" for k in range(1, 5)]
+    (tmp_path / "a.txt").write_text("\n\n".join(said))
+    ordered = fabula.order(tmp_path / "a.txt", by="words", template="steady-rise")
+    blocks = read_document(str(ordered.save(tmp_path / f"b{ending}"))).blocks
+    found = [block.text for block in blocks if block.level == 0]
+    assert found.count(odd) == 4
+    assert {f"# {k} bottles stood there." for k in range(1, 5)} < set(found)

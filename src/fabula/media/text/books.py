@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from fabula.core.files import write_whole
-from fabula.media.text.documents import PARAGRAPH, SEPARATOR, Document, TextBlock, bare, title_part
+from fabula.media.text.documents import PARAGRAPH, SEPARATOR, Document, TextBlock, hide, show, title_part
 
 BREAK = "\n\n* * *\n\n"  # between parts that have no headings
 
@@ -76,13 +76,13 @@ def _runs(block: TextBlock) -> Iterator[tuple[str, str]]:
     if block.level > PARAGRAPH or not block.raw:
         yield _unwrap(block.text), ""
         return
-    at, raw = 0, _unwrap(block.raw)
+    at, raw = 0, _unwrap(hide(block.raw))
     for mark in _EMPHASIS.finditer(raw):
-        yield _plain(raw[at : mark.start()]), ""
+        yield show(raw[at : mark.start()]), ""
         look = {1: "<w:i/>", 2: "<w:b/>"}.get(len(mark[1]), "<w:b/><w:i/>")
-        yield _plain(mark[2]), look
+        yield show(mark[2]), look
         at = mark.end()
-    yield _plain(raw[at:]), ""
+    yield show(raw[at:]), ""
 
 
 def _unwrap(text: str) -> str:
@@ -90,13 +90,6 @@ def _unwrap(text: str) -> str:
     lines = text.split("\n")
     wrapped = len(lines) > 1 and sum(map(len, lines[:-1])) >= _WRAPPED * (len(lines) - 1)
     return " ".join(line.strip() for line in lines) if wrapped else text
-
-
-def _plain(markdown: str) -> str:
-    """Markdown without its marks, the spaces at its ends kept."""
-    inner = bare(markdown)
-    lead = markdown[: len(markdown) - len(markdown.lstrip())]
-    return lead + inner + markdown[len(markdown.rstrip()) :] if inner else " " * bool(markdown)
 
 
 def write_epub(found: Joined, target: Path) -> Path:

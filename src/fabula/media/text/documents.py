@@ -92,8 +92,9 @@ class TextBlock:
 
     @property
     def markup(self) -> str:
-        """As Markdown has it, without the marks of a heading."""
-        return self.raw or self.text
+        """As Markdown has it, without the marks of a heading: what is plain says the same when it is read as that."""
+        rule = self.level == SEPARATOR and _RULE.fullmatch(self.text or "#")
+        return "* * *" if rule else self.raw or escape(self.text)
 
 
 @dataclass(frozen=True)
@@ -135,8 +136,7 @@ class Document:
         >>> Document((TextBlock(2, "Rain"), TextBlock(0, "It rained."))).markup
         '## Rain\\n\\nIt rained.'
         """
-        marks = {PARAGRAPH: "", SEPARATOR: "* * *"}
-        return "\n\n".join(marks.get(b.level, "#" * b.level + " ") + b.markup for b in self.blocks)
+        return "\n\n".join("#" * b.level + " " * (b.level > 0) + b.markup for b in self.blocks)
 
 
 _ENDS = re.compile(r"(?i)[*_~— -]*(?:the end[.!]?|ende?|fine?|fim|finis|einde)[*_~— -]*")  # nobody says: "Fine."
@@ -186,7 +186,7 @@ def part_bounds(document: Document) -> list[tuple[int, int]]:
 
 _FRONT = re.compile(r"\A\s*(---|\+\+\+)[ \t]*\n(.*?)\n\1[ \t]*(?:\n|\Z)", re.DOTALL)
 _FIELD = re.compile(r"^([^\W\d][\w-]{0,40})[ \t]*[:=][ \t]*(\S.{0,400}?)[ \t]*$", re.MULTILINE)
-_ATX = re.compile(r"(#{1,6})[ \t]+")
+_ATX, _CLOSING = re.compile(r"(#{1,6})[ \t]+"), re.compile(r"(?<!\S)#+$")
 _RULE = re.compile(r"(?:[*_~#=•·⁂❦-][ \t]*){3,}|\*|⁂|❦|#")  # of a line without spaces around it
 _SENTENCE_END = tuple(".,;:!?…。，")
 _EMPTY = re.compile(r"\n[ \t]*\n")
@@ -286,7 +286,7 @@ def _markdown_blocks(body: str, at: int) -> Iterator[TextBlock]:
                 yield TextBlock(PARAGRAPH, bare("\n".join(lines)), "\n".join(lines), start)
                 lines = []
             if heading:
-                yield TextBlock(len(heading[1]), bare(under[heading.end() :].rstrip(" \t#")), at=at)
+                yield TextBlock(len(heading[1]), bare(_CLOSING.sub("", under[heading.end() :])), at=at)
             elif under:
                 yield TextBlock(SEPARATOR, "", at=at)
         else:
@@ -303,17 +303,40 @@ _MANY_MARKS = 1000  # in one paragraph: then they are no emphasis, and all of th
 _QUOTE = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
 
+# Where no mark is looked for (code, links that stand alone, behind a backslash); what plain text has that would be one.
+_KEPT, _MARK, _MARKED_LINE = (re.compile(str(one), re.MULTILINE) for one in read_words("fabula.media.text")["marks"])
+_HIDE = {ord(sign): 0xDC00 + k for k, sign in enumerate("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~•·⁂❦")}
+_SHOW = {hidden: code for code, hidden in _HIDE.items()}  # no text has halves of a pair
+
 
 def bare(markdown: str) -> str:
-    """Markdown without its marks.
+    r"""Markdown without its marks.
 
-    >>> bare("> A **big** [house](http://x), snake_case")
-    'A big house, snake_case'
+    >>> bare("> A **big** [house](http://x), snake_case, \\*so*")
+    'A big house, snake_case, *so*'
     """
-    text = _LINK.sub(r"\1", _IMAGE.sub("", _QUOTE.sub("", markdown)))
+    return show(hide(markdown)).strip()
+
+
+def hide(markdown: str) -> str:
+    """Markdown without quotes and links, and with other characters in place of those that are no marks."""
+    kept = _KEPT.sub(lambda found: found[found.lastgroup or 0].translate(_HIDE), _QUOTE.sub("", markdown))
+    return _LINK.sub(r"\1", _IMAGE.sub("", kept))
+
+
+def show(text: str) -> str:
+    """What is hidden so, without marks."""
     if sum(map(text.count, "*_`~")) > _MANY_MARKS:
         text = re.sub(r"[*_`~]+", "", text)
-    return _TAG.sub("", _MARKS.sub(r"\2", _MARKS.sub(r"\2", text))).strip()
+    return _TAG.sub("", _MARKS.sub(r"\2", _MARKS.sub(r"\2", text))).translate(_SHOW)
+
+
+def escape(text: str) -> str:
+    """Plain text as Markdown: a backslash before what would be a mark."""
+    told = _MARK.sub(lambda found: "".join(f"\\{sign}" for sign in found[0]), text)
+    if sum(map(text.count, "*_~")) > _MANY_MARKS:  # then those go that are no marks where they stand
+        told = re.sub(r"(?<!\\)([*_~])", r"\\\1", told)
+    return _MARKED_LINE.sub(r"\1\\", told)
 
 
 # HTML as a document: paragraphs, headings and rules; what is not to be read is left out.
@@ -448,23 +471,25 @@ class _Reader:
         if text and self._in_title:
             self.title = self.title or text
         elif text:
-            self.blocks.append(TextBlock(self._level, text, "" if self._level or raw == text else raw))
+            self.blocks.append(TextBlock(self._level, text, "" if self._level or raw == escape(text) else raw))
 
 
 def mark_looks(parts: Sequence[tuple[int, str]]) -> str:
-    """Text in italic (1), bold (2) or both (3) as Markdown; spaces stay without the marks.
+    """Text in italic (1), bold (2) or both (3) as Markdown; spaces and pieces of words stay without the marks.
 
     >>> mark_looks([(0, "It"), (1, " rai"), (1, "ned "), (2, "here"), (0, ".")])
     'It *rained* **here**.'
     """
-    found = []
-    for look, units in groupby(parts, key=lambda part: part[0]):
-        text = "".join(unit for _, unit in units)
+    found, star = [], chr(_HIDE[ord("*")])
+    groups = [(look, "".join(text for _, text in units)) for look, units in groupby(parts, key=lambda part: part[0])]
+    around = ["", *(text for _, text in groups), ""]
+    for (look, text), before, after in zip(groups, around[:-2], around[2:], strict=True):
         said = text.strip()
         lead, trail = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
-        plain = not look or not any(map(str.isalnum, said)) or "\n" in said
-        found.append(text if plain else f"{lead}{'*' * look}{said}{'*' * look}{trail}")
-    return "".join(found)
+        inside = re.search(r"\w$", before[-1:] + lead) or re.match(r"\w", trail + after[:1])  # of a word
+        plain = not look or not any(map(str.isalnum, said)) or "\n" in said or inside
+        found.append(text if plain else f"{lead}{star * look}{said}{star * look}{trail}")
+    return escape("".join(found)).translate(_SHOW)
 
 
 # What is in a file beside text, by the tags of HTML, Word, Open Document and slides; and by patterns of plain text.

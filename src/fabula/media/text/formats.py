@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import posixpath
 import re
+from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
+from unicodedata import normalize
 from xml.etree.ElementTree import Element
 
 from fabula.core.files import parse_xml
 from fabula.errors import FileError, shown
+from fabula.media.medium import read_words
 from fabula.media.text import documents
 from fabula.media.text.documents import PARAGRAPH, SEPARATOR, Document, TextBlock, bare, decode, read_bytes
 from fabula.media.text.manuscripts import Body, cut_elements
@@ -25,6 +28,8 @@ from fabula.media.text.packed import (
     read_packed,
     set_heads,
 )
+
+_TOLD = read_words("fabula.media.text")
 
 
 def read_other(path: str) -> Document:
@@ -107,15 +112,15 @@ _TOKEN = re.compile(
     r"\\([a-z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\([^a-z])|([{}])|([^\\{}\r\n]+)|[\r\n]+", re.DOTALL
 )
 _UNSEEN = re.compile("fonttbl|colortbl|stylesheet|info|pict|(?:header|footer)[flr]?|footnote|object|annotation")
-_SIGNS = {
-    "tab": "\t", "line": "\n", "emdash": "—", "endash": "–", "lquote": "‘", "rquote": "’", "ldblquote": "“", "_": "-",
-    "rdblquote": "”", "bullet": "•", "cell": "\t", "~": "\u00a0", "\\": "\\", "{": "{", "}": "}",
-}  # fmt: skip
+_SIGNS: dict[str, str] = _TOLD["rtf"]
 _OF_LETTERS = re.compile("b|i|ul|ulnone|strike|fs?|c[fbs]|highlight|s?caps|sub|super|nosupersub|lang|up|dn|expndtw")
 _OF_PARAGRAPHS = re.compile(
     "s|q[lrcj]|li|ri|fi|lin|rin|sb|sa|sl|slmult|keep|keepn|tx|intbl|ilvl|ls|outlinelevel|rtlpar|ltrpar|pagebb|"
     "widctlpar|pardirnatural|partightenfactor"
 )
+# Encodings by the sets of characters of fonts, and by what files say of all; fonts of other sets are as the file is.
+_SETS: dict[str, str] = _TOLD["charsets"]
+_FONT = re.compile(r"\\f(\d{1,5})\b[^{};]{0,200}?\\fcharset(\d{1,3})")
 _MOST_SET = 100  # of these that hold on: programs have 64 tabs at most
 _RESET = re.compile(rb"\s*(?:\\pard\s*\\plain|\})")
 _STYLE = re.compile(r"\{(?:\\\*)?\\s(\d{1,4})\b[^{}]{0,400}?([^\\{};]{1,80});\}")
@@ -140,6 +145,11 @@ class _Rtf:
     ended: bool = False
     level: int | None = None
     codec: str = "cp1252"
+    fonts: dict[str, str] = field(default_factory=dict)  # number -> its encoding
+    font: str = ""  # the number of the one that is set
+    default: str = ""  # of that which is set where none is
+    outer: list[str] = field(default_factory=list)  # those that were set where groups began
+    lead: bytes = b""  # the first of two bytes that are one letter
     levels: dict[str, int] = field(default_factory=dict)  # of styles
     units: list[str] = field(default_factory=list)  # of the paragraph
     state: dict[str, dict[str, str]] = field(default_factory=lambda: {"letters": {}, "paragraphs": {}})
@@ -148,11 +158,14 @@ class _Rtf:
         """All of it, in one pass."""
         styles = self.text.find("{\\stylesheet")
         known = _STYLE.findall(self.text[styles : styles + 200_000]) if styles >= 0 else []
+        self.fonts = {number: _SETS[said] for number, said in _FONT.findall(self.text[:200_000]) if said in _SETS}
         self.levels = {f"s{number}": heading_level(name.strip()) for number, name in known}
         for token in _TOKEN.finditer(self.text):
             word, number, code, sign, brace, plain = token.groups()
             if brace:
                 self.depth += 1 if brace == "{" else -1
+                self.outer += [self.font] if brace == "{" else []
+                self.font = self.outer.pop() if brace == "}" and self.outer else self.font
                 self.group = token.start() if brace == "{" and self.depth == 2 else self.group
                 self.hidden = 0 if self.hidden > self.depth else self.hidden
                 if self.depth == 0:
@@ -163,15 +176,15 @@ class _Rtf:
             elif word is not None:
                 self._word(word, number, token)
             elif code is not None:
-                self._say(bytes([int(code, 16)]).decode(self.codec, "replace"), token.start())
+                self._say(bytes([int(code, 16)]), token.start())
             elif sign == "*":
                 self.hidden = self.depth
             elif sign in ("\n", "\r"):
                 self._end(token)
             elif sign is not None:
-                self._say(_SIGNS.get(sign, ""), token.start())
+                self._say(sign.encode() if self.lead and sign in "\\{}" else _SIGNS.get(sign, ""), token.start())
             elif plain:
-                self._say(plain, token.start())
+                self._say(plain if plain.isascii() and not self.lead else plain.encode("latin-1"), token.start())
             if self.ended and self.depth == 1:
                 self._cut(token.end())
         self._end(None)
@@ -182,7 +195,11 @@ class _Rtf:
         elif word in ("par", "sect", "row"):
             self._end(token)
         elif word == "ansicpg" and number:
-            self.codec = f"cp{number}"
+            self.codec = _SETS.get(number, f"cp{number}")
+        elif word in _SETS:
+            self.codec = _SETS[word]
+        elif word == "deff":
+            self.default = self.font = number or ""
         elif word == "uc":
             self.wide = int(number or 1)
         elif word == "u" and number:
@@ -194,7 +211,9 @@ class _Rtf:
             self._begin(token.start())
             self.level, self.state["paragraphs"] = None, {}
         elif word == "plain":
-            self.state["letters"] = {}
+            self.state["letters"], self.font = {}, self.default
+        elif word == "f":
+            self.font = number or ""
         elif word == "outlinelevel":
             self.level = min(int(number or 0) + 1, 6)
         if word == "s" and self.level is None:
@@ -204,11 +223,15 @@ class _Rtf:
         if kind and self.depth == 1 and len(self.state[kind]) < _MOST_SET:
             self.state[kind][token[0] if word == "tx" else word] = token[0].strip()
 
-    def _say(self, text: str, at: int) -> None:
-        text, self.skip = text[self.skip :], max(0, self.skip - len(text))
-        if text:
+    def _say(self, said: str | bytes, at: int) -> None:
+        said, self.skip = said[self.skip :], max(0, self.skip - len(said))
+        if said:
             self._begin(at)
-            self.units.append(text)
+            if isinstance(said, bytes):  # in the encoding of the font; of some two are a letter
+                decoder = getincrementaldecoder(self.fonts.get(self.font, self.codec))("replace")
+                said = decoder.decode(self.lead + said)
+                self.lead = decoder.getstate()[0]
+            self.units.append(said)
 
     def _begin(self, at: int) -> None:
         """What stands before the first paragraph is a piece."""
@@ -235,7 +258,7 @@ class _Rtf:
             self.ends[at] = token.start()
         elif token is not None:
             self.whole.add(at)
-        self.units, self.ended = [], True
+        self.units, self.ended, self.lead = [], True, b""
 
 
 def _parse_rtf(path: str) -> _Rtf:
@@ -377,15 +400,32 @@ _TEX_SILENT = re.compile(
 )
 _MOST_PARTS = 1000  # files that one includes
 _TEX_SIGNS = (("``", "“"), ("''", "”"), ("---", "—"), ("--", "–"), ("~", " "))
+_ACCENTS, _COMMANDS = _TOLD["accents"], _TOLD["tex"]
+_TEX_LETTER = re.compile(
+    r"\\(?:(?P<accent>['`^\"~=.]|[uvHcdbrk](?=[ \t{\\]))[ \t]*"
+    r"(?:\{[ \t]*\\?(?P<inner>[^\W\d_]?)[ \t]*\}|(?:\\(?=[ij](?![a-zA-Z])))?(?P<alone>[^\W\d_]))|(?P<sign>[-,;:!/@> ])|"
+    rf"(?P<word>{'|'.join(filter(str.isalpha, _COMMANDS))})(?![a-zA-Z@])(?P<space>[ \t]*)(?:{{}})?)"
+)
+
+
+def _letter(found: re.Match[str]) -> str:
+    """What a command says; the space that ends it goes with letters and opening quotes alone."""
+    if found["accent"]:
+        letter = found["inner"] or found["alone"] or ""
+        return normalize("NFC", letter + _ACCENTS[found["accent"]]) if letter else ""
+    said = str(_COMMANDS[found["word"] or found["sign"]])
+    return said + (found["space"] or "") * (not said.isalpha() and said not in "“‘„‚")
 
 
 def _plain_tex(lines: list[str]) -> str:
     """Lines of LaTeX without comments and commands."""
     text = "\n".join(re.sub(r"(?<!\\)%.*", "", line) for line in lines)
-    text = re.sub(r"\\[a-zA-Z@]+\*?(?:\[[^\]]{0,300}\])?", "", _TEX_SILENT.sub("", _TEX_NOTE.sub("", text)))
+    text = _TEX_SILENT.sub("", _TEX_NOTE.sub("", re.sub(r"\\\\\*?(?:\[[^\[\]\n]{0,20}\])?", "\n", text)))
+    text = _TEX_LETTER.sub(_letter, text)
+    text = re.sub(r"\\[a-zA-Z@]+\*?(?:\[[^\]]{0,300}\])?", "", text)
     for mark, sign in _TEX_SIGNS:
         text = text.replace(mark, sign)
-    return re.sub(r"\\([%&$#_{}])", r"\1", text.replace("\\\\", "\n")).translate({123: None, 125: None}).strip()
+    return re.sub(r"\\([%&$#_{}])", r"\1", text).translate({123: None, 125: None}).strip()
 
 
 def tex_document(text: str, path: str = "") -> Document:
@@ -397,7 +437,8 @@ def tex_document(text: str, path: str = "") -> Document:
     """
     lines = text.split("\n")
     start = next((k for k, line in enumerate(lines) if "\\begin{document}" in line), 0)
-    said = dict(re.findall(r"\\(title|author)\{([^{}]{1,300})\}", text))
+    named = re.findall(r"\\(title|author)\{((?:[^{}]|\{[^{}]{0,80}\}){1,300})\}", text)
+    said = {name: _plain_tex([told]) for name, told in named}
     own = [block for at, found in _paragraphs_of(lines[start:], start) for block in _tex_blocks(found, at)]
     own = own[: next((k for k, block in enumerate(own, start=1) if "\\end{document}" in block.raw), len(own))]
     chapters = [a.level for a, b in pairwise(own) if a.level > 0 and b.level == PARAGRAPH]  # that stand in it

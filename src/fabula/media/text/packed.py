@@ -91,9 +91,20 @@ def open_packed(path: str) -> Iterator[Archive]:
 
 def _docx(archive: Archive) -> Document:
     root = archive.main_xml("word/document.xml")
-    blocks = _paragraphs(find_inside(root, "body"), _word_piece)
+    blocks = _paragraphs(find_inside(root, "body"), partial(_word_piece, _style_levels(archive)))
     lost = documents.name_lost(map(local_name, root.iter()))
     return _name(Document(set_heads(blocks), lost=lost), archive.xml("docProps/core.xml"))
+
+
+def _style_levels(archive: Archive) -> dict[str, int]:
+    """The levels of styles of Word by what they are called in every language, or their outline; ids differ."""
+    levels: dict[str, int] = {}
+    with suppress(FileError):  # then by their ids
+        for style in archive.main_xml("word/styles.xml"):
+            outline = _value(find_inside(style, "pPr", "outlineLvl"), "val")
+            level = min(int(outline) + 1, 6) if re.fullmatch("[0-8]", outline) else PARAGRAPH
+            levels[_value(style, "styleId")] = heading_level(_value(find_inside(style, "name"), "val")) or level
+    return levels
 
 
 def set_heads(found: Iterable[TextBlock]) -> tuple[TextBlock, ...]:
@@ -179,7 +190,7 @@ def _paragraphs(
         if text:
             marked = "" if one.level else documents.mark_looks(one.parts).strip()
             level = one.level if re.search(r"\w", text) else SEPARATOR
-            yield TextBlock(level, text, "" if marked == text else marked, one.at)
+            yield TextBlock(level, text, "" if marked == documents.escape(text) else marked, one.at)
         if "\f" in said and not first:
             yield TextBlock(NEW_PAGE, "", at=one.at + 1)
 
@@ -192,7 +203,7 @@ def _value(element: Element, name: str) -> str:
 _OFF = ("0", "false", "off", "none")
 
 
-def _word_piece(element: Element, tag: str, within: _Paragraph, look: int) -> _Within:
+def _word_piece(levels: Mapping[str, int], element: Element, tag: str, within: _Paragraph, look: int) -> _Within:
     """What an element of a .docx file says."""
     if tag == "p":
         return _Paragraph(), 0
@@ -200,7 +211,7 @@ def _word_piece(element: Element, tag: str, within: _Paragraph, look: int) -> _W
         set_on = {local_name(one) for one in find_inside(element, "rPr") if _value(one, "val") not in _OFF}
         look = ("i" in set_on) + 2 * ("b" in set_on)
     elif tag == "pStyle":
-        within.level = heading_level(next(iter(element.attrib.values()), ""))
+        within.level = levels.get(style := next(iter(element.attrib.values()), "")) or heading_level(style)
     elif tag == "t":
         within.parts.append((look, element.text or ""))
     elif tag in ("tab", "br", "cr"):
