@@ -37,7 +37,7 @@ NO_PARTICIPLES = {"embed", "exceed", "feed", "need", "proceed", "red", "seed", "
 
 # No count grows past its limit; a limit falls with its count, and rises only with a reason.
 LIMITS = {
-    "lines": 55_990,  # 49,948 before reviews, children, what is heard, libraries, manuscripts, plug-in media
+    "lines": 56_230,  # 49,948 before reviews, children, what is heard, libraries, manuscripts, plug-in media
     "files": 227,
     "imports": 0.082,
     "chain": 22,
