@@ -219,11 +219,11 @@ def learn_templates(
     positions
         One array of shape (n,) per collection, in [0, 1]; by default j / (n - 1).
     method
-        ``"refined"``: the smallest squared error, by Lloyd's algorithm from many starts. ``"evolution"``: the same
+        ``"refined"``: a small squared error, by Lloyd's algorithm from many starts. ``"evolution"``: the same
         aim by the paper's Algorithm 1. ``"contrastive"``: the templates that best tell true orders from shuffled
         ones; they are returned on the scale of a z-scored essence, and those that explain the order are these.
     seed
-        Same seed, same templates.
+        Same seed, same templates; contrastive ones on one kind of processor, to three digits on others.
     knots
         Shape (q,), rising from 0 to 1; by default the paper's.
     progress
