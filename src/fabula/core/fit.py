@@ -169,7 +169,8 @@ class Fit:
     template: Template  # what it was laid on
     targets: Floats = field(repr=False)  # (n,) or (n, d): the template at each position
     deviations: Floats = field(repr=False)  # (n,): distance of each position's item from its target
-    exact: bool = True  # whether no other ordering does better under the same constraints
+    # whether no other ordering does better under the same constraints; of a mixture of arcs, by the one it follows
+    exact: bool = True
     score: float | None = None  # how likely a model finds the ordering; None where no model was asked
 
     def __repr__(self) -> str:
