@@ -187,8 +187,8 @@ def quantise(values: Floats, axis: tuple[int, ...] | None = None) -> Floats:
     """Values without their last bits, in which machines differ: what is equal but for rounding is equal on all of them.
 
     At least 28 bits are kept of what has the median size, of all or of those along some axes; of values that hardly
-    differ beside it, of their range. The grain is a power of two, so that sums stay exact, and the same for values of
-    about the same size.
+    differ beside it, of their range, 46 bits of the median at most. The grain is a power of two, so that sums stay
+    exact, and the same for values of about the same size.
 
     >>> a, b = quantise(np.array([0.1 + 0.2, 0.3]))
     >>> bool(a == b), round(float(a), 9)
@@ -200,7 +200,7 @@ def quantise(values: Floats, axis: tuple[int, ...] | None = None) -> Floats:
     usual = np.median(size, axis=axis, keepdims=True)
     usual = np.where(usual > 0, usual, size.max(axis=axis, keepdims=True))
     span = np.ptp(values, axis=axis, keepdims=True)
-    usual = np.where((span > 0) & (usual > _APART * span), span, usual)
+    usual = np.where(usual > _APART * span, np.maximum(span, np.ldexp(usual, -18)), usual)
     grain = np.ldexp(1.0, (np.frexp(usual)[1] + 4) // 8 * 8 - 32)
     return np.asarray(np.rint(values / np.maximum(grain, np.finfo(np.float64).tiny)) * grain)
 
