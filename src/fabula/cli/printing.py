@@ -142,11 +142,8 @@ def _verdict(ordered: Ordered) -> list[str]:
     heard, named = ", ".join(answer.knows(ordered)), answer.model_name(ordered)
     lines.append(f"model {named}, which knows {heard}" if named else f"ordered by {heard}")
     shape = (chosen.template.name or "unnamed") if drawn else answer.shape_text(chosen.template)
-    lines += (
-        [f"{'template' if drawn else 'nearest shape'}: {shape}"]
-        if shape and (drawn or len(ordered.ordering) > 3)
-        else []
-    )
+    few = not drawn and len(ordered.ordering) < 4  # that show no shape
+    lines += [f"{'template' if drawn else 'nearest shape'}: {shape}"] if shape and not few else []
     if drawn:
         off = f"strays from it by {chosen.mean:.2f} on average, {chosen.worst:.2f} at worst"
         lines.append(f"{off} (as given: {given.mean:.2f} and {given.worst:.2f})")

@@ -316,22 +316,19 @@ class Model:
         number: int = 1,
     ) -> Collection:
         """What is known of one collection, as one; an array is called by a number."""
+        titles = None if titles is None else list(titles)
         if isinstance(given, Collection):
             one = given
         elif given is None and titles is None:
             raise InputError("a collection needs features, titles or both to be encoded")
         else:
-            features = (
-                np.zeros((0 if titles is None else len(titles), 0)) if given is None else self._as_features(given)
-            )
+            features = np.zeros((len(titles or ()), 0)) if given is None else self._as_features(given)
             items = [Item(str(i)) for i in range(1, len(features) + 1)]
             one = Collection(str(number), items, features, self.feature_names if given is not None else ())
         if titles is None and artists is None and not album:
             return one
-        called = [_as_texts(own, one, what) for what, own in (("title", titles), ("artist", artists))]
-        named = [
-            Item(item.id, title, item.path, artist) for item, title, artist in zip(one.items, *called, strict=True)
-        ]
+        texts = zip(one.items, _as_texts(titles, one, "title"), _as_texts(artists, one, "artist"), strict=True)
+        named = [Item(item.id, title, item.path, artist) for item, title, artist in texts]
         return Collection(one.id, named, one.features, one.feature_names, title=album or one.title)
 
     def _as_features(self, given: ArrayLike, least: int = 1) -> Floats:
