@@ -87,7 +87,8 @@ def _summary(ordered: Ordered) -> str:
     sides = ", ".join(ordered.side_line(side) for side in range(len(ordered.sides)))
     name = ordered.fit.template.name
     counted = answer.headline(ordered).removeprefix(f"{ordered.session.title}: ")
-    return f"{counted}{f', along {name}' if name else ''}.{f' {sides}.' if sides else ''}"
+    how = "along" if ordered.task.likelihood is None else "nearest to"
+    return f"{counted}{f', {how} {name}' if name else ''}.{f' {sides}.' if sides else ''}"
 
 
 def _verdict(ordered: Ordered) -> str:
